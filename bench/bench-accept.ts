@@ -1,0 +1,154 @@
+import type { Database } from '../src/foundation/database/open-database.ts';
+import { getToken } from '../test/support/shop.ts';
+import { multiplyAccounts, openBenchAccount, wireRequests } from './bench-account.ts';
+import { startBenchDatabase } from './bench-database.ts';
+import type { BenchOptions, BenchResult } from './bench-result.ts';
+import { startBenchService } from './bench-service.ts';
+import { LatencyHistogram } from './latency-histogram.ts';
+import type { LoadReport } from './load-generator.ts';
+import { runLoad } from './run-load.ts';
+
+/** One line of the table. */
+interface AcceptCase {
+  readonly connections: number;
+  readonly accounts: number;
+  /** Idempotency keys, each new. */
+  readonly keys: boolean;
+  /** Of a request's body, at least. */
+  readonly bodyBytes: number;
+}
+
+const usual: AcceptCase = { connections: 128, accounts: 1, keys: false, bodyBytes: 0 };
+const cases: readonly AcceptCase[] = [
+  { ...usual, connections: 1 },
+  { ...usual, connections: 32 },
+  usual,
+  { ...usual, connections: 512 },
+  { ...usual, accounts: 1_000 },
+  { ...usual, keys: true },
+  { ...usual, bodyBytes: 50_000 },
+];
+
+const distinctRequests = 5_000;
+/** Requests of 50 kB each would not fit the generator's memory in that number. */
+const distinctCharacters = 20_000_000;
+
+/** What one route did over all rounds. */
+class Tally {
+  readonly latencies = new LatencyHistogram();
+  #answered = 0;
+  #seconds = 0;
+
+  add(report: LoadReport): void {
+    const wrong = Object.keys(report.statuses).filter((status) => status !== '200');
+    if (wrong.length > 0)
+      throw new Error(`answers other than 200: ${JSON.stringify(report.statuses)}`);
+    this.#answered += report.answered;
+    this.#seconds += report.seconds;
+    this.latencies.merge(report.latencies);
+  }
+
+  get answered(): number {
+    return this.#answered;
+  }
+
+  get rate(): number {
+    return this.#answered / this.#seconds;
+  }
+}
+
+/**
+ * Durable accepted requests per second at 128 connections, beside a POST of the same server that does nothing, measured
+ * in turns so that both meet the same machine. Every accepted request is looked for in the database afterwards.
+ */
+export function benchAccept(options: BenchOptions): Promise<BenchResult[]> {
+  return measureCases(options, [usual]);
+}
+
+/** The same over numbers of connections and accounts, with idempotency keys, and with large bodies. */
+export function benchAcceptCases(options: BenchOptions): Promise<BenchResult[]> {
+  return measureCases(options, cases);
+}
+
+async function measureCases(
+  options: BenchOptions,
+  wanted: readonly AcceptCase[],
+): Promise<BenchResult[]> {
+  const { url, database, stop } = await startBenchDatabase();
+  try {
+    const shop = await openBenchAccount(database);
+    const most = Math.max(...wanted.map((one) => one.accounts));
+    const accountIds = await multiplyAccounts(database, shop, most);
+    const service = await startBenchService(url, options.nodeOptions);
+    try {
+      const token = await getToken({ url: `http://127.0.0.1:${service.port}` }, shop);
+      const results: BenchResult[] = [];
+      for (const one of wanted) {
+        const ids = accountIds.slice(0, one.accounts);
+        results.push(await measureCase(options, one, { port: service.port, ids, token, database }));
+      }
+      return results;
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    await stop();
+  }
+}
+
+interface Target {
+  readonly port: number;
+  readonly ids: readonly string[];
+  readonly token: string;
+  readonly database: Database;
+}
+
+async function measureCase(
+  options: BenchOptions,
+  one: AcceptCase,
+  { port, ids, token, database }: Target,
+): Promise<BenchResult> {
+  const count = Math.min(
+    distinctRequests,
+    Math.ceil(distinctCharacters / Math.max(1, one.bodyBytes)),
+  );
+  const load = (path: string, seconds: number): Promise<LoadReport> => {
+    const { bodyBytes, keys, connections } = one;
+    const requests = wireRequests({ path, accountIds: ids, token, count, bodyBytes, keys });
+    return runLoad({ host: '127.0.0.1', port, connections, seconds, requests });
+  };
+  const before = await countMessages(database);
+  const warm = await load('/ete/v1/email', options.seconds / 2);
+  await load('/bench/nothing', options.seconds / 2);
+  const accept = new Tally();
+  const nothing = new Tally();
+  for (let round = 0; round < options.rounds; round += 1) {
+    nothing.add(await load('/bench/nothing', options.seconds));
+    accept.add(await load('/ete/v1/email', options.seconds));
+  }
+  const answered = accept.answered + warm.answered;
+  const stored = (await countMessages(database)) - before;
+  if (stored !== answered) throw new Error(`${answered} accepted, ${stored} stored`);
+  return {
+    name: 'accept',
+    params: {
+      ...one,
+      keys: String(one.keys),
+      fields: 10,
+      seconds: options.seconds,
+      rounds: options.rounds,
+    },
+    rate: Math.round(accept.rate),
+    ceiling: Math.round(nothing.rate),
+    ratio: Number((accept.rate / nothing.rate).toFixed(3)),
+    p50_ms: accept.latencies.quantile(0.5),
+    p99_ms: accept.latencies.quantile(0.99),
+  };
+}
+
+async function countMessages(database: Database): Promise<number> {
+  const { rows } = await database.pool.query<{ stored: number }>(
+    'select count(*)::int as stored from message',
+  );
+  return rows[0]?.stored ?? 0;
+}

@@ -1,0 +1,98 @@
+import type { Database } from '../src/foundation/database/open-database.ts';
+import { openShop, publishTemplate, type Shop } from '../test/support/shop.ts';
+import { type LoadOrder, placeholder } from './load-generator.ts';
+
+export const fieldNames = [
+  'First Name',
+  'Last Name',
+  'Order Number',
+  'Order Date',
+  'Product',
+  'Quantity',
+  'Price',
+  'Street',
+  'City',
+  'Tracking Link',
+] as const;
+
+/** An account whose template `t-0001` needs ten values. */
+export async function openBenchAccount(database: Database): Promise<Shop> {
+  const shop = await openShop(database);
+  const rows = fieldNames.map((name) => `<tr><td>${name}</td><td>{{${name}}}</td></tr>`).join('');
+  await publishTemplate(database, shop, {
+    id: 't-0001',
+    sender: 'orders@shop.test',
+    source: { html: `<table>${rows}</table>`, previewText: 'Thank you' },
+  });
+  return shop;
+}
+
+/** Further accounts like the shop, of the same owner; returns the ids of all. */
+export async function multiplyAccounts(
+  database: Database,
+  shop: Shop,
+  count: number,
+): Promise<string[]> {
+  const ids = Array.from({ length: count }, (_, index) => String(Number(shop.id) + index));
+  const others = ids.slice(1);
+  const statements = [
+    `insert into account (id, name, add_ons, retention_days)
+     select other, name, add_ons, retention_days from account, unnest($2::text[]) other where id = $1`,
+    `insert into membership (account_id, person_id, role)
+     select other, person_id, role from membership, unnest($2::text[]) other where account_id = $1`,
+    `insert into sender (account_id, address, display_names, verified_at)
+     select other, address, display_names, verified_at from sender, unnest($2::text[]) other where account_id = $1`,
+    `insert into template (account_id, id, name, created_by, published_version)
+     select other, id, name, created_by, published_version from template, unnest($2::text[]) other where account_id = $1`,
+    `insert into template_version (account_id, template_id, version, content_hash, sender_address, source, compiled)
+     select other, template_id, version, content_hash, sender_address, source, compiled
+     from template_version, unnest($2::text[]) other where account_id = $1`,
+  ];
+  for (const statement of statements) await database.pool.query(statement, [shop.id, others]);
+  return ids;
+}
+
+/** A body that is like no other: its own recipient and its own ten values, filled up to a size in bytes. */
+export function distinctBody(number: number, bytes = 0): string {
+  const values: Record<string, string> = Object.fromEntries(
+    fieldNames.map((name, index) => [name, `${name} of request ${number * 10 + index}`]),
+  );
+  const body = {
+    envelope: { toAddress: `reader${number}@example.test` },
+    content: { personalizationDataMap: values },
+    metadata: { externalId: `order-${number}` },
+    actions: { trackOpens: true, trackClicks: true },
+  };
+  const missing = bytes - JSON.stringify(body).length;
+  if (missing > 0) values.Product += 'x'.repeat(missing);
+  return JSON.stringify(body);
+}
+
+export interface WireOptions {
+  /** Before the account id, such as `/ete/v1/email`. */
+  readonly path: string;
+  readonly accountIds: readonly string[];
+  readonly token: string;
+  readonly count: number;
+  readonly bodyBytes: number;
+  /** Each request has an idempotency key that was never used. */
+  readonly keys: boolean;
+}
+
+/** Requests as they go over the wire. */
+export function wireRequests(options: WireOptions): LoadOrder['requests'] {
+  const { path, accountIds, token, count, bodyBytes, keys } = options;
+  return Array.from({ length: count }, (_, index) => {
+    const body = distinctBody(index, bodyBytes);
+    return [
+      `POST ${path}/${accountIds[index % accountIds.length]}/t-0001 HTTP/1.1`,
+      'Host: 127.0.0.1',
+      `Authorization: Bearer ${token}`,
+      'Content-Type: application/json',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      ...(keys ? [`Idempotency-Key: bench-${placeholder}`] : []),
+      '',
+      body,
+    ].join('\r\n');
+  });
+}

@@ -1,0 +1,37 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate } from '../src/foundation/database/migrate.ts';
+import { type Database, openDatabase } from '../src/foundation/database/open-database.ts';
+import { startEmbeddedDatabase } from '../src/foundation/embedded/start-embedded-database.ts';
+
+export interface BenchDatabase {
+  readonly url: string;
+  readonly database: Database;
+  stop(): Promise<void>;
+}
+
+const silent = { info: () => undefined, warn: () => undefined };
+
+/** The embedded PostgreSQL with the settings of a real installation (it flushes), on a folder that is thrown away. */
+export async function startBenchDatabase(): Promise<BenchDatabase> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'signalpost-bench-'));
+  await chmod(dataDir, 0o711);
+  const embedded = await startEmbeddedDatabase({ dataDir, log: silent });
+  const { host, port, user, password, database: name } = embedded.settings;
+  const url = new URL(`postgres://localhost:${port}/${name}`);
+  url.username = user;
+  url.password = password;
+  url.searchParams.set('host', host);
+  const database = openDatabase({ url: url.href });
+  await migrate(database);
+  return {
+    url: url.href,
+    database,
+    async stop() {
+      await database.close();
+      await embedded.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { systemClock } from '../../src/foundation/clock.ts';
+import { migrate } from '../../src/foundation/database/migrate.ts';
+import { type Database, openDatabase } from '../../src/foundation/database/open-database.ts';
+import { startEmbeddedDatabase } from '../../src/foundation/embedded/start-embedded-database.ts';
+import type { AccountId } from '../../src/foundation/ids.ts';
+import { QueueControlStore } from '../../src/queue/control-store.ts';
+import { getToken } from '../../test/support/shop.ts';
+import { openBenchAccount } from '../bench-account.ts';
+import { ChaosFaults } from './chaos-faults.ts';
+import { type ChaosLoad, startChaosLoad } from './chaos-load.ts';
+import { ChaosNode } from './chaos-node.ts';
+import { judgeChaos } from './judge-chaos.ts';
+import { startChaosSink } from './sink.ts';
+
+/**
+ * `npm run chaos -- --minutes N --json FILE`: load on two nodes and one database, a receiver that misbehaves, and every
+ * few seconds a kill -9 of a node or the database, a SIGTERM, or a SIGSTOP longer than a lease. Then each message that
+ * was answered with 200 is matched with what the receiver recorded. Ends with 1 where one was lost, or came twice
+ * without being recorded as uncertain.
+ */
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '1' },
+    json: { type: 'string' },
+    nodes: { type: 'string', default: '2' },
+    rate: { type: 'string', default: '40' },
+    every: { type: 'string', default: '6' },
+  },
+});
+const minutes = Number(values.minutes);
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+const dataDir = await mkdtemp(join(tmpdir(), 'signalpost-chaos-'));
+await chmod(dataDir, 0o711);
+const silent = { info: () => undefined, warn: () => undefined };
+const embedded = await startEmbeddedDatabase({ dataDir, log: silent });
+const { host, port, user, password, database: name } = embedded.settings;
+const url = new URL(`postgres://localhost:${port}/${name}`);
+url.username = user;
+url.password = password;
+url.searchParams.set('host', host);
+const database = openDatabase({ url: url.href }, { connections: 3 });
+await migrate(database);
+const shop = await openBenchAccount(database);
+const sink = await startChaosSink();
+const nodes = Array.from(
+  { length: Number(values.nodes) },
+  () => new ChaosNode(url.href, sink.port),
+);
+const running = nodes.map((node) => node.run());
+const faults = new ChaosFaults(nodes, join(dataDir, 'database', 'postmaster.pid'));
+let load: ChaosLoad | undefined;
+try {
+  while (nodes.some((node) => node.url === undefined)) await delay(50);
+  const token = await getToken({ url: nodes[0]?.url ?? '' }, shop);
+  load = startChaosLoad(nodes, `/ete/v1/email/${shop.id}/t-0001`, token, Number(values.rate));
+  say(`${nodes.length} nodes, ${values.rate} messages a second, ${minutes} minutes`);
+  await faults.run(Date.now() + minutes * 60_000, Number(values.every) * 1_000);
+  await load.stop();
+  sink.behave();
+  await drain(database, shop.id);
+  const verdict = await judgeChaos(database, shop.id, load.accepted, sink.received);
+  const kills = faults.counts['kill node'] + faults.counts['kill database'];
+  const result = {
+    ...verdict,
+    kills,
+    faults: faults.counts,
+    refused: load.refused(),
+    nodes: nodes.length,
+    minutes,
+  };
+  say(JSON.stringify(result, null, 2));
+  if (values.json !== undefined)
+    await writeFile(values.json, `${JSON.stringify(result, null, 2)}\n`);
+  process.exitCode = verdict.lost === 0 && verdict.doubled === 0 ? 0 : 1;
+} finally {
+  await Promise.all(nodes.map((node) => node.end()));
+  await Promise.all(running);
+  sink.stop();
+  await database.close();
+  await embedded.stop();
+  await rm(dataDir, { recursive: true, force: true });
+}
+
+/** Asks for everything that waits to be retried now, until nothing waits. */
+async function drain(source: Database, accountId: AccountId): Promise<void> {
+  const controls = new QueueControlStore(source, systemClock);
+  const deadline = Date.now() + 180_000;
+  for (;;) {
+    const waiting = await source.pool
+      .query<{ count: number }>('select count(*)::int as count from queue_entry')
+      .then(({ rows }) => rows[0]?.count ?? 0)
+      .catch(() => undefined);
+    if (waiting === 0) return;
+    if (Date.now() > deadline) {
+      say(`${waiting} messages still wait`);
+      return;
+    }
+    await controls.control('retry', { accountId }).catch(() => undefined);
+    await delay(1_000);
+  }
+}

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { createTransport } from 'nodemailer';
+import { loadTemplate } from '../../src/rendering/load-template.ts';
+import { renderMessage } from '../../src/rendering/render-message.ts';
+import { compileTemplate } from '../../src/template/compile-template.ts';
+import { letter, letterValues } from './letter.ts';
+
+/**
+ * The peer: a stock Nodemailer pool that composes and signs the same message, with its bodies ready as text:
+ * `bench-nodemailer.ts PORT KEY_FILE COUNT CONNECTIONS`.
+ */
+const [port = '', keyFile = '', count = '', connections = ''] = process.argv.slice(2);
+const { compiled } = await compileTemplate(letter);
+if (compiled === null) throw new Error('the letter does not compile');
+const template = loadTemplate(compiled);
+const transport = createTransport({
+  pool: true,
+  host: '127.0.0.1',
+  port: Number(port),
+  secure: false,
+  ignoreTLS: true,
+  maxConnections: Number(connections),
+  maxMessages: Number.POSITIVE_INFINITY,
+  dkim: {
+    domainName: 'shop.test',
+    keySelector: 'bench',
+    privateKey: readFileSync(keyFile, 'utf8'),
+  },
+});
+process.send?.('ready');
+process.on('message', async (message) => {
+  if (message !== 'start') return;
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < Number(count)) {
+      const number = next++;
+      const rendered = renderMessage(template, { values: letterValues(number) });
+      await transport.sendMail({
+        from: { name: 'Demo Shop', address: 'orders@shop.test' },
+        to: `reader${number}@example.test`,
+        subject: rendered.subject,
+        html: rendered.html ?? '',
+        text: rendered.text ?? '',
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: Number(connections) * 2 }, lane));
+  transport.close();
+  process.disconnect();
+});

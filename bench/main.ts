@@ -1,0 +1,47 @@
+import { writeFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { benchAccept, benchAcceptCases } from './bench-accept.ts';
+import { benchDeliver } from './bench-deliver.ts';
+import type { BenchOptions, BenchResult } from './bench-result.ts';
+import { formatTable } from './bench-result.ts';
+import { benchToken } from './bench-token.ts';
+
+/** `npm run bench -- NAME… --json FILE`: measures, prints a table, and writes the numbers to the file. */
+const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<BenchResult[]>>> = {
+  accept: benchAccept,
+  'accept-cases': benchAcceptCases,
+  deliver: benchDeliver,
+  token: benchToken,
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    json: { type: 'string' },
+    seconds: { type: 'string', default: '8' },
+    rounds: { type: 'string', default: '3' },
+    'cpu-prof': { type: 'string' },
+  },
+});
+
+const profile = values['cpu-prof'];
+const options: BenchOptions = {
+  seconds: Number(values.seconds),
+  rounds: Number(values.rounds),
+  nodeOptions: profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`],
+};
+const names = positionals.length === 0 ? Object.keys(benchmarks) : positionals;
+const results: BenchResult[] = [];
+for (const name of names) {
+  const run = benchmarks[name];
+  if (run === undefined) {
+    process.stderr.write(
+      `there is no benchmark "${name}"; there are: ${Object.keys(benchmarks).join(', ')}\n`,
+    );
+    process.exit(1);
+  }
+  results.push(...(await run(options)));
+}
+process.stdout.write(`${formatTable(results)}\n`);
+if (values.json !== undefined)
+  await writeFile(values.json, `${JSON.stringify(results, null, 2)}\n`);

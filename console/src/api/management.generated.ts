@@ -1,0 +1,325 @@
+// Generated from the OpenAPI document by `npm run generated`.
+
+export type Accepted = { "success": true; "message": "Successfully Accepted"; "messageId": string; "suppressedRecipients": (string)[] };
+export type Account = { "id": string; "name": string; "addOns": (string)[]; "suspended": boolean; "retentionDays": number };
+export type ApiKey = { "id": string; "name": string; "scopes": (("account:read" | "account:write" | "audit:read" | "contacts:read" | "contacts:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "integrations:read" | "integrations:write" | "keys:read" | "keys:write" | "lists:read" | "lists:write" | "messages:read" | "messages:control" | "privacy:read" | "privacy:write" | "queue:read" | "queue:control" | "reports:read" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "templates:publish" | "users:read" | "users:write" | "webhooks:read" | "webhooks:write"))[]; "createdBy": (string | null); "createdAt": string; "expiresAt": (string | null); "lastUsedAt": (string | null) };
+export type Attention = { "kind": string; "severity": ("error" | "warning" | "info"); "subject": (string | null); "sentence": string; "nextStep": string };
+export type AttentionList = { "items": (Attention)[] };
+export type AuditEvent = { "id": string; "at": string; "kind": string; "outcome": string; "email": (string | null); "clientId": (string | null); "remoteAddress": (string | null); "requestId": (string | null); "detail": Record<string, unknown> };
+export type ClientSecret = { "clientId": string; "clientSecret": string };
+export type Consent = { "email": string; "accountId": string; "grantedAt": string };
+export type Contact = { "email": string; "fields": Record<string, string>; "createdAt": string };
+export type ContactImport = { "state": ("running" | "done" | "failed"); "bytesTotal": number; "bytesRead": number; "rowsRead": number; "rowsWritten": number; "rowsWrong": number; "problems": ({ "line": number; "reason": string })[]; "createdAt": string; "changedAt": string };
+export type ContactList = { "id": string; "name": string; "folderName": string; "description": string; "size": number; "createdAt": string; "modifiedAt": string };
+export type ControlResult = { "changed": number; "busy": number };
+export type Destination = { "destination": string; "waiting": number; "held": number; "nextAttemptAt": (string | null); "reason": (string | null) };
+export type Domain = { "domain": string; "state": ("pending" | "verified" | "broken"); "stateAt": string; "returnPath": string; "trackingHost": (string | null); "warmUp": (WarmUp | null); "checkedAt": (string | null) };
+export type DomainDetail = { "domain": string; "state": ("pending" | "verified" | "broken"); "stateAt": string; "returnPath": string; "trackingHost": (string | null); "warmUp": (WarmUp | null); "checkedAt": (string | null); "records": (DomainRecord)[] };
+export type DomainRecord = { "kind": string; "name": string; "type": string; "expected": string; "required": boolean; "why": string; "state": string; "found": (string)[]; "explanation": (string | null); "resolver": (string | null); "checkedAt": (string | null) };
+export type Erased = { "messages": number; "contacts": number; "suppressions": number };
+export type Explanation = { "sentence": string; "nextStep": string };
+export type Fault = { "success": false; "status": number; "errorName": ("SENDER_NOT_ALLOWED" | "INVALID_ID" | "VALIDATION_FAILED" | "PERSONALIZATION_FAILURE" | "RECIPIENT_SUPPRESSED" | "ACCOUNT_SUSPENDED" | "UNAUTHORIZED" | "IDEMPOTENCY_IN_PROGRESS" | "IDEMPOTENCY_MISMATCH" | "QUOTA_EXCEEDED" | "IO_EXCEPTION" | "INTERNAL_ERROR"); "message": string; "details": ({ "field": string; "reason": string })[]; "suppressedRecipients"?: (string)[]; "requestId": string };
+export type InboxMessage = { "id": string; "receivedAt": string; "envelopeFrom": string; "envelopeTo": (string)[]; "subject": string; "headers": ({ "name": string; "value": string })[]; "html": (string | null); "text": (string | null); "source": string };
+export type InboxSummary = { "id": string; "receivedAt": string; "envelopeFrom": string; "envelopeTo": (string)[]; "from": (string | null); "subject": string; "beginning": string };
+export type Integration = { "clientId": string; "name": string; "redirectUri": string; "grants": (string)[]; "requirePkce": boolean; "disabled": boolean; "previousSecretUntil": (string | null) };
+export type Latency = { "p50": number; "p95": number; "p99": number };
+export type ListedContactImport = { "id": string; "state": ("running" | "done" | "failed"); "bytesTotal": number; "bytesRead": number; "rowsRead": number; "rowsWritten": number; "rowsWrong": number; "problems": ({ "line": number; "reason": string })[]; "createdAt": string; "changedAt": string };
+export type Listing = { "count": number; "offset": number; "totalCount": number; "result": ({ "id": string; "name": string; "folderName": string; "description": string; "sourceSize": number; "tsCreated": number; "tsLastModified": number })[] };
+export type ListingError = { "errorCode": (string | null); "message": string };
+export type Me = { "person": ({ "id": string; "email": string; "name": string } | null); "operator": boolean; "accounts": (MyAccount)[] };
+export type Message = { "messageId": string; "templateId": string; "templateVersion": number; "state": string; "stateAt": string; "acceptedAt": string; "transactional": boolean; "externalId": (string | null); "tag": (string | null); "trackOpens": boolean; "trackClicks": boolean; "deliveryWhenDelayed": string; "recipients": ({ "address": (string | null); "role": string; "state": string; "at": string; "explanation": Explanation })[]; "suppressedRecipients": (string)[]; "nextAttempt": ({ "at": (string | null); "reason": string } | null); "events": ({ "at": string; "kind": string; "recipient": (number | null); "detail": unknown })[]; "content": (Record<string, unknown> | null) };
+export type MessageLine = { "id": string; "acceptedAt": string; "state": string; "stateAt": string; "templateId": string; "templateVersion": number; "to": (string | null); "from": (string | null); "tag": (string | null); "externalId": (string | null); "transactional": boolean; "nextAttemptAt": (string | null); "reason": (string | null) };
+export type MessageStatus = {  };
+export type MyAccount = { "id": string; "name": string; "addOns": (string)[]; "suspended": boolean; "retentionDays": number; "role": (string | null); "permissions": (("account:read" | "account:write" | "audit:read" | "contacts:read" | "contacts:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "integrations:read" | "integrations:write" | "keys:read" | "keys:write" | "lists:read" | "lists:write" | "messages:read" | "messages:control" | "privacy:read" | "privacy:write" | "queue:read" | "queue:control" | "reports:read" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "templates:publish" | "users:read" | "users:write" | "webhooks:read" | "webhooks:write"))[] };
+export type NewApiKey = { "id": string; "key": string };
+export type OAuthError = { "error": string; "error_description"?: string };
+export type Problem = { "type": ("/problems/malformed-request" | "/problems/unauthenticated" | "/problems/forbidden" | "/problems/foreign-request" | "/problems/not-found" | "/problems/conflict" | "/problems/breaks-callers" | "/problems/precondition-failed" | "/problems/too-large" | "/problems/unsupported-media-type" | "/problems/validation-failed" | "/problems/too-many-requests" | "/problems/internal-error" | "/problems/unavailable"); "title": string; "status": number; "detail": string; "errors"?: ({ "field": string; "reason": string })[]; "requestId": string };
+export type Published = { "version": number; "notes": (string)[] };
+export type Queue = { "destinations": (Destination)[]; "paused": (string)[] };
+export type QueueControlResult = { "changed": number; "busy": number };
+export type Receiver = { "name": string; "label": string; "rate": number; "connections": number; "sending": number; "fixedRate": (number | null); "fixedConnections": (number | null); "slowedAt": (string | null); "slowedReason": (string | null) };
+export type RenderedMessage = { "subject": string; "html": (string | null); "text": (string | null) };
+export type Report = { "rows": (ReportRow)[] };
+export type ReportCounts = { "accepted": number; "delivered": number; "bounced_hard": number; "bounced_soft": number; "deferred": number; "expired": number; "failed": number; "uncertain": number; "canceled": number; "complained": number; "unsubscribed": number; "opened_people": number; "opened_people_unique": number; "opened_machines": number; "opened_machines_unique": number; "clicked_people": number; "clicked_people_unique": number; "clicked_machines": number; "clicked_machines_unique": number };
+export type ReportRow = { "key": string; "counts": ReportCounts; "latency": (Latency | null) };
+export type RetentionRule = { "contentDays": (number | null); "addressDays": (number | null); "engagementDays": (number | null) };
+export type SendRequest = { "envelope": { "toAddress": string; "ccAddressList"?: (string)[]; "fromAddress"?: string; "fromDisplayName"?: string; "replyToAddress"?: string }; "content"?: { "subjectLine"?: string; "personalizationDataMap"?: Record<string, string>; "previewText"?: string }; "metadata"?: { "transactional"?: boolean; "externalId"?: string; "tagList"?: (string)[] }; "actions": { "trackOpens": boolean; "trackClicks": boolean; "deliveryWhenDelayed"?: string } };
+export type Sender = { "address": string; "displayNames": (string)[]; "verified": boolean };
+export type Sent = { "messageId": string };
+export type SetUp = { "open": boolean };
+export type SetUpDone = { "accountId": string };
+export type Settings = { "version": string; "publicUrl": string; "delivery": string; "deliveryRedirect": (string | null); "deliveryAllow": (string)[]; "hostname": (string | null) };
+export type SuppressedAddress = { "items": (Suppression)[] };
+export type Suppression = { "address": string; "reason": ("hard_bounce" | "complaint" | "unsubscribe" | "manual"); "messageId": (string | null); "createdAt": string; "expiresAt": (string | null) };
+export type SuppressionImport = { "added": number; "known": number; "problems": ({ "line": number; "reason": string })[] };
+export type Template = { "id": string; "name": string; "createdBy": string; "publishedVersion": (number | null); "latestVersion": number; "hasDraft": boolean; "subject": (string | null); "whenUncertain": ("resend" | "hold"); "changedAt": string };
+export type TemplateContent = { "subject": string; "previewText"?: string; "html"?: string; "mjml"?: string; "text"?: string; "fields"?: Record<string, { "default"?: string; "sample"?: string; "description"?: string; "secret"?: boolean }>; "sender"?: string; "freshnessMinutes"?: number };
+export type TemplateDraft = { "content": TemplateContent; "changedAt": string };
+export type TemplateField = { "name": string; "parts": (string)[]; "required": boolean; "secret": boolean; "default": (string | null); "sample": (string | null); "description": (string | null) };
+export type TemplateHint = { "kind": ("size" | "spam" | "accessibility" | "content"); "rule": string; "message": string };
+export type TemplatePreview = { "problems": (TemplateProblem)[]; "fields": (TemplateField)[]; "rendered": ({ "subject": string; "previewText": string; "html": (string | null); "text": (string | null); "htmlBytes": number; "textBytes": number } | null); "hints": (TemplateHint)[] };
+export type TemplateProblem = { "severity": ("error" | "warning"); "part": string; "rule": string; "message": string; "line"?: number; "column"?: number };
+export type TemplateVersion = { "version": number; "published": boolean; "createdAt": string; "subject": string };
+export type TemplateVersionDetail = { "version": number; "published": boolean; "createdAt": string; "subject": string; "content": TemplateContent; "fields": (TemplateField)[] };
+export type TestSent = { "messageId": string };
+export type TokenForm = { "grant_type": ("password" | "authorization_code" | "refresh_token"); "client_id": string; "client_secret": string; "username"?: string; "password"?: string; "code"?: string; "redirect_uri"?: string; "code_verifier"?: string; "refresh_token"?: string };
+export type TokenResponse = { "token_type": "bearer"; "expires_in": 3600; "access_token": string; "refresh_token": string };
+export type User = { "email": string; "name": string; "role": ("owner" | "developer" | "marketer" | "viewer"); "disabled": boolean; "hasPassword": boolean; "hasSecondFactor": boolean; "since": string };
+export type WarmUp = { "from": string; "plan": (number)[] };
+export type Webhook = { "id": string; "url": string; "kinds": (("accepted" | "deferred" | "delivered" | "bounced" | "failed" | "expired" | "canceled" | "uncertain" | "delayed" | "opened" | "clicked" | "complained" | "unsubscribed"))[]; "failingSince": (string | null); "pausedAt": (string | null); "pausedReason": (string | null); "previousUntil": (string | null); "createdAt": string };
+export type WebhookDelivery = { "eventId": string; "messageId": string; "kind": string; "at": string; "state": ("pending" | "delivered" | "failed"); "attempts": number; "lastAt": (string | null); "lastStatus": (number | null); "lastRequest": (string | null); "lastAnswer": (string | null) };
+export type WebhookReplay = { "events": number };
+export type WebhookSecret = { "id": string; "secret": string };
+
+export interface paths {
+  "/set-up": {
+    get: { parameters: {  }; responses: { 200: { content: { "application/json": SetUp } }; 404: { content?: never }; 503: { content?: never } } };
+    post: { parameters: {  }; requestBody: { content: { "application/json": { "email": string; "name": string; "password": string; "accountId": string; "accountName": string } } }; responses: { 201: { content: { "application/json": SetUpDone } }; 400: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/me": {
+    get: { parameters: {  }; responses: { 200: { content: { "application/json": Me } }; 401: { content?: never }; 503: { content?: never } } };
+  };
+  "/installation/settings": {
+    get: { parameters: {  }; responses: { 200: { content: { "application/json": Settings } }; 401: { content?: never }; 503: { content?: never } } };
+  };
+  "/installation/accounts": {
+    get: { parameters: { query?: { "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (Account)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/installation/accounts/{accountId}": {
+    put: { parameters: { path: { "accountId": string } }; requestBody: { content: { "application/json": { "name": string; "addOns"?: (("transactional"))[]; "suspended"?: boolean; "retentionDays"?: (30 | 90 | 400) } } }; responses: { 200: { content: { "application/json": Account } }; 201: { content: { "application/json": Account } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/installation/operators/{email}": {
+    put: { parameters: { path: { "email": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+    delete: { parameters: { path: { "email": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/installation/receivers": {
+    get: { parameters: {  }; responses: { 200: { content: { "application/json": { "items": (Receiver)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 503: { content?: never } } };
+    post: { parameters: {  }; requestBody: { content: { "application/json": { "name": string; "rate"?: number; "connections"?: number } } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/installation/audit": {
+    get: { parameters: { query?: { "kind"?: string; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (AuditEvent)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}": {
+    get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "application/json": Account } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string } }; requestBody: { content: { "application/json": { "name": string } } }; responses: { 200: { content: { "application/json": Account } }; 201: { content: { "application/json": Account } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/audit": {
+    get: { parameters: { path: { "accountId": string }; query?: { "kind"?: string; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (AuditEvent)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/users": {
+    get: { parameters: { path: { "accountId": string }; query?: { "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (User)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/users/{email}": {
+    get: { parameters: { path: { "accountId": string; "email": string } }; responses: { 200: { content: { "application/json": User } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string; "email": string } }; requestBody: { content: { "application/json": { "name"?: string; "password"?: string; "role": ("owner" | "developer" | "marketer" | "viewer") } } }; responses: { 200: { content: { "application/json": User } }; 201: { content: { "application/json": User } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    delete: { parameters: { path: { "accountId": string; "email": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/senders": {
+    get: { parameters: { path: { "accountId": string }; query?: { "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (Sender)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/senders/{address}": {
+    get: { parameters: { path: { "accountId": string; "address": string } }; responses: { 200: { content: { "application/json": Sender } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string; "address": string } }; requestBody?: { content: { "application/json": { "displayNames"?: (string)[]; "verified"?: boolean } } }; responses: { 200: { content: { "application/json": Sender } }; 201: { content: { "application/json": Sender } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    delete: { parameters: { path: { "accountId": string; "address": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/senders/{address}/link": {
+    post: { parameters: { path: { "accountId": string; "address": string } }; responses: { 200: { content: { "application/json": Sender } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/domains": {
+    get: { parameters: { path: { "accountId": string }; query?: { "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (Domain)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/domains/{domain}": {
+    get: { parameters: { path: { "accountId": string; "domain": string } }; responses: { 200: { content: { "application/json": DomainDetail } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string; "domain": string } }; requestBody?: { content: { "application/json": { "ed25519"?: boolean; "returnPathLabel"?: string; "warmUp"?: WarmUp } } }; responses: { 200: { content: { "application/json": Domain } }; 201: { content: { "application/json": Domain } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    delete: { parameters: { path: { "accountId": string; "domain": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/domains/{domain}/check": {
+    post: { parameters: { path: { "accountId": string; "domain": string } }; responses: { 200: { content: { "application/json": DomainDetail } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/domains/{domain}/rotate-keys": {
+    post: { parameters: { path: { "accountId": string; "domain": string } }; responses: { 200: { content: { "application/json": DomainDetail } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/integrations": {
+    get: { parameters: { path: { "accountId": string }; query?: { "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (Integration)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/integrations/{clientId}": {
+    get: { parameters: { path: { "accountId": string; "clientId": string } }; responses: { 200: { content: { "application/json": Integration } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string; "clientId": string } }; requestBody: { content: { "application/json": { "name": string; "redirectUri"?: string; "grants"?: (("password" | "authorization_code" | "refresh_token"))[]; "requirePkce"?: boolean; "disabled"?: boolean } } }; responses: { 200: { content: { "application/json": Integration } }; 201: { content: { "application/json": Integration } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    delete: { parameters: { path: { "accountId": string; "clientId": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/integrations/{clientId}/secret": {
+    post: { parameters: { path: { "accountId": string; "clientId": string } }; requestBody?: { content: { "application/json": { "overlapHours"?: number } } }; responses: { 200: { content: { "application/json": ClientSecret } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/integrations/{clientId}/consents": {
+    get: { parameters: { path: { "accountId": string; "clientId": string } }; responses: { 200: { content: { "application/json": { "items": (Consent)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/integrations/{clientId}/consents/{email}": {
+    delete: { parameters: { path: { "accountId": string; "clientId": string; "email": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/keys": {
+    get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "application/json": { "items": (ApiKey)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    post: { parameters: { path: { "accountId": string } }; requestBody: { content: { "application/json": { "name": string; "scopes": (("account:read" | "account:write" | "audit:read" | "contacts:read" | "contacts:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "integrations:read" | "integrations:write" | "keys:read" | "keys:write" | "lists:read" | "lists:write" | "messages:read" | "messages:control" | "privacy:read" | "privacy:write" | "queue:read" | "queue:control" | "reports:read" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "templates:publish" | "users:read" | "users:write" | "webhooks:read" | "webhooks:write"))[]; "expiresInDays"?: number } } }; responses: { 201: { content: { "application/json": NewApiKey } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/keys/{keyId}": {
+    delete: { parameters: { path: { "accountId": string; "keyId": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/templates": {
+    get: { parameters: { path: { "accountId": string }; query?: { "contains"?: string; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (Template)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/templates/{templateId}": {
+    get: { parameters: { path: { "accountId": string; "templateId": string } }; responses: { 200: { content: { "application/json": Template } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string; "templateId": string } }; requestBody: { content: { "application/json": { "name": string; "createdBy"?: string; "whenUncertain"?: ("resend" | "hold") } } }; responses: { 200: { content: { "application/json": Template } }; 201: { content: { "application/json": Template } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    delete: { parameters: { path: { "accountId": string; "templateId": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/templates/{templateId}/draft": {
+    get: { parameters: { path: { "accountId": string; "templateId": string } }; responses: { 200: { content: { "application/json": TemplateDraft } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string; "templateId": string } }; requestBody: { content: { "application/json": TemplateContent } }; responses: { 200: { content: { "application/json": TemplateDraft } }; 201: { content: { "application/json": TemplateDraft } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    delete: { parameters: { path: { "accountId": string; "templateId": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/templates/{templateId}/preview": {
+    post: { parameters: { path: { "accountId": string; "templateId": string } }; requestBody?: { content: { "application/json": { "content"?: TemplateContent; "version"?: number; "values"?: Record<string, string>; "subjectLine"?: string; "previewText"?: string } } }; responses: { 200: { content: { "application/json": TemplatePreview } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/templates/{templateId}/test-send": {
+    post: { parameters: { path: { "accountId": string; "templateId": string } }; requestBody: { content: { "application/json": { "to": string; "version"?: number; "values"?: Record<string, string> } } }; responses: { 202: { content: { "application/json": TestSent } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/templates/{templateId}/publish": {
+    post: { parameters: { path: { "accountId": string; "templateId": string } }; requestBody?: { content: { "application/json": { "force"?: boolean } } }; responses: { 200: { content: { "application/json": Published } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/templates/{templateId}/roll-back": {
+    post: { parameters: { path: { "accountId": string; "templateId": string } }; requestBody: { content: { "application/json": { "version": number; "force"?: boolean } } }; responses: { 200: { content: { "application/json": Published } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/templates/{templateId}/duplicate": {
+    post: { parameters: { path: { "accountId": string; "templateId": string } }; requestBody: { content: { "application/json": { "id": string; "name": string } } }; responses: { 201: { content: { "application/json": Template } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/templates/{templateId}/versions": {
+    get: { parameters: { path: { "accountId": string; "templateId": string }; query?: { "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (TemplateVersion)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/templates/{templateId}/versions/{version}": {
+    get: { parameters: { path: { "accountId": string; "templateId": string; "version": number } }; responses: { 200: { content: { "application/json": TemplateVersionDetail } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/lists": {
+    get: { parameters: { path: { "accountId": string }; query?: { "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (ContactList)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/lists/{listId}": {
+    get: { parameters: { path: { "accountId": string; "listId": string } }; responses: { 200: { content: { "application/json": ContactList } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string; "listId": string } }; requestBody: { content: { "application/json": { "name": string; "folderName"?: string; "description"?: string } } }; responses: { 200: { content: { "application/json": ContactList } }; 201: { content: { "application/json": ContactList } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    delete: { parameters: { path: { "accountId": string; "listId": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/lists/{listId}/contacts": {
+    get: { parameters: { path: { "accountId": string; "listId": string }; query?: { "startsWith"?: string; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (Contact)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/lists/{listId}/contacts/{email}": {
+    get: { parameters: { path: { "accountId": string; "listId": string; "email": string } }; responses: { 200: { content: { "application/json": Contact } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string; "listId": string; "email": string } }; requestBody: { content: { "application/json": { "fields": Record<string, string> } } }; responses: { 200: { content: { "application/json": Contact } }; 201: { content: { "application/json": Contact } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    delete: { parameters: { path: { "accountId": string; "listId": string; "email": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/lists/{listId}/export": {
+    get: { parameters: { path: { "accountId": string; "listId": string } }; responses: { 200: { content: { "text/csv": string } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/lists/{listId}/imports": {
+    get: { parameters: { path: { "accountId": string; "listId": string } }; responses: { 200: { content: { "application/json": { "items": (ListedContactImport)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/lists/{listId}/imports/{importId}": {
+    get: { parameters: { path: { "accountId": string; "listId": string; "importId": string } }; responses: { 200: { content: { "application/json": ContactImport } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string; "listId": string; "importId": string } }; requestBody?: { content: { "text/csv": string } }; responses: { 202: { content: { "application/json": ContactImport } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/messages": {
+    get: { parameters: { path: { "accountId": string }; query?: { "state"?: ("queued" | "sending" | "deferred" | "delivered" | "bounced" | "expired" | "failed" | "uncertain" | "suppressed" | "canceled"); "templateId"?: string; "tag"?: string; "externalId"?: string; "recipient"?: string; "clientId"?: string; "transactional"?: boolean; "waiting"?: boolean; "from"?: string; "until"?: string; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (MessageLine)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/messages/{messageId}": {
+    get: { parameters: { path: { "accountId": string; "messageId": string } }; responses: { 200: { content: { "application/json": Message } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/messages/{messageId}/rendered": {
+    get: { parameters: { path: { "accountId": string; "messageId": string } }; responses: { 200: { content: { "application/json": RenderedMessage } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/messages/{messageId}/pause": {
+    post: { parameters: { path: { "accountId": string; "messageId": string } }; responses: { 200: { content: { "application/json": ControlResult } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/messages/{messageId}/resume": {
+    post: { parameters: { path: { "accountId": string; "messageId": string } }; responses: { 200: { content: { "application/json": ControlResult } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/messages/{messageId}/cancel": {
+    post: { parameters: { path: { "accountId": string; "messageId": string } }; responses: { 200: { content: { "application/json": ControlResult } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/messages/{messageId}/retry": {
+    post: { parameters: { path: { "accountId": string; "messageId": string } }; responses: { 200: { content: { "application/json": ControlResult } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/messages/{messageId}/resend": {
+    post: { parameters: { path: { "accountId": string; "messageId": string } }; responses: { 201: { content: { "application/json": Sent } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/queue": {
+    get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "application/json": Queue } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/queue/pauses/{destination}": {
+    put: { parameters: { path: { "accountId": string; "destination": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+    delete: { parameters: { path: { "accountId": string; "destination": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/queue/retry": {
+    post: { parameters: { path: { "accountId": string } }; requestBody?: { content: { "application/json": { "destination"?: string } } }; responses: { 200: { content: { "application/json": QueueControlResult } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/queue/cancel": {
+    post: { parameters: { path: { "accountId": string } }; requestBody?: { content: { "application/json": { "destination"?: string } } }; responses: { 200: { content: { "application/json": QueueControlResult } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/suppressions": {
+    get: { parameters: { path: { "accountId": string }; query?: { "contains"?: string; "reason"?: ("hard_bounce" | "complaint" | "unsubscribe" | "manual"); "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (Suppression)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/suppressions/{address}": {
+    get: { parameters: { path: { "accountId": string; "address": string } }; responses: { 200: { content: { "application/json": SuppressedAddress } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string; "address": string } }; requestBody?: { content: { "application/json": { "reason"?: ("hard_bounce" | "complaint" | "unsubscribe" | "manual") } } }; responses: { 200: { content: { "application/json": SuppressedAddress } }; 201: { content: { "application/json": SuppressedAddress } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    delete: { parameters: { path: { "accountId": string; "address": string }; query?: { "reason"?: ("hard_bounce" | "complaint" | "unsubscribe" | "manual") } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/suppressions-export": {
+    get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "text/csv": string } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/suppressions-import": {
+    post: { parameters: { path: { "accountId": string } }; requestBody?: { content: { "text/csv": string } }; responses: { 200: { content: { "application/json": SuppressionImport } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/webhooks": {
+    get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "application/json": { "items": (Webhook)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    post: { parameters: { path: { "accountId": string } }; requestBody: { content: { "application/json": { "url": string; "kinds": (("accepted" | "deferred" | "delivered" | "bounced" | "failed" | "expired" | "canceled" | "uncertain" | "delayed" | "opened" | "clicked" | "complained" | "unsubscribed"))[] } } }; responses: { 201: { content: { "application/json": WebhookSecret } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/webhooks/{webhookId}": {
+    get: { parameters: { path: { "accountId": string; "webhookId": string } }; responses: { 200: { content: { "application/json": Webhook } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string; "webhookId": string } }; requestBody: { content: { "application/json": { "url": string; "kinds": (("accepted" | "deferred" | "delivered" | "bounced" | "failed" | "expired" | "canceled" | "uncertain" | "delayed" | "opened" | "clicked" | "complained" | "unsubscribed"))[] } } }; responses: { 200: { content: { "application/json": Webhook } }; 201: { content: { "application/json": Webhook } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    delete: { parameters: { path: { "accountId": string; "webhookId": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/webhooks/{webhookId}/secret": {
+    post: { parameters: { path: { "accountId": string; "webhookId": string } }; responses: { 200: { content: { "application/json": WebhookSecret } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/webhooks/{webhookId}/pause": {
+    post: { parameters: { path: { "accountId": string; "webhookId": string } }; responses: { 200: { content: { "application/json": Webhook } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/webhooks/{webhookId}/resume": {
+    post: { parameters: { path: { "accountId": string; "webhookId": string } }; responses: { 200: { content: { "application/json": Webhook } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/webhooks/{webhookId}/deliveries": {
+    get: { parameters: { path: { "accountId": string; "webhookId": string }; query?: { "state"?: ("pending" | "delivered" | "failed"); "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (WebhookDelivery)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/webhooks/{webhookId}/replay": {
+    post: { parameters: { path: { "accountId": string; "webhookId": string } }; requestBody?: { content: { "application/json": { "eventId"?: string; "from"?: string; "until"?: string } } }; responses: { 202: { content: { "application/json": WebhookReplay } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/attention": {
+    get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "application/json": AttentionList } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/reports": {
+    get: { parameters: { path: { "accountId": string }; query: { "from": string; "until": string; "group"?: ("none" | "hour" | "day" | "template" | "tag" | "sender" | "destination"); "timeZone"?: string; "templateId"?: string; "tag"?: string; "senderDomain"?: string; "destinationDomain"?: string } }; responses: { 200: { content: { "application/json": Report } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/reports-export": {
+    get: { parameters: { path: { "accountId": string }; query: { "from": string; "until": string; "group"?: ("none" | "hour" | "day" | "template" | "tag" | "sender" | "destination"); "timeZone"?: string; "templateId"?: string; "tag"?: string; "senderDomain"?: string; "destinationDomain"?: string } }; responses: { 200: { content: { "text/csv": string } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/retention-rule": {
+    get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "application/json": RetentionRule } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string } }; requestBody: { content: { "application/json": RetentionRule } }; responses: { 200: { content: { "application/json": RetentionRule } }; 201: { content: { "application/json": RetentionRule } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/people/{address}": {
+    get: { parameters: { path: { "accountId": string; "address": string } }; responses: { 200: { content: { "application/x-ndjson": string } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    delete: { parameters: { path: { "accountId": string; "address": string }; query?: { "keepSuppressions"?: boolean } }; responses: { 200: { content: { "application/json": Erased } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/inbox/messages": {
+    get: { parameters: { path: { "accountId": string }; query?: { "search"?: string; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (InboxSummary)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    delete: { parameters: { path: { "accountId": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/inbox/messages/{inboxMessageId}": {
+    get: { parameters: { path: { "accountId": string; "inboxMessageId": string } }; responses: { 200: { content: { "application/json": InboxMessage } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+  };
+}

@@ -1,0 +1,27 @@
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+
+/** A page of a list as the API answers it. */
+interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly nextCursor: string | null;
+}
+
+interface PagesOptions<Item> {
+  readonly queryKey: readonly unknown[];
+  /** Milliseconds after which it is read again by itself. */
+  readonly refetchInterval?: number | false;
+  readonly enabled?: boolean;
+  read(cursor: string | undefined): Promise<Page<Item>>;
+}
+
+/** A list that is read page by page, as far as the person wants to see it. */
+export function usePages<Item>({ read, ...options }: PagesOptions<Item>) {
+  const pages = useInfiniteQuery({
+    ...options,
+    queryFn: ({ pageParam }) => read(pageParam),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+  return { ...pages, items: pages.data?.pages.flatMap((page) => [...page.items]) ?? [] };
+}

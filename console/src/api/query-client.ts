@@ -1,0 +1,22 @@
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { ApiProblem } from './problem.ts';
+import { goToSignIn } from './sign-in.ts';
+
+/** A session that ended leads back to the sign-in page, wherever it is noticed. */
+function leadToSignIn(error: unknown): void {
+  const atStart = /^\/console\/?$/.test(location.pathname);
+  if (!atStart && error instanceof ApiProblem && error.status === 401) goToSignIn();
+}
+
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: leadToSignIn }),
+  mutationCache: new MutationCache({ onError: leadToSignIn }),
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      // A refusal stays one; what may pass is asked again.
+      retry: (failures, error) =>
+        failures < 2 && !(error instanceof ApiProblem && error.status < 500),
+    },
+  },
+});

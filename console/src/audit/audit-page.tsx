@@ -1,0 +1,81 @@
+import { Badge, Code, Group, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useState } from 'react';
+import { useAccountId } from '../account/use-me.ts';
+import type { AuditEvent } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { usePages } from '../api/pages.ts';
+import { ListBody } from '../parts/list-body.tsx';
+import { PageHeading } from '../parts/page-heading.tsx';
+import { TimeText } from '../parts/time-text.tsx';
+import { text } from '../texts/text.ts';
+
+/** Who changed what in the account. */
+export function AuditPage() {
+  const accountId = useAccountId();
+  const [typed, setTyped] = useState('');
+  const [kind] = useDebouncedValue(typed.trim(), 300);
+  const pages = usePages<AuditEvent>({
+    queryKey: ['audit', accountId, kind],
+    read: (cursor) =>
+      answerOf(
+        api.GET('/accounts/{accountId}/audit', {
+          params: { path: { accountId }, query: { cursor, ...(kind !== '' && { kind }) } },
+        }),
+      ),
+  });
+  return (
+    <>
+      <PageHeading title={text('audit.title')} hint={text('audit.hint')} />
+      <Group component="search" mb="md">
+        <TextInput
+          label={text('audit.filter')}
+          placeholder="sender_changed"
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+      </Group>
+      <ListBody
+        label={text('audit.title')}
+        pages={pages}
+        idOf={({ id }) => id}
+        empty={{ title: text('audit.none'), hint: text('audit.noneHint') }}
+        columns={[
+          { title: text('audit.at'), cell: ({ at }) => <TimeText value={at} /> },
+          {
+            title: text('audit.kind'),
+            cell: ({ kind: what, outcome }) => (
+              <Group gap={6} wrap="nowrap">
+                <Code>{what}</Code>
+                {outcome !== 'success' && (
+                  <Badge className="state-badge" data-color="red" tt="none">
+                    {text('audit.refused')}
+                  </Badge>
+                )}
+              </Group>
+            ),
+          },
+          {
+            title: text('audit.who'),
+            cell: ({ email, clientId }) => email ?? clientId ?? text('audit.machine'),
+          },
+          { title: text('audit.from'), cell: ({ remoteAddress }) => remoteAddress },
+          {
+            title: text('audit.detail'),
+            cell: ({ detail }) => (
+              <Text size="xs" className="breakable">
+                {Object.entries(detail)
+                  .map(([name, value]) => `${name}: ${describe(value)}`)
+                  .join(' · ')}
+              </Text>
+            ),
+          },
+        ]}
+      />
+    </>
+  );
+}
+
+function describe(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

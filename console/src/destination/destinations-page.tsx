@@ -1,0 +1,189 @@
+import { Badge, Button, Group, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import type { Destination } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { formatNumber } from '../format/format-number.ts';
+import { EmptyState } from '../parts/empty-state.tsx';
+import { PageHeading } from '../parts/page-heading.tsx';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { RemoveButton } from '../parts/remove-button.tsx';
+import { Rows, RowsSkeleton } from '../parts/rows.tsx';
+import { TimeText } from '../parts/time-text.tsx';
+import { text } from '../texts/text.ts';
+
+/** Where the mail that waits is to go, and holding back, letting go, trying now or canceling it. */
+export function DestinationsPage() {
+  const accountId = useAccountId();
+  const queue = useQuery({
+    queryKey: ['queue', accountId],
+    queryFn: () =>
+      answerOf(api.GET('/accounts/{accountId}/queue', { params: { path: { accountId } } })),
+    refetchInterval: 5_000,
+  });
+  const paused = queue.data?.paused ?? [];
+  const waiting = queue.data?.destinations ?? [];
+  // What is paused and has nothing waiting has to be seen too, to be let go.
+  const idle = paused
+    .filter((name) => waiting.every(({ destination }) => destination !== name))
+    .map((destination) => ({
+      destination,
+      waiting: 0,
+      held: 0,
+      nextAttemptAt: null,
+      reason: null,
+    }));
+  const rows: readonly Destination[] = [...waiting, ...idle];
+  return (
+    <>
+      <PageHeading title={text('destinations.title')} hint={text('destinations.hint')}>
+        <PauseForm />
+      </PageHeading>
+      <ProblemAlert error={queue.error} retry={() => queue.refetch()} />
+      {queue.isPending && <RowsSkeleton />}
+      {queue.data !== undefined && rows.length === 0 && (
+        <EmptyState title={text('destinations.none')} hint={text('destinations.noneHint')} />
+      )}
+      {rows.length > 0 && (
+        <Rows
+          label={text('destinations.title')}
+          items={rows}
+          idOf={({ destination }) => destination}
+          columns={[
+            {
+              title: text('destinations.domain'),
+              cell: ({ destination }) => (
+                <Group gap={6} wrap="nowrap">
+                  {destination === '*' ? text('destinations.all') : destination}
+                  {paused.includes(destination) && (
+                    <Badge className="state-badge" data-color="yellow" variant="light" tt="none">
+                      {text('destinations.paused')}
+                    </Badge>
+                  )}
+                </Group>
+              ),
+            },
+            {
+              title: text('destinations.waiting'),
+              numeric: true,
+              cell: (row) => formatNumber(row.waiting),
+            },
+            {
+              title: text('destinations.held'),
+              numeric: true,
+              cell: (row) => formatNumber(row.held),
+            },
+            {
+              title: text('destinations.next'),
+              cell: ({ nextAttemptAt }) =>
+                nextAttemptAt !== null && <TimeText value={nextAttemptAt} distance />,
+            },
+            { title: text('destinations.reason'), cell: ({ reason }) => reason },
+            {
+              title: text('actions'),
+              cell: (row) => (
+                <DestinationActions row={row} paused={paused.includes(row.destination)} />
+              ),
+            },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+function usePause() {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async ({ destination, pause }: { destination: string; pause: boolean }) => {
+      const params = { path: { accountId, destination } };
+      const path = '/accounts/{accountId}/queue/pauses/{destination}';
+      if (pause) return answerOf(api.PUT(path, { params }));
+      await answerOf(api.DELETE(path, { params }));
+      // What looked at the pause looks again at its own time only; whoever lets it go wants to see it go.
+      return answerOf(
+        api.POST('/accounts/{accountId}/queue/retry', {
+          params: { path: { accountId } },
+          body: destination === '*' ? {} : { destination },
+        }),
+      );
+    },
+    onSuccess: () => client.invalidateQueries({ queryKey: ['queue', accountId] }),
+  });
+}
+
+/** Holds mail to a domain back also where none waits yet. */
+function PauseForm() {
+  const may = useMay();
+  const [destination, setDestination] = useState('');
+  const pause = usePause();
+  if (!may('queue:control')) return null;
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    pause.mutate({ destination, pause: true }, { onSuccess: () => setDestination('') });
+  }
+  return (
+    <form onSubmit={submit}>
+      <Group gap="xs" align="flex-end">
+        <TextInput
+          label={text('destinations.pauseDomain')}
+          placeholder="example.com"
+          required
+          value={destination}
+          onChange={(event) => setDestination(event.currentTarget.value)}
+        />
+        <Button type="submit" variant="default" loading={pause.isPending}>
+          {text('destinations.pause')}
+        </Button>
+      </Group>
+      <ProblemAlert error={pause.error} />
+    </form>
+  );
+}
+
+function DestinationActions({ row, paused }: { row: Destination; paused: boolean }) {
+  const accountId = useAccountId();
+  const may = useMay();
+  const client = useQueryClient();
+  const pause = usePause();
+  const { destination } = row;
+  const body = destination === '*' ? {} : { destination };
+  const params = { path: { accountId } };
+  const refresh = () => client.invalidateQueries({ queryKey: ['queue', accountId] });
+  const retry = useMutation({
+    mutationFn: () => answerOf(api.POST('/accounts/{accountId}/queue/retry', { params, body })),
+    onSuccess: refresh,
+  });
+  if (!may('queue:control')) return null;
+  return (
+    <Group gap={4} wrap="nowrap">
+      <Button
+        size="compact-sm"
+        variant="subtle"
+        onClick={() => pause.mutate({ destination, pause: !paused })}
+      >
+        {text(paused ? 'destinations.resume' : 'destinations.pause')}
+      </Button>
+      {row.waiting > 0 && (
+        <>
+          <Button size="compact-sm" variant="subtle" onClick={() => retry.mutate()}>
+            {text('destinations.retry')}
+          </Button>
+          <RemoveButton
+            title={text('destinations.cancelTitle')}
+            consequence={text('destinations.cancelConsequence', { count: row.waiting })}
+            name={destination}
+            action={text('destinations.cancel')}
+            remove={async () => {
+              await answerOf(api.POST('/accounts/{accountId}/queue/cancel', { params, body }));
+              await refresh();
+            }}
+          />
+        </>
+      )}
+      <ProblemAlert error={pause.error ?? retry.error} />
+    </Group>
+  );
+}

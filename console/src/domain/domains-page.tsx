@@ -1,0 +1,118 @@
+import { Badge, Button, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import type { Domain } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { usePages } from '../api/pages.ts';
+import { reasonFor } from '../api/problem.ts';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { PageAnchor } from '../parts/links.tsx';
+import { ListBody } from '../parts/list-body.tsx';
+import { PageHeading } from '../parts/page-heading.tsx';
+import { TimeText } from '../parts/time-text.tsx';
+import { text, textOr } from '../texts/text.ts';
+
+const colors: Readonly<Record<string, string>> = {
+  verified: 'green',
+  pending: 'yellow',
+  broken: 'red',
+};
+
+export function DomainBadge({ state }: { state: string }) {
+  return (
+    <Badge className="state-badge" data-color={colors[state] ?? 'gray'} tt="none">
+      {textOr(`domains.state.${state}`, state)}
+    </Badge>
+  );
+}
+
+/** The domains that the account sends from. */
+export function DomainsPage() {
+  const accountId = useAccountId();
+  const may = useMay();
+  const [opened, dialog] = useDisclosure();
+  const pages = usePages<Domain>({
+    queryKey: ['domains', accountId],
+    read: (cursor) =>
+      answerOf(
+        api.GET('/accounts/{accountId}/domains', {
+          params: { path: { accountId }, query: { cursor } },
+        }),
+      ),
+  });
+  const add = may('domains:write') ? (
+    <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
+      {text('domains.add')}
+    </Button>
+  ) : undefined;
+  return (
+    <>
+      <PageHeading title={text('domains.title')} hint={text('domains.hint')}>
+        {add}
+      </PageHeading>
+      <ListBody
+        label={text('domains.title')}
+        pages={pages}
+        idOf={({ domain }) => domain}
+        empty={{ title: text('domains.none'), hint: text('domains.noneHint'), action: add }}
+        columns={[
+          {
+            title: text('domains.domain'),
+            cell: ({ domain }) => (
+              <PageAnchor to="/$account/domains/$domain" params={{ account: accountId, domain }}>
+                {domain}
+              </PageAnchor>
+            ),
+          },
+          { title: text('domains.state'), cell: ({ state }) => <DomainBadge state={state} /> },
+          { title: text('domains.since'), cell: ({ stateAt }) => <TimeText value={stateAt} /> },
+          {
+            title: text('domains.checked'),
+            cell: ({ checkedAt }) =>
+              checkedAt === null ? text('never') : <TimeText value={checkedAt} distance />,
+          },
+        ]}
+      />
+      <DomainDialog opened={opened} close={dialog.close} />
+    </>
+  );
+}
+
+function DomainDialog(props: { opened: boolean; close: () => void }) {
+  const account = useAccountId();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [domain, setDomain] = useState('');
+
+  async function submit() {
+    const made = await answerOf(
+      api.PUT('/accounts/{accountId}/domains/{domain}', {
+        params: { path: { accountId: account, domain: domain.trim() } },
+        body: {},
+      }),
+    );
+    await client.invalidateQueries({ queryKey: ['domains', account] });
+    await navigate({ to: '/$account/domains/$domain', params: { account, domain: made.domain } });
+  }
+
+  return (
+    <FormDialog {...props} title={text('domains.add')} action={text('domains.add')} submit={submit}>
+      {(error) => (
+        <TextInput
+          label={text('domains.domain')}
+          description={text('domains.addHint')}
+          placeholder="example.com"
+          required
+          value={domain}
+          onChange={(event) => setDomain(event.currentTarget.value)}
+          error={reasonFor(error, 'domain')}
+          data-autofocus
+        />
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,47 @@
+/**
+ * Runs in the sandboxed frame that shows a mail. The frame has an origin of its own, no way to the page around it but
+ * this message, and a Content-Security-Policy that loads and runs nothing of the mail.
+ */
+interface MailToShow {
+  readonly html: string;
+  readonly dark: boolean;
+}
+
+function isMail(value: unknown): value is MailToShow {
+  return typeof value === 'object' && value !== null && 'html' in value && 'dark' in value;
+}
+
+function show({ html, dark }: MailToShow): void {
+  // Scripts of a parsed document never run.
+  const mail = new DOMParser().parseFromString(html, 'text/html');
+  document.replaceChild(document.adoptNode(mail.documentElement), document.documentElement);
+  document.documentElement.style.colorScheme = dark ? 'dark' : 'light';
+  for (const sheet of document.styleSheets) chooseScheme(sheet.cssRules, dark);
+  reportHeight();
+}
+
+const darkQuery = /\(\s*prefers-color-scheme\s*:\s*dark\s*\)/gi;
+const lightQuery = /\(\s*prefers-color-scheme\s*:\s*light\s*\)/gi;
+
+/** Lets the mail's media queries see the colours that were chosen here instead of those of the system. */
+function chooseScheme(rules: CSSRuleList, dark: boolean): void {
+  const [holds, fails] = ['(min-width: 0)', '(max-width: 0)'];
+  for (const rule of rules) {
+    if (!(rule instanceof CSSMediaRule)) continue;
+    rule.media.mediaText = rule.media.mediaText
+      .replaceAll(darkQuery, dark ? holds : fails)
+      .replaceAll(lightQuery, dark ? fails : holds);
+    chooseScheme(rule.cssRules, dark);
+  }
+}
+
+function reportHeight(): void {
+  const height = Math.ceil(document.documentElement.getBoundingClientRect().height);
+  parent.postMessage({ height }, '*');
+}
+
+addEventListener('message', (event) => {
+  if (event.source === parent && isMail(event.data)) show(event.data);
+});
+addEventListener('resize', reportHeight);
+parent.postMessage({ ready: true }, '*');

@@ -1,0 +1,88 @@
+import { Group, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import type { InboxSummary } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { usePages } from '../api/pages.ts';
+import { PageAnchor } from '../parts/links.tsx';
+import { ListBody } from '../parts/list-body.tsx';
+import { PageHeading } from '../parts/page-heading.tsx';
+import { RemoveButton } from '../parts/remove-button.tsx';
+import { TimeText } from '../parts/time-text.tsx';
+import { text } from '../texts/text.ts';
+
+/** Mail that was captured instead of being delivered. */
+export function InboxPage() {
+  const accountId = useAccountId();
+  const may = useMay();
+  const client = useQueryClient();
+  const [typed, setTyped] = useState('');
+  const [search] = useDebouncedValue(typed.trim(), 250);
+  const pages = usePages<InboxSummary>({
+    queryKey: ['inbox', accountId, search],
+    refetchInterval: 5_000,
+    read: (cursor) =>
+      answerOf(
+        api.GET('/accounts/{accountId}/inbox/messages', {
+          params: { path: { accountId }, query: { cursor, ...(search !== '' && { search }) } },
+        }),
+      ),
+  });
+
+  async function empty() {
+    await answerOf(
+      api.DELETE('/accounts/{accountId}/inbox/messages', { params: { path: { accountId } } }),
+    );
+    await client.invalidateQueries({ queryKey: ['inbox', accountId] });
+  }
+
+  return (
+    <>
+      <PageHeading title={text('inbox.title')} hint={text('inbox.hint')}>
+        {may('inbox:write') && pages.items.length > 0 && (
+          <RemoveButton
+            title={text('inbox.empty')}
+            consequence={text('inbox.emptyConsequence')}
+            name="inbox"
+            action={text('inbox.empty')}
+            remove={empty}
+          />
+        )}
+      </PageHeading>
+      <Group component="search" mb="md">
+        <TextInput
+          label={text('inbox.find')}
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+      </Group>
+      <ListBody
+        label={text('inbox.title')}
+        pages={pages}
+        idOf={({ id }) => id}
+        empty={{
+          title: text(search === '' ? 'inbox.none' : 'inbox.noneFound'),
+          hint: text('inbox.noneHint'),
+        }}
+        columns={[
+          {
+            title: text('inbox.subject'),
+            cell: ({ id, subject }) => (
+              <PageAnchor to="/$account/inbox/$mail" params={{ account: accountId, mail: id }}>
+                {subject}
+              </PageAnchor>
+            ),
+          },
+          { title: text('inbox.to'), cell: ({ envelopeTo }) => envelopeTo.join(', ') },
+          { title: text('inbox.from'), cell: ({ from, envelopeFrom }) => from ?? envelopeFrom },
+          {
+            title: text('inbox.received'),
+            cell: ({ receivedAt }) => <TimeText value={receivedAt} />,
+          },
+        ]}
+      />
+    </>
+  );
+}

@@ -1,0 +1,87 @@
+import { Code, Stack, Table, Tabs } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useAccountId } from '../account/use-me.ts';
+import type { InboxMessage } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { PageAnchor } from '../parts/links.tsx';
+import { MailFrame } from '../parts/mail-frame.tsx';
+import { PageHeading } from '../parts/page-heading.tsx';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { RowsSkeleton } from '../parts/rows.tsx';
+import { text } from '../texts/text.ts';
+
+/** One captured mail: as it looks, as plain text, its headers and its source. */
+export function MailPage() {
+  const account = useAccountId();
+  const { mail = '' } = useParams({ strict: false });
+  const message = useQuery({
+    queryKey: ['mail', account, mail],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/inbox/messages/{inboxMessageId}', {
+          params: { path: { accountId: account, inboxMessageId: mail } },
+        }),
+      ),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const { data } = message;
+  return (
+    <Stack gap={0}>
+      <PageAnchor to="/$account/inbox" params={{ account }} size="sm">
+        {text('inbox.back')}
+      </PageAnchor>
+      <PageHeading
+        title={data?.subject ?? text('inbox.title')}
+        hint={data?.envelopeTo.join(', ') ?? ''}
+      />
+      <ProblemAlert error={message.error} />
+      {message.isPending && <RowsSkeleton />}
+      {data !== undefined && <Mail mail={data} />}
+    </Stack>
+  );
+}
+
+function Mail({ mail }: { mail: InboxMessage }) {
+  const { html, text: plain, headers, source } = mail;
+  return (
+    <Tabs defaultValue={html === null ? 'text' : 'html'} keepMounted={false}>
+      <Tabs.List mb="md">
+        {html !== null && <Tabs.Tab value="html">HTML</Tabs.Tab>}
+        <Tabs.Tab value="text">{text('message.plain')}</Tabs.Tab>
+        <Tabs.Tab value="headers">{text('inbox.headers')}</Tabs.Tab>
+        <Tabs.Tab value="source">{text('inbox.source')}</Tabs.Tab>
+      </Tabs.List>
+      {html !== null && (
+        <Tabs.Panel value="html">
+          <MailFrame html={html} title={mail.subject} />
+        </Tabs.Panel>
+      )}
+      <Tabs.Panel value="text">
+        <Code block className="plain-mail">
+          {plain ?? ''}
+        </Code>
+      </Tabs.Panel>
+      <Tabs.Panel value="headers">
+        <Table layout="fixed">
+          <Table.Tbody>
+            {headers.map(({ name, value }, place) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a header may stand there twice, and the list never changes
+              <Table.Tr key={place}>
+                <Table.Th scope="row" w="30%" className="breakable">
+                  {name}
+                </Table.Th>
+                <Table.Td className="breakable">{value}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Tabs.Panel>
+      <Tabs.Panel value="source">
+        <Code block className="plain-mail">
+          {source}
+        </Code>
+      </Tabs.Panel>
+    </Tabs>
+  );
+}

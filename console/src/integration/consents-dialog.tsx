@@ -1,0 +1,46 @@
+import { List, Modal, Skeleton, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useAccountId } from '../account/use-me.ts';
+import type { Integration } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { TimeText } from '../parts/time-text.tsx';
+import { text } from '../texts/text.ts';
+
+interface ConsentsDialogProps {
+  opened: boolean;
+  close: () => void;
+  integration: Integration;
+}
+
+/** Who let an integration act for them; everybody withdraws a consent on their own page. */
+export function ConsentsDialog({ opened, close, integration }: ConsentsDialogProps) {
+  const accountId = useAccountId();
+  const { clientId, name } = integration;
+  const consents = useQuery({
+    queryKey: ['consents', accountId, clientId],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/integrations/{clientId}/consents', {
+          params: { path: { accountId, clientId } },
+        }),
+      ),
+    enabled: opened,
+  });
+  return (
+    <Modal opened={opened} onClose={close} title={text('integrations.consentsTo', { name })}>
+      <ProblemAlert error={consents.error} />
+      {consents.isLoading && <Skeleton height={60} />}
+      {consents.data?.items.length === 0 && (
+        <Text c="dimmed">{text('integrations.noConsents')}</Text>
+      )}
+      <List>
+        {consents.data?.items.map(({ email, grantedAt }) => (
+          <List.Item key={email}>
+            {email} · <TimeText value={grantedAt} />
+          </List.Item>
+        ))}
+      </List>
+    </Modal>
+  );
+}

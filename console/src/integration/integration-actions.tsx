@@ -1,0 +1,104 @@
+import { ActionIcon, Menu } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import type { ClientSecret, Integration } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { ConfirmByName } from '../parts/confirm-by-name.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { text } from '../texts/text.ts';
+import { ConsentsDialog } from './consents-dialog.tsx';
+import { IntegrationDialog } from './integration-dialog.tsx';
+
+interface IntegrationActionsProps {
+  integration: Integration;
+  show: (secret: ClientSecret) => void;
+}
+
+/** What can be done with an integration. What cuts it off from the service asks by name. */
+export function IntegrationActions({ integration, show }: IntegrationActionsProps) {
+  const accountId = useAccountId();
+  const may = useMay();
+  const client = useQueryClient();
+  const [changing, change] = useDisclosure();
+  const [consents, consent] = useDisclosure();
+  const [removing, remove] = useDisclosure();
+  const [rotating, rotate] = useDisclosure();
+  const { clientId, name, redirectUri, requirePkce, disabled } = integration;
+  const params = { path: { accountId, clientId } };
+  const refresh = () => client.invalidateQueries({ queryKey: ['integrations', accountId] });
+
+  const toggle = useMutation({
+    mutationFn: () =>
+      answerOf(
+        api.PUT('/accounts/{accountId}/integrations/{clientId}', {
+          params,
+          body: { name, redirectUri, requirePkce, disabled: !disabled },
+        }),
+      ),
+    onSuccess: refresh,
+  });
+
+  async function makeSecret() {
+    show(
+      await answerOf(
+        api.POST('/accounts/{accountId}/integrations/{clientId}/secret', { params, body: {} }),
+      ),
+    );
+  }
+
+  async function removeIt() {
+    await answerOf(api.DELETE('/accounts/{accountId}/integrations/{clientId}', { params }));
+    await refresh();
+  }
+
+  const write = may('integrations:write');
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="subtle" aria-label={text('actionsFor', { name })}>
+            <Icon name="more" />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={consent.open}>{text('integrations.consents')}</Menu.Item>
+          {write && <Menu.Item onClick={change.open}>{text('change')}</Menu.Item>}
+          {write && <Menu.Item onClick={rotate.open}>{text('integrations.rotate')}</Menu.Item>}
+          {write && (
+            <Menu.Item onClick={() => toggle.mutate()}>
+              {text(disabled ? 'integrations.enable' : 'integrations.disable')}
+            </Menu.Item>
+          )}
+          {write && (
+            <Menu.Item color="red" onClick={remove.open}>
+              {text('remove')}
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      <ProblemAlert error={toggle.error} />
+      <ConsentsDialog opened={consents} close={consent.close} integration={integration} />
+      <IntegrationDialog opened={changing} close={change.close} integration={integration} />
+      <ConfirmByName
+        opened={rotating}
+        close={rotate.close}
+        title={text('integrations.rotate')}
+        consequence={text('integrations.rotateConsequence')}
+        name={clientId}
+        action={text('integrations.rotate')}
+        confirm={makeSecret}
+      />
+      <ConfirmByName
+        opened={removing}
+        close={remove.close}
+        title={text('integrations.removeTitle')}
+        consequence={text('integrations.removeConsequence')}
+        name={clientId}
+        action={text('remove')}
+        confirm={removeIt}
+      />
+    </>
+  );
+}

@@ -1,0 +1,109 @@
+import { Checkbox, Stack, Switch, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useAccountId } from '../account/use-me.ts';
+import type { ClientSecret, Integration } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { reasonFor } from '../api/problem.ts';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { text } from '../texts/text.ts';
+
+type Grant = 'password' | 'authorization_code' | 'refresh_token';
+
+interface IntegrationDialogProps {
+  opened: boolean;
+  close: () => void;
+  /** Where there is one, it is changed. */
+  integration?: Integration;
+  /** Takes the secret of a new one. */
+  show?: (secret: ClientSecret) => void;
+}
+
+/** Registers an integration and shows its secret, or changes one. */
+export function IntegrationDialog({ integration, show, ...dialog }: IntegrationDialogProps) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  const [clientId, setClientId] = useState(integration?.clientId ?? '');
+  const [name, setName] = useState(integration?.name ?? '');
+  const [redirectUri, setRedirectUri] = useState(integration?.redirectUri ?? '');
+  const [requirePkce, setRequirePkce] = useState(integration?.requirePkce ?? false);
+  const [grants, setGrants] = useState<string[]>(
+    integration?.grants ?? ['authorization_code', 'refresh_token'],
+  );
+
+  async function submit() {
+    const params = { path: { accountId, clientId } };
+    const body = {
+      name,
+      requirePkce,
+      grants: grants as Grant[],
+      ...(redirectUri === '' ? {} : { redirectUri }),
+    };
+    const only = integration === undefined ? { headers: { 'if-none-match': '*' } } : {};
+    await answerOf(
+      api.PUT('/accounts/{accountId}/integrations/{clientId}', { params, body, ...only }),
+    );
+    await client.invalidateQueries({ queryKey: ['integrations', accountId] });
+    if (integration !== undefined) return;
+    const secret = await answerOf(
+      api.POST('/accounts/{accountId}/integrations/{clientId}/secret', { params, body: {} }),
+    );
+    show?.(secret);
+  }
+
+  return (
+    <FormDialog
+      {...dialog}
+      title={text(integration === undefined ? 'integrations.add' : 'integrations.change')}
+      action={text(integration === undefined ? 'integrations.register' : 'save')}
+      submit={submit}
+    >
+      {(error) => (
+        <Stack gap="sm">
+          <TextInput
+            label={text('integrations.name')}
+            description={text('integrations.nameHint')}
+            required
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            error={reasonFor(error, 'name')}
+            data-autofocus
+          />
+          <TextInput
+            label={text('integrations.clientId')}
+            description={text('integrations.clientIdHint')}
+            required
+            pattern="[A-Za-z0-9_\-]{1,64}"
+            value={clientId}
+            disabled={integration !== undefined}
+            onChange={(event) => setClientId(event.currentTarget.value)}
+            error={reasonFor(error, 'clientId')}
+          />
+          <Checkbox.Group label={text('integrations.grants')} value={grants} onChange={setGrants}>
+            <Stack gap={6} mt={4}>
+              <Checkbox value="authorization_code" label={text('grant.authorization_code')} />
+              <Checkbox value="refresh_token" label={text('grant.refresh_token')} />
+              <Checkbox
+                value="password"
+                label={text('grant.password')}
+                description={text('grant.passwordHint')}
+              />
+            </Stack>
+          </Checkbox.Group>
+          <TextInput
+            label={text('integrations.redirectUri')}
+            placeholder="https://localhost/callback"
+            value={redirectUri}
+            onChange={(event) => setRedirectUri(event.currentTarget.value)}
+            error={reasonFor(error, 'redirectUri')}
+          />
+          <Switch
+            label={text('integrations.requirePkce')}
+            checked={requirePkce}
+            onChange={(event) => setRequirePkce(event.currentTarget.checked)}
+          />
+        </Stack>
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,107 @@
+import { Badge, Button, Group, Tabs, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { type ReactNode, useState } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import type { ClientSecret, Integration } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { usePages } from '../api/pages.ts';
+import { CopyField } from '../parts/copy-field.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { ListBody } from '../parts/list-body.tsx';
+import { PageHeading } from '../parts/page-heading.tsx';
+import { text, textOr } from '../texts/text.ts';
+import { ApiKeysPanel } from './api-keys-panel.tsx';
+import { IntegrationActions } from './integration-actions.tsx';
+import { IntegrationDialog } from './integration-dialog.tsx';
+import { SecretDialog } from './secret-dialog.tsx';
+
+/** Programs that call the service for people, and keys for machines that set things up. */
+export function IntegrationsPage() {
+  const may = useMay();
+  const [opened, dialog] = useDisclosure();
+  const [secret, setSecret] = useState<ClientSecret>();
+  const add = may('integrations:write') ? (
+    <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
+      {text('integrations.add')}
+    </Button>
+  ) : undefined;
+  return (
+    <>
+      <PageHeading title={text('integrations.title')} hint={text('integrations.hint')}>
+        {add}
+      </PageHeading>
+      <Tabs defaultValue="integrations" keepMounted={false}>
+        <Tabs.List mb="md">
+          <Tabs.Tab value="integrations">{text('integrations.title')}</Tabs.Tab>
+          {may('keys:read') && <Tabs.Tab value="keys">{text('keys.title')}</Tabs.Tab>}
+        </Tabs.List>
+        <Tabs.Panel value="integrations">
+          <IntegrationList show={setSecret} add={add} />
+        </Tabs.Panel>
+        <Tabs.Panel value="keys">
+          <ApiKeysPanel />
+        </Tabs.Panel>
+      </Tabs>
+      <IntegrationDialog opened={opened} close={dialog.close} show={setSecret} />
+      <SecretDialog
+        name={text('integrations.secret')}
+        secret={secret?.clientSecret}
+        id={secret?.clientId}
+        close={() => setSecret(undefined)}
+      />
+    </>
+  );
+}
+
+interface IntegrationListProps {
+  show: (secret: ClientSecret) => void;
+  add: ReactNode;
+}
+
+function IntegrationList({ show, add }: IntegrationListProps) {
+  const accountId = useAccountId();
+  const pages = usePages<Integration>({
+    queryKey: ['integrations', accountId],
+    read: (cursor) =>
+      answerOf(
+        api.GET('/accounts/{accountId}/integrations', {
+          params: { path: { accountId }, query: { cursor } },
+        }),
+      ),
+  });
+  return (
+    <ListBody
+      label={text('integrations.title')}
+      pages={pages}
+      idOf={({ clientId }) => clientId}
+      empty={{ title: text('integrations.none'), hint: text('integrations.noneHint'), action: add }}
+      columns={[
+        {
+          title: text('integrations.name'),
+          cell: ({ name, disabled }) => (
+            <Group gap={6} wrap="nowrap">
+              {name}
+              {disabled && <Badge color="gray">{text('integrations.disabled')}</Badge>}
+            </Group>
+          ),
+        },
+        {
+          title: text('integrations.clientId'),
+          cell: ({ clientId }) => (
+            <CopyField value={clientId} label={text('integrations.clientId')} />
+          ),
+        },
+        {
+          title: text('integrations.grants'),
+          cell: ({ grants }) => (
+            <Text size="sm">{grants.map((name) => textOr(`grant.${name}`, name)).join(', ')}</Text>
+          ),
+        },
+        {
+          title: text('actions'),
+          cell: (integration) => <IntegrationActions integration={integration} show={show} />,
+        },
+      ]}
+    />
+  );
+}

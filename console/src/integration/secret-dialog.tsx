@@ -1,0 +1,49 @@
+import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { CopyField } from '../parts/copy-field.tsx';
+import { text } from '../texts/text.ts';
+
+interface SecretDialogProps {
+  name: string;
+  /** Closed where there is none. */
+  secret: string | undefined;
+  id?: string | undefined;
+  close: () => void;
+}
+
+/** Shows a secret the only time that it can be seen. A stray click does not close it. */
+export function SecretDialog({ name, secret, id, close }: SecretDialogProps) {
+  return (
+    <Modal
+      opened={secret !== undefined}
+      onClose={close}
+      title={name}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      withCloseButton={false}
+      size="lg"
+    >
+      <Stack>
+        <Alert color="yellow" title={text('secret.once')}>
+          {text('secret.onceHint')}
+        </Alert>
+        {id !== undefined && (
+          <div>
+            <Text size="sm" fw={600}>
+              {text('integrations.clientId')}
+            </Text>
+            <CopyField value={id} label={text('integrations.clientId')} />
+          </div>
+        )}
+        <div>
+          <Text size="sm" fw={600}>
+            {name}
+          </Text>
+          <CopyField value={secret ?? ''} label={name} />
+        </div>
+        <Group justify="flex-end">
+          <Button onClick={close}>{text('secret.kept')}</Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

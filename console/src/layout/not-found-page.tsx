@@ -1,0 +1,15 @@
+import { Anchor, Center, Stack, Text, Title } from '@mantine/core';
+import { text } from '../texts/text.ts';
+
+/** For addresses that lead to no page. */
+export function NotFoundPage() {
+  return (
+    <Center component="main" mih="60vh" p="md">
+      <Stack gap="xs" ta="center">
+        <Title order={1}>{text('notFound.title')}</Title>
+        <Text c="dimmed">{text('notFound.hint')}</Text>
+        <Anchor href="/console">{text('notFound.home')}</Anchor>
+      </Stack>
+    </Center>
+  );
+}

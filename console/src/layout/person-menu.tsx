@@ -1,0 +1,32 @@
+import { ActionIcon, Menu } from '@mantine/core';
+import { useMe } from '../account/use-me.ts';
+import { Icon } from '../parts/icon.tsx';
+import { text } from '../texts/text.ts';
+
+/** Who is signed in, and the page with one's own sessions, password, second factor and the way out. */
+export function PersonMenu() {
+  const { data: me } = useMe();
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="lg"
+          aria-label={text('layout.person', { name: me?.person?.name ?? '' })}
+        >
+          <Icon name="person" />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{me?.person?.email}</Menu.Label>
+        <Menu.Item component="a" href="/me">
+          {text('layout.me')}
+        </Menu.Item>
+        <Menu.Item component="a" href="/docs">
+          {text('layout.docs')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,22 @@
+import { ActionIcon, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
+import { Icon } from '../parts/icon.tsx';
+import { text } from '../texts/text.ts';
+
+/** Light or dark; what the system says until somebody chooses. */
+export function SchemeToggle() {
+  const { setColorScheme } = useMantineColorScheme();
+  const scheme = useComputedColorScheme('light');
+  const name = text(scheme === 'dark' ? 'layout.light' : 'layout.dark');
+  return (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      size="lg"
+      aria-label={name}
+      title={name}
+      onClick={() => setColorScheme(scheme === 'dark' ? 'light' : 'dark')}
+    >
+      <Icon name={scheme === 'dark' ? 'sun' : 'moon'} />
+    </ActionIcon>
+  );
+}

@@ -1,0 +1,67 @@
+import { AppShell, Burger, Group } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { Outlet, useLocation } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { useAccount } from '../account/use-me.ts';
+import { text } from '../texts/text.ts';
+import { AccountSwitcher } from './account-switcher.tsx';
+import { Brand } from './brand.tsx';
+import { Navigation } from './navigation.tsx';
+import { NotFoundPage } from './not-found-page.tsx';
+import { PersonMenu } from './person-menu.tsx';
+import { SchemeToggle } from './scheme-toggle.tsx';
+
+/** What stands around every page of an account. */
+export function Shell() {
+  const [opened, { toggle, close }] = useDisclosure();
+  const { account, isPending } = useAccount();
+  const path = useLocation({ select: (location) => location.pathname });
+  const main = useRef<HTMLElement>(null);
+  const seen = useRef(path);
+
+  useEffect(() => {
+    close();
+    // Keyboard and screen reader go on where the new page begins.
+    if (seen.current !== path) main.current?.focus({ preventScroll: true });
+    seen.current = path;
+  }, [path, close]);
+
+  if (!isPending && account === undefined) return <NotFoundPage />;
+  return (
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      padding="md"
+    >
+      <a href="#main" className="skip-link">
+        {text('layout.skip')}
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="md" gap="sm" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger
+              opened={opened}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={text(opened ? 'layout.closeMenu' : 'layout.openMenu')}
+              aria-expanded={opened}
+            />
+            <Brand />
+            <AccountSwitcher />
+          </Group>
+          <Group gap={4} wrap="nowrap">
+            <SchemeToggle />
+            <PersonMenu />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar aria-label={text('layout.pages')} p="xs">
+        <Navigation />
+      </AppShell.Navbar>
+      <AppShell.Main id="main" ref={main} tabIndex={-1} className="main">
+        {account !== undefined && <Outlet />}
+      </AppShell.Main>
+    </AppShell>
+  );
+}

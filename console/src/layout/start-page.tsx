@@ -1,0 +1,41 @@
+import { Center, Loader } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Navigate } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { readLastAccount } from '../account/last-account.ts';
+import { useMe } from '../account/use-me.ts';
+import { answerOf, api } from '../api/management.ts';
+import { ApiProblem } from '../api/problem.ts';
+import { goToSignIn } from '../api/sign-in.ts';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { NoAccountPage } from './no-account-page.tsx';
+import { SetUpPage } from './set-up-page.tsx';
+
+/** Where the console begins: leads to the person's account, to the sign-in, or to the making of the first owner. */
+export function StartPage() {
+  const me = useMe();
+  const stranger = me.error instanceof ApiProblem && me.error.status === 401;
+  const setUp = useQuery({
+    queryKey: ['set-up'],
+    queryFn: () => answerOf(api.GET('/set-up')),
+    enabled: stranger,
+  });
+  const closed = stranger && setUp.data?.open === false;
+  useEffect(() => {
+    if (closed) goToSignIn();
+  }, [closed]);
+
+  if (me.data !== undefined) {
+    const last = readLastAccount();
+    const account = me.data.accounts.find(({ id }) => id === last) ?? me.data.accounts[0];
+    if (account === undefined) return <NoAccountPage />;
+    return <Navigate to="/$account" params={{ account: account.id }} replace />;
+  }
+  if (stranger && setUp.data?.open === true) return <SetUpPage />;
+  const error = setUp.error ?? (stranger ? null : me.error);
+  return (
+    <Center component="main" mih="100vh" p="md">
+      {error === null ? <Loader /> : <ProblemAlert error={error} retry={() => me.refetch()} />}
+    </Center>
+  );
+}

@@ -1,0 +1,168 @@
+import { Button, Group, TextInput } from '@mantine/core';
+import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import type { Contact } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { usePages } from '../api/pages.ts';
+import { formatNumber } from '../format/format-number.ts';
+import { Icon } from '../parts/icon.tsx';
+import { PageAnchor } from '../parts/links.tsx';
+import { ListBody } from '../parts/list-body.tsx';
+import { PageHeading } from '../parts/page-heading.tsx';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { RemoveButton } from '../parts/remove-button.tsx';
+import { text } from '../texts/text.ts';
+import { ContactDialog } from './contact-dialog.tsx';
+import { ImportDialog } from './import-dialog.tsx';
+
+/** One contact list with its contacts. */
+export function ListPage() {
+  const accountId = useAccountId();
+  const { list: listId = '' } = useParams({ strict: false });
+  const may = useMay();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [opened, dialog] = useDisclosure();
+  const [importing, importer] = useDisclosure();
+  const [typed, setTyped] = useState('');
+  const [startsWith] = useDebouncedValue(typed.trim(), 250);
+  const path = { accountId, listId };
+  const list = useQuery({
+    queryKey: ['lists', accountId, listId],
+    queryFn: () => answerOf(api.GET('/accounts/{accountId}/lists/{listId}', { params: { path } })),
+  });
+  const pages = usePages<Contact>({
+    queryKey: ['contacts', accountId, listId, startsWith],
+    enabled: may('contacts:read'),
+    read: (cursor) =>
+      answerOf(
+        api.GET('/accounts/{accountId}/lists/{listId}/contacts', {
+          params: { path, query: { cursor, ...(startsWith !== '' && { startsWith }) } },
+        }),
+      ),
+  });
+  const names = [...new Set(pages.items.flatMap(({ fields }) => Object.keys(fields)))].slice(0, 6);
+
+  async function remove() {
+    await answerOf(api.DELETE('/accounts/{accountId}/lists/{listId}', { params: { path } }));
+    await client.invalidateQueries({ queryKey: ['lists', accountId] });
+    await navigate({ to: '/$account/lists', params: { account: accountId } });
+  }
+
+  const add = may('contacts:write') ? (
+    <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
+      {text('contacts.add')}
+    </Button>
+  ) : undefined;
+  return (
+    <>
+      <PageAnchor to="/$account/lists" params={{ account: accountId }} size="sm">
+        {text('lists.back')}
+      </PageAnchor>
+      <PageHeading
+        title={list.data?.name ?? listId}
+        hint={
+          list.data === undefined
+            ? ''
+            : `${text('contacts.count', { count: list.data.size })} ${list.data.description}`
+        }
+      >
+        {add}
+        {may('contacts:write') && (
+          <Button variant="default" onClick={importer.open}>
+            {text('contacts.import')}
+          </Button>
+        )}
+        {may('contacts:read') && (
+          <Button
+            component="a"
+            variant="default"
+            href={`/manage/v1/accounts/${accountId}/lists/${listId}/export`}
+            download
+          >
+            {text('contacts.export')}
+          </Button>
+        )}
+        {may('lists:write') && (
+          <RemoveButton
+            title={text('lists.removeTitle')}
+            consequence={text('lists.removeConsequence', {
+              count: formatNumber(list.data?.size ?? 0),
+            })}
+            name={listId}
+            remove={remove}
+          />
+        )}
+      </PageHeading>
+      <ProblemAlert error={list.error} />
+      {may('contacts:read') && (
+        <>
+          <Group mb="md">
+            <TextInput
+              label={text('contacts.find')}
+              value={typed}
+              onChange={(event) => setTyped(event.currentTarget.value)}
+            />
+          </Group>
+          <ListBody
+            label={text('contacts.title')}
+            pages={pages}
+            idOf={({ email }) => email}
+            empty={{
+              title: text(startsWith === '' ? 'contacts.none' : 'contacts.noneFound'),
+              hint: text(startsWith === '' ? 'contacts.noneHint' : 'contacts.noneFoundHint'),
+              action: startsWith === '' ? add : undefined,
+            }}
+            columns={[
+              { title: text('contacts.email'), cell: ({ email }) => email },
+              ...names.map((name) => ({
+                title: name,
+                cell: ({ fields }: Contact) => fields[name],
+              })),
+              {
+                title: text('actions'),
+                cell: (contact) => <ContactActions listId={listId} contact={contact} />,
+              },
+            ]}
+          />
+        </>
+      )}
+      <ContactDialog opened={opened} close={dialog.close} listId={listId} />
+      <ImportDialog opened={importing} close={importer.close} listId={listId} />
+    </>
+  );
+}
+
+function ContactActions({ listId, contact }: { listId: string; contact: Contact }) {
+  const accountId = useAccountId();
+  const may = useMay();
+  const client = useQueryClient();
+  const [changing, change] = useDisclosure();
+  if (!may('contacts:write')) return null;
+  const path = { accountId, listId, email: contact.email };
+  return (
+    <Group gap={4} wrap="nowrap">
+      <Button size="compact-sm" variant="subtle" onClick={change.open}>
+        {text('change')}
+      </Button>
+      <RemoveButton
+        title={text('contacts.removeTitle')}
+        consequence={text('contacts.removeConsequence')}
+        name={contact.email}
+        remove={async () => {
+          await answerOf(
+            api.DELETE('/accounts/{accountId}/lists/{listId}/contacts/{email}', {
+              params: { path },
+            }),
+          );
+          await client.invalidateQueries({ queryKey: ['contacts', accountId, listId] });
+          await client.invalidateQueries({ queryKey: ['lists', accountId] });
+        }}
+      />
+      <ContactDialog opened={changing} close={change.close} listId={listId} contact={contact} />
+    </Group>
+  );
+}

@@ -1,0 +1,27 @@
+import '@mantine/core/styles.css';
+import './console.css';
+import { MantineProvider } from '@mantine/core';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { queryClient } from './api/query-client.ts';
+import { nonce } from './nonce.ts';
+import { router } from './router.tsx';
+import { language } from './texts/text.ts';
+import { theme } from './theme.ts';
+
+document.documentElement.lang = language;
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('the page has no place for the console');
+
+createRoot(root).render(
+  <StrictMode>
+    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

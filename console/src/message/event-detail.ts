@@ -1,0 +1,37 @@
+/** What the details of events have in common, as far as an event has it. */
+export interface EventDetail {
+  /** What the other server answered. */
+  readonly reply?: string;
+  readonly reason?: string;
+  /** The rest, each as a line. */
+  readonly lines: readonly string[];
+  readonly transcript: readonly string[];
+}
+
+/** Reads the detail of an event, of which every kind has its own. */
+export function eventDetail(detail: unknown): EventDetail {
+  if (typeof detail !== 'object' || detail === null) return { lines: [], transcript: [] };
+  const { reply, reason, transcript, ...rest } = detail as Record<string, unknown>;
+  const lines = Object.entries(rest)
+    .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
+    .map(([name, value]) => `${name}: ${String(value)}`);
+  return {
+    ...(typeof reply === 'string' && { reply }),
+    ...(typeof reply === 'object' && reply !== null && { reply: describeReply(reply) }),
+    ...(typeof reason === 'string' && { reason }),
+    lines,
+    transcript: readTranscript(transcript),
+  };
+}
+
+function describeReply(reply: object): string {
+  const { code, enhanced, text, lines } = reply as Record<string, unknown>;
+  const words = Array.isArray(lines) ? lines.join(' ') : text;
+  return [code, enhanced, words].filter((part) => part !== undefined && part !== null).join(' ');
+}
+
+function readTranscript(transcript: unknown): string[] {
+  if (typeof transcript === 'string') return transcript.split('\n');
+  if (!Array.isArray(transcript)) return [];
+  return transcript.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
+}

@@ -1,0 +1,82 @@
+import { Button, Group, Text } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import type { Message } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { ConfirmByName } from '../parts/confirm-by-name.tsx';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { text } from '../texts/text.ts';
+import { isFinal } from './final-states.ts';
+
+/** What can be done with a message in its state: try now, hold back, let go, cancel, send again. */
+export function MessageActions({ message }: { message: Message }) {
+  const account = useAccountId();
+  const may = useMay();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [canceling, setCanceling] = useState(false);
+  const path = { accountId: account, messageId: message.messageId };
+  const refresh = () => client.invalidateQueries({ queryKey: ['message', account] });
+
+  const control = useMutation({
+    mutationFn: (action: 'retry' | 'cancel' | 'pause' | 'resume') =>
+      answerOf(
+        api.POST(`/accounts/{accountId}/messages/{messageId}/${action}`, { params: { path } }),
+      ),
+    onSettled: refresh,
+  });
+  const resend = useMutation({
+    mutationFn: () =>
+      answerOf(api.POST('/accounts/{accountId}/messages/{messageId}/resend', { params: { path } })),
+    onSuccess: ({ messageId }) =>
+      navigate({ to: '/$account/messages/$message', params: { account, message: messageId } }),
+  });
+
+  if (!may('messages:control')) return null;
+  const final = isFinal(message.state);
+  const waiting = !final && message.state !== 'sending';
+  const paused = message.nextAttempt !== null && message.nextAttempt.at === null;
+  return (
+    <div>
+      <Group gap="xs">
+        {waiting && (
+          <Button loading={control.isPending} onClick={() => control.mutate('retry')}>
+            {text('message.retry')}
+          </Button>
+        )}
+        {waiting && (
+          <Button variant="default" onClick={() => control.mutate(paused ? 'resume' : 'pause')}>
+            {text(paused ? 'message.resume' : 'message.pause')}
+          </Button>
+        )}
+        {waiting && (
+          <Button variant="default" onClick={() => setCanceling(true)}>
+            {text('message.cancel')}
+          </Button>
+        )}
+        {final && message.content !== null && (
+          <Button variant="default" loading={resend.isPending} onClick={() => resend.mutate()}>
+            {text('message.resend')}
+          </Button>
+        )}
+      </Group>
+      <ConfirmByName
+        opened={canceling}
+        close={() => setCanceling(false)}
+        title={text('message.cancelTitle')}
+        consequence={text('message.cancelConsequence')}
+        name={message.recipients[0]?.address ?? 'cancel'}
+        action={text('message.cancel')}
+        confirm={() => control.mutateAsync('cancel')}
+      />
+      {control.data?.changed === 0 && (
+        <Text size="sm" role="status">
+          {text(control.data.busy > 0 ? 'message.busy' : 'message.unchanged')}
+        </Text>
+      )}
+      <ProblemAlert error={control.error ?? resend.error} />
+    </div>
+  );
+}

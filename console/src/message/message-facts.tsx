@@ -1,0 +1,50 @@
+import { Table, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { Message } from '../api/management.generated.ts';
+import { CopyField } from '../parts/copy-field.tsx';
+import { StateBadge } from '../parts/state-badge.tsx';
+import { text } from '../texts/text.ts';
+
+/** What was asked for, and what became of each recipient. Secret values come masked. */
+export function MessageFacts({ message }: { message: Message }) {
+  const { content } = message;
+  const values = Object.entries((content?.values ?? {}) as Record<string, unknown>);
+  const facts: [string, ReactNode][] = [
+    [text('message.id'), <CopyField key="id" value={message.messageId} label="id" />],
+    [text('messages.tag'), message.tag],
+    [text('messages.externalId'), message.externalId],
+    [text('message.transactional'), text(message.transactional ? 'yes' : 'no')],
+    [text('message.tracked'), text(message.trackOpens || message.trackClicks ? 'yes' : 'no')],
+    ...message.recipients.map(({ address, role, state }): [string, ReactNode] => [
+      text(role === 'to' ? 'message.to' : 'message.cc'),
+      <span key={address}>
+        {address ?? text('messages.erased')} <StateBadge state={state} />
+      </span>,
+    ]),
+    ...values.map(([name, value]): [string, ReactNode] => [
+      name,
+      value === null ? text('message.erasedValue') : String(value),
+    ]),
+  ];
+  return (
+    <section aria-labelledby="facts">
+      <Title order={2} id="facts" mt="lg" mb="xs">
+        {text('message.facts')}
+      </Title>
+      <Table layout="fixed">
+        <Table.Tbody>
+          {facts
+            .filter(([, value]) => value !== null)
+            .map(([name, value]) => (
+              <Table.Tr key={name}>
+                <Table.Th scope="row" w="35%">
+                  {name}
+                </Table.Th>
+                <Table.Td className="breakable">{value}</Table.Td>
+              </Table.Tr>
+            ))}
+        </Table.Tbody>
+      </Table>
+    </section>
+  );
+}

@@ -1,0 +1,83 @@
+import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { Icon } from '../parts/icon.tsx';
+import { text, textOr } from '../texts/text.ts';
+import { type MessageFilters, periods, states } from './message-filters.ts';
+
+const route = getRouteApi('/$account/messages');
+
+/** Changes the filters in the address: choices at once, texts when they are entered. */
+export function MessageFilterBar() {
+  const filters = route.useSearch();
+  const navigate = route.useNavigate();
+  const change = (part: MessageFilters) =>
+    navigate({ search: { ...filters, ...part }, replace: true });
+
+  return (
+    <Group component="search" mb="md" gap="xs" align="flex-end">
+      <NativeSelect
+        label={text('messages.state')}
+        value={filters.state ?? ''}
+        onChange={(event) => change({ state: event.currentTarget.value })}
+        data={[
+          { value: '', label: text('messages.anyState') },
+          ...states.map((state) => ({ value: state, label: textOr(`state.${state}`, state) })),
+        ]}
+      />
+      <NativeSelect
+        label={text('messages.period')}
+        value={filters.period ?? ''}
+        onChange={(event) => change({ period: event.currentTarget.value })}
+        data={[
+          { value: '', label: text('messages.anyPeriod') },
+          ...Object.keys(periods).map((value) => ({
+            value,
+            label: textOr(`messages.period.${value}`, value),
+          })),
+        ]}
+      />
+      <TextFilters
+        // Filters that came with the address, or by going back, stand in the fields too.
+        key={[filters.recipient, filters.templateId, filters.tag, filters.externalId].join(' ')}
+        filters={filters}
+        change={change}
+      />
+      {Object.keys(filters).length > 0 && (
+        <Button variant="subtle" onClick={() => navigate({ search: {}, replace: true })}>
+          {text('messages.clear')}
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+const textual = ['recipient', 'templateId', 'tag', 'externalId'] as const;
+
+function TextFilters(props: { filters: MessageFilters; change: (part: MessageFilters) => void }) {
+  const [typed, setTyped] = useState<MessageFilters>(() =>
+    Object.fromEntries(textual.map((name) => [name, props.filters[name] ?? ''])),
+  );
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    props.change(typed);
+  }
+  return (
+    <form onSubmit={submit}>
+      <Group gap="xs" align="flex-end">
+        {textual.map((name) => (
+          <TextInput
+            key={name}
+            label={text(`messages.filter.${name}`)}
+            value={typed[name] ?? ''}
+            onChange={(event) => setTyped({ ...typed, [name]: event.currentTarget.value })}
+            w={name === 'recipient' ? 200 : 130}
+          />
+        ))}
+        <Button type="submit" variant="light" leftSection={<Icon name="search" size={16} />}>
+          {text('messages.search')}
+        </Button>
+      </Group>
+    </form>
+  );
+}

@@ -1,0 +1,52 @@
+/** Filters of the message log, as they stand in the address of the page. */
+export interface MessageFilters {
+  readonly state?: string;
+  readonly templateId?: string;
+  readonly recipient?: string;
+  readonly tag?: string;
+  readonly externalId?: string;
+  /** How far back, as a name of `periods`. */
+  readonly period?: string;
+}
+
+export const states = [
+  'queued',
+  'sending',
+  'deferred',
+  'delivered',
+  'bounced',
+  'expired',
+  'failed',
+  'uncertain',
+  'suppressed',
+  'canceled',
+] as const;
+
+/** Hours of each period. */
+export const periods = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 } as const;
+
+const names = ['state', 'templateId', 'recipient', 'tag', 'externalId', 'period'] as const;
+
+/** Whatever stands in an address, only what can be a filter is taken. */
+export function readMessageFilters(search: Readonly<Record<string, unknown>>): MessageFilters {
+  const filters: Record<string, string> = {};
+  for (const name of names) {
+    const value = search[name];
+    // The router reads numbers from addresses; an external id may look like one.
+    const text = typeof value === 'number' ? String(value) : value;
+    if (typeof text === 'string' && text !== '') filters[name] = text;
+  }
+  if (filters.state !== undefined && !(states as readonly string[]).includes(filters.state))
+    delete filters.state;
+  if (filters.period !== undefined && !Object.hasOwn(periods, filters.period))
+    delete filters.period;
+  return filters;
+}
+
+/** The start of a period, to the minute, so that the same question is asked again. */
+export function startOf(period: string | undefined, now = Date.now()): string | undefined {
+  const hours = periods[period as keyof typeof periods] as number | undefined;
+  if (hours === undefined) return undefined;
+  const minute = 60_000;
+  return new Date(Math.floor((now - hours * 3_600_000) / minute) * minute).toISOString();
+}

@@ -1,0 +1,71 @@
+import { Grid, Group, Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useAccountId } from '../account/use-me.ts';
+import { answerOf, api } from '../api/management.ts';
+import { PageAnchor } from '../parts/links.tsx';
+import { PageHeading } from '../parts/page-heading.tsx';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { RowsSkeleton } from '../parts/rows.tsx';
+import { StateBadge } from '../parts/state-badge.tsx';
+import { text } from '../texts/text.ts';
+import { isFinal } from './final-states.ts';
+import { MessageActions } from './message-actions.tsx';
+import { MessageFacts } from './message-facts.tsx';
+import { MessageTimeline } from './message-timeline.tsx';
+import { RenderedMessage } from './rendered-message.tsx';
+import { WhyNot } from './why-not.tsx';
+
+/** One message: where it is, why, what happened, and how it looks. */
+export function MessagePage() {
+  const accountId = useAccountId();
+  const { message: messageId = '' } = useParams({ strict: false });
+  const message = useQuery({
+    queryKey: ['message', accountId, messageId],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/messages/{messageId}', {
+          params: { path: { accountId, messageId } },
+        }),
+      ),
+    // What is still under way is watched; what came to its end can only be opened or clicked.
+    refetchInterval: ({ state }) => (isFinal(state.data?.state) ? 15_000 : 2_000),
+  });
+  const { data } = message;
+  return (
+    <>
+      <PageAnchor to="/$account/messages" params={{ account: accountId }} size="sm">
+        {text('message.back')}
+      </PageAnchor>
+      <PageHeading title={data?.recipients[0]?.address ?? text('message.title')}>
+        {data !== undefined && <MessageActions message={data} />}
+      </PageHeading>
+      <ProblemAlert error={message.error} retry={() => message.refetch()} />
+      {message.isPending && <RowsSkeleton />}
+      {data !== undefined && (
+        <Stack>
+          <Group gap="xs">
+            <StateBadge state={data.state} />
+            <PageAnchor
+              to="/$account/templates/$template"
+              params={{ account: accountId, template: data.templateId }}
+              size="sm"
+            >
+              {text('message.template', { id: data.templateId, version: data.templateVersion })}
+            </PageAnchor>
+          </Group>
+          <WhyNot message={data} />
+          <Grid gap="lg">
+            <Grid.Col span={{ base: 12, md: 5 }}>
+              <MessageTimeline message={data} />
+              <MessageFacts message={data} />
+            </Grid.Col>
+            <Grid.Col span={{ base: 12, md: 7 }}>
+              <RenderedMessage messageId={messageId} erased={data.content === null} />
+            </Grid.Col>
+          </Grid>
+        </Stack>
+      )}
+    </>
+  );
+}

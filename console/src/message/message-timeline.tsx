@@ -1,0 +1,58 @@
+import { Code, Text, Timeline, Title } from '@mantine/core';
+import type { Message } from '../api/management.generated.ts';
+import { TimeText } from '../parts/time-text.tsx';
+import { text, textOr } from '../texts/text.ts';
+import { eventDetail } from './event-detail.ts';
+
+/** Everything that happened, in its order, with what each event is known from. */
+export function MessageTimeline({ message }: { message: Message }) {
+  return (
+    <section aria-labelledby="timeline">
+      <Title order={2} id="timeline" mb="sm">
+        {text('message.timeline')}
+      </Title>
+      <Timeline bulletSize={14} lineWidth={2} active={message.events.length}>
+        <Timeline.Item title={text('message.accepted')}>
+          <Text size="sm" c="dimmed">
+            <TimeText value={message.acceptedAt} />
+          </Text>
+        </Timeline.Item>
+        {message.events.map((event) => (
+          <Timeline.Item
+            key={`${event.at} ${event.kind} ${event.recipient}`}
+            title={textOr(`state.${event.kind}`, event.kind)}
+          >
+            <Text size="sm" c="dimmed">
+              <TimeText value={event.at} />
+              {event.recipient !== null && event.recipient > 0 && (
+                <> · {message.recipients[event.recipient]?.address}</>
+              )}
+            </Text>
+            <Detail detail={event.detail} />
+          </Timeline.Item>
+        ))}
+      </Timeline>
+    </section>
+  );
+}
+
+function Detail({ detail }: { detail: unknown }) {
+  const { reply, reason, lines, transcript } = eventDetail(detail);
+  return (
+    <>
+      {reason !== undefined && reason !== reply && <Text size="sm">{reason}</Text>}
+      {reply !== undefined && <Code className="breakable">{reply}</Code>}
+      {lines.length > 0 && (
+        <Text size="xs" c="dimmed" className="breakable">
+          {lines.join(' · ')}
+        </Text>
+      )}
+      {transcript.length > 0 && (
+        <details>
+          <summary>{text('message.showTranscript')}</summary>
+          <Code block>{transcript.join('\n')}</Code>
+        </details>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,55 @@
+import { Code, Paper, Skeleton, Tabs, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useAccountId } from '../account/use-me.ts';
+import { answerOf, api } from '../api/management.ts';
+import { MailFrame } from '../parts/mail-frame.tsx';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { text } from '../texts/text.ts';
+
+/** The message as it looks, made anew from its version and values; looking at it counts as no opening. */
+export function RenderedMessage({ messageId, erased }: { messageId: string; erased: boolean }) {
+  const accountId = useAccountId();
+  const rendered = useQuery({
+    queryKey: ['rendered', accountId, messageId],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/messages/{messageId}/rendered', {
+          params: { path: { accountId, messageId } },
+        }),
+      ),
+    enabled: !erased,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const { data } = rendered;
+  return (
+    <section aria-labelledby="rendered">
+      <Title order={2} id="rendered" mb="sm">
+        {text('message.rendered')}
+      </Title>
+      {erased && <Text c="dimmed">{text('message.erased')}</Text>}
+      <ProblemAlert error={rendered.error} />
+      {rendered.isLoading && <Skeleton height={400} />}
+      {data !== undefined && (
+        <Paper withBorder p="sm">
+          <Text fw={600} mb="xs">
+            {data.subject}
+          </Text>
+          <Tabs defaultValue={data.html === null ? 'text' : 'html'} keepMounted={false}>
+            <Tabs.List mb="sm">
+              {data.html !== null && <Tabs.Tab value="html">HTML</Tabs.Tab>}
+              <Tabs.Tab value="text">{text('message.plain')}</Tabs.Tab>
+            </Tabs.List>
+            {data.html !== null && (
+              <Tabs.Panel value="html">
+                <MailFrame html={data.html} title={text('message.rendered')} />
+              </Tabs.Panel>
+            )}
+            <Tabs.Panel value="text">
+              <Code block>{data.text ?? ''}</Code>
+            </Tabs.Panel>
+          </Tabs>
+        </Paper>
+      )}
+    </section>
+  );
+}

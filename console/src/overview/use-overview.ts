@@ -1,0 +1,76 @@
+import { useQuery } from '@tanstack/react-query';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import { answerOf, api } from '../api/management.ts';
+
+/** The latest messages, as many as one page has. */
+export function useLatestMessages() {
+  const accountId = useAccountId();
+  return useQuery({
+    queryKey: ['messages', accountId, 'latest'],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/messages', {
+          params: { path: { accountId }, query: { limit: 100 } },
+        }),
+      ),
+    refetchInterval: 10_000,
+  });
+}
+
+export function useQueue() {
+  const accountId = useAccountId();
+  return useQuery({
+    queryKey: ['queue', accountId],
+    queryFn: () =>
+      answerOf(api.GET('/accounts/{accountId}/queue', { params: { path: { accountId } } })),
+    refetchInterval: 10_000,
+  });
+}
+
+export function useSenders() {
+  const accountId = useAccountId();
+  return useQuery({
+    queryKey: ['senders', accountId, 'first'],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/senders', {
+          params: { path: { accountId }, query: { limit: 500 } },
+        }),
+      ),
+  });
+}
+
+export function useTemplates() {
+  const accountId = useAccountId();
+  return useQuery({
+    queryKey: ['templates', accountId, 'first'],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/templates', {
+          params: { path: { accountId }, query: { limit: 500 } },
+        }),
+      ),
+  });
+}
+
+export function useIntegrations() {
+  const accountId = useAccountId();
+  const may = useMay();
+  return useQuery({
+    queryKey: ['integrations', accountId, 'first'],
+    queryFn: () =>
+      answerOf(api.GET('/accounts/{accountId}/integrations', { params: { path: { accountId } } })),
+    enabled: may('integrations:read'),
+  });
+}
+
+/** What needs somebody, as the service sees it. */
+export function useAttention() {
+  const accountId = useAccountId();
+  return useQuery({
+    queryKey: ['attention', accountId],
+    queryFn: () =>
+      answerOf(api.GET('/accounts/{accountId}/attention', { params: { path: { accountId } } })),
+    refetchInterval: 30_000,
+  });
+}

@@ -1,0 +1,64 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { text } from '../texts/text.ts';
+import { ProblemAlert } from './problem-alert.tsx';
+
+interface ConfirmByNameProps {
+  opened: boolean;
+  close: () => void;
+  title: string;
+  /** What will happen, and what it cannot bring back. */
+  consequence: string;
+  /** What the person has to type. */
+  name: string;
+  action: string;
+  confirm: () => Promise<unknown>;
+}
+
+/** Asks for the name of what is about to be destroyed. */
+export function ConfirmByName(props: ConfirmByNameProps) {
+  const [typed, setTyped] = useState('');
+  const [error, setError] = useState<unknown>();
+  const [busy, setBusy] = useState(false);
+
+  async function submit(event: FormEvent) {
+    event.preventDefault();
+    setBusy(true);
+    setError(undefined);
+    try {
+      await props.confirm();
+      setTyped('');
+      props.close();
+    } catch (cause) {
+      setError(cause);
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return (
+    <Modal opened={props.opened} onClose={props.close} title={props.title}>
+      <form onSubmit={submit}>
+        <Stack>
+          <Text size="sm">{props.consequence}</Text>
+          <TextInput
+            label={text('confirm.type', { name: props.name })}
+            value={typed}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+            autoComplete="off"
+            data-autofocus
+          />
+          <ProblemAlert error={error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={props.close}>
+              {text('cancel')}
+            </Button>
+            <Button color="red" type="submit" disabled={typed !== props.name} loading={busy}>
+              {props.action}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,43 @@
+import { ActionIcon, Button, Code, Group } from '@mantine/core';
+import { useClipboard } from '@mantine/hooks';
+import { text } from '../texts/text.ts';
+import { Icon } from './icon.tsx';
+
+/** A value that people carry elsewhere, with a button that copies it. */
+export function CopyField({ value, label }: { value: string; label: string }) {
+  return (
+    <Group gap={6} wrap="nowrap" align="center">
+      <Code className="breakable">{value}</Code>
+      <CopyIcon value={value} label={label} />
+    </Group>
+  );
+}
+
+function CopyIcon({ value, label }: { value: string; label: string }) {
+  const clipboard = useClipboard();
+  const name = clipboard.copied ? text('copy.done') : text('copy.name', { label });
+  return (
+    <ActionIcon
+      variant="subtle"
+      aria-label={name}
+      title={name}
+      onClick={() => clipboard.copy(value)}
+    >
+      <Icon name={clipboard.copied ? 'check' : 'copy'} />
+    </ActionIcon>
+  );
+}
+
+export function CopyButton({ value, children }: { value: string; children?: string }) {
+  const clipboard = useClipboard();
+  return (
+    <Button
+      size="compact-sm"
+      variant="light"
+      leftSection={<Icon name={clipboard.copied ? 'check' : 'copy'} />}
+      onClick={() => clipboard.copy(value)}
+    >
+      {clipboard.copied ? text('copy.done') : (children ?? text('copy'))}
+    </Button>
+  );
+}

@@ -1,0 +1,42 @@
+import type { ReactNode } from 'react';
+import { EmptyState } from './empty-state.tsx';
+import { LoadMore } from './load-more.tsx';
+import { ProblemAlert } from './problem-alert.tsx';
+import { type Column, Rows, RowsSkeleton } from './rows.tsx';
+
+interface ListBodyProps<Item> {
+  label: string;
+  pages: {
+    readonly items: readonly Item[];
+    readonly error: unknown;
+    readonly isPending: boolean;
+    readonly hasNextPage: boolean;
+    readonly isFetchingNextPage: boolean;
+    fetchNextPage(): unknown;
+    refetch(): unknown;
+  };
+  columns: readonly Column<Item>[];
+  idOf: (item: Item) => string;
+  empty: { readonly title: string; readonly hint: string; readonly action?: ReactNode };
+}
+
+/** A list in each of its states: being read, failed, empty, there, and with more to come. */
+export function ListBody<Item>({ label, pages, columns, idOf, empty }: ListBodyProps<Item>) {
+  const { items } = pages;
+  if (pages.error !== null && items.length === 0)
+    return <ProblemAlert error={pages.error} retry={() => pages.refetch()} />;
+  if (pages.isPending) return <RowsSkeleton />;
+  if (items.length === 0 && !pages.hasNextPage)
+    return (
+      <EmptyState title={empty.title} hint={empty.hint}>
+        {empty.action}
+      </EmptyState>
+    );
+  return (
+    <>
+      <ProblemAlert error={pages.error} />
+      <Rows label={label} items={items} columns={columns} idOf={idOf} />
+      <LoadMore pages={pages} />
+    </>
+  );
+}

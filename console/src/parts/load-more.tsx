@@ -1,0 +1,24 @@
+import { Button, Center } from '@mantine/core';
+import { text } from '../texts/text.ts';
+
+interface Pages {
+  readonly hasNextPage: boolean;
+  readonly isFetchingNextPage: boolean;
+  fetchNextPage(): unknown;
+}
+
+/** Leads to the next page of a list; nothing where there is none. */
+export function LoadMore({ pages }: { pages: Pages }) {
+  if (!pages.hasNextPage) return null;
+  return (
+    <Center mt="md">
+      <Button
+        variant="default"
+        loading={pages.isFetchingNextPage}
+        onClick={() => pages.fetchNextPage()}
+      >
+        {text('list.more')}
+      </Button>
+    </Center>
+  );
+}

@@ -1,0 +1,30 @@
+import { Group, Text, Title } from '@mantine/core';
+import { type ReactNode, useEffect } from 'react';
+
+interface PageHeadingProps {
+  title: string;
+  /** A sentence that says what the page is for. */
+  hint?: string;
+  /** What can be done here. */
+  children?: ReactNode;
+}
+
+/** The heading of a page, which is its title in the browser too. */
+export function PageHeading({ title, hint, children }: PageHeadingProps) {
+  useEffect(() => {
+    document.title = `${title} · Signalpost`;
+  }, [title]);
+  return (
+    <Group justify="space-between" align="flex-start" mb="md" gap="sm">
+      <div>
+        <Title order={1}>{title}</Title>
+        {hint !== undefined && (
+          <Text size="sm" c="dimmed" maw={640}>
+            {hint}
+          </Text>
+        )}
+      </div>
+      {children !== undefined && <Group gap="xs">{children}</Group>}
+    </Group>
+  );
+}

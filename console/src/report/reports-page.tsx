@@ -1,0 +1,136 @@
+import { Button, Checkbox, Group, NativeSelect, Paper, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useAccountId } from '../account/use-me.ts';
+import type { ReportRow } from '../api/management.generated.ts';
+import { formatDuration, formatNumber, formatShare } from '../format/format-number.ts';
+import { EmptyState } from '../parts/empty-state.tsx';
+import { PageHeading } from '../parts/page-heading.tsx';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { type Column, Rows, RowsSkeleton } from '../parts/rows.tsx';
+import { text } from '../texts/text.ts';
+import { DayPlot } from './lazy-day-plot.tsx';
+import { lastDays, type ReportGroup, useReport } from './use-report.ts';
+
+const groups = ['template', 'tag', 'destination', 'sender', 'day', 'none'] as const;
+
+const lengths = [1, 7, 30, 90] as const;
+
+/** What became of messages: as a plot over the days, and counted by what the person wants to compare. */
+export function ReportsPage() {
+  const accountId = useAccountId();
+  const [days, setDays] = useState(30);
+  const [group, setGroup] = useState<ReportGroup>('template');
+  const [compare, setCompare] = useState(false);
+  const { now, before } = lastDays(days);
+  const byDay = useReport(now, 'day');
+  const report = useReport(now, group);
+  const earlier = useReport(before, group, compare);
+  const rows = report.data?.rows ?? [];
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const file = new URLSearchParams({ ...now, group, timeZone: zone });
+  return (
+    <>
+      <PageHeading title={text('reports.title')} hint={text('reports.hint')}>
+        <Button
+          component="a"
+          variant="default"
+          href={`/manage/v1/accounts/${accountId}/reports-export?${file}`}
+          download
+        >
+          {text('reports.export')}
+        </Button>
+      </PageHeading>
+      <Group align="flex-end" mb="md">
+        <NativeSelect
+          label={text('reports.period')}
+          value={String(days)}
+          onChange={(event) => setDays(Number(event.currentTarget.value))}
+          data={lengths.map((count) => ({
+            value: String(count),
+            label: text('reports.days', { count }),
+          }))}
+        />
+        <NativeSelect
+          label={text('reports.group')}
+          value={group}
+          onChange={(event) => setGroup(event.currentTarget.value as ReportGroup)}
+          data={groups.map((value) => ({ value, label: text(`reports.by.${value}`) }))}
+        />
+        <Checkbox
+          label={text('reports.compare')}
+          checked={compare}
+          onChange={(event) => setCompare(event.currentTarget.checked)}
+          mb={8}
+        />
+      </Group>
+      <ProblemAlert error={report.error ?? byDay.error} retry={() => report.refetch()} />
+      <Paper withBorder p="md" mb="md">
+        <DayPlot rows={byDay.data?.rows} />
+      </Paper>
+      {report.isPending && <RowsSkeleton />}
+      {report.data !== undefined && rows.length === 0 && (
+        <EmptyState title={text('reports.none')} hint={text('reports.noneHint')} />
+      )}
+      {rows.length > 0 && (
+        <Rows
+          label={text('reports.title')}
+          items={rows}
+          idOf={({ key }) => key}
+          columns={columnsFor(compare ? earlier.data?.rows : undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+function columnsFor(earlier: readonly ReportRow[] | undefined): Column<ReportRow>[] {
+  const count = (
+    title: string,
+    of: (row: ReportRow) => number,
+    share = true,
+  ): Column<ReportRow> => ({
+    title,
+    numeric: true,
+    cell: (row) => (
+      <>
+        {formatNumber(of(row))}
+        {share && (
+          <Text span size="xs" c="dimmed">
+            {' '}
+            {formatShare(of(row), row.counts.accepted)}
+          </Text>
+        )}
+        {earlier !== undefined && <Change row={row} of={of} earlier={earlier} />}
+      </>
+    ),
+  });
+  return [
+    { title: text('reports.name'), cell: ({ key }) => key || text('reports.nameless') },
+    count(text('reports.accepted'), ({ counts }) => counts.accepted, false),
+    count(text('reports.delivered'), ({ counts }) => counts.delivered),
+    count(text('reports.bounced'), ({ counts }) => counts.bounced_hard + counts.bounced_soft),
+    count(text('reports.opened'), ({ counts }) => counts.opened_people_unique),
+    count(text('reports.clicked'), ({ counts }) => counts.clicked_people_unique),
+    count(text('reports.complained'), ({ counts }) => counts.complained),
+    {
+      title: text('reports.latency'),
+      numeric: true,
+      cell: ({ latency }) => (latency === null ? '–' : formatDuration(latency.p50)),
+    },
+  ];
+}
+
+interface ChangeProps {
+  row: ReportRow;
+  of: (row: ReportRow) => number;
+  earlier: readonly ReportRow[];
+}
+
+function Change({ row, of, earlier }: ChangeProps) {
+  const before = earlier.find(({ key }) => key === row.key);
+  return (
+    <Text size="xs" c="dimmed">
+      {text('reports.before', { value: formatNumber(before === undefined ? 0 : of(before)) })}
+    </Text>
+  );
+}

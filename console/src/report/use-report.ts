@@ -1,0 +1,41 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import { answerOf, api } from '../api/management.ts';
+
+/** What the rows of a report may be. */
+export type ReportGroup = 'none' | 'day' | 'template' | 'tag' | 'destination' | 'sender';
+
+export interface ReportPeriod {
+  readonly from: string;
+  readonly until: string;
+}
+
+/** The last days including today, in the person's zone, and as many before them. */
+export function lastDays(
+  days: number,
+  now = new Date(),
+): { now: ReportPeriod; before: ReportPeriod } {
+  const at = (offset: number) =>
+    new Date(now.getFullYear(), now.getMonth(), now.getDate() + offset).toISOString();
+  return {
+    now: { from: at(1 - days), until: at(1) },
+    before: { from: at(1 - 2 * days), until: at(1 - days) },
+  };
+}
+
+/** Counts of what became of messages, by group. */
+export function useReport(period: ReportPeriod, group: ReportGroup, enabled = true) {
+  const accountId = useAccountId();
+  const may = useMay();
+  const query = { ...period, group, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone };
+  return useQuery({
+    queryKey: ['report', accountId, query],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/reports', { params: { path: { accountId }, query } }),
+      ),
+    enabled: enabled && may('reports:read'),
+    refetchInterval: 30_000,
+    placeholderData: keepPreviousData,
+  });
+}

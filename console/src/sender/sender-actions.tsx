@@ -1,0 +1,88 @@
+import { Button, Group, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useAccountId, useMay, useMe } from '../account/use-me.ts';
+import type { Sender } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { ConfirmByName } from '../parts/confirm-by-name.tsx';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { text } from '../texts/text.ts';
+import { SenderDialog } from './sender-dialog.tsx';
+
+/** What can be done with a sender; operators say by themselves that an address is theirs to use. */
+export function SenderActions({ sender }: { sender: Sender }) {
+  const accountId = useAccountId();
+  const may = useMay();
+  const { data: me } = useMe();
+  const client = useQueryClient();
+  const [changing, change] = useDisclosure();
+  const [removing, remove] = useDisclosure();
+  const path = { accountId, address: sender.address };
+  const refresh = () => client.invalidateQueries({ queryKey: ['senders', accountId] });
+
+  const verify = useMutation({
+    mutationFn: () =>
+      answerOf(
+        api.PUT('/accounts/{accountId}/senders/{address}', {
+          params: { path },
+          body: { verified: true },
+        }),
+      ),
+    onSuccess: refresh,
+  });
+
+  const link = useMutation({
+    mutationFn: () =>
+      answerOf(api.POST('/accounts/{accountId}/senders/{address}/link', { params: { path } })),
+  });
+
+  if (!may('senders:write')) return null;
+  return (
+    <>
+      <Group gap={4} wrap="nowrap">
+        {!sender.verified && me?.operator === true && (
+          <Button size="compact-sm" loading={verify.isPending} onClick={() => verify.mutate()}>
+            {text('senders.verify')}
+          </Button>
+        )}
+        {!sender.verified && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            loading={link.isPending}
+            onClick={() => link.mutate()}
+          >
+            {text('senders.sendLink')}
+          </Button>
+        )}
+        <Button size="compact-sm" variant="subtle" onClick={change.open}>
+          {text('change')}
+        </Button>
+        <Button size="compact-sm" variant="subtle" color="red" onClick={remove.open}>
+          {text('remove')}
+        </Button>
+      </Group>
+      {link.isSuccess && (
+        <Text size="sm" role="status">
+          {text('senders.linkSent', { address: sender.address })}
+        </Text>
+      )}
+      <ProblemAlert error={verify.error ?? link.error} />
+      <SenderDialog opened={changing} close={change.close} sender={sender} />
+      <ConfirmByName
+        opened={removing}
+        close={remove.close}
+        title={text('senders.removeTitle')}
+        consequence={text('senders.removeConsequence')}
+        name={sender.address}
+        action={text('remove')}
+        confirm={async () => {
+          await answerOf(
+            api.DELETE('/accounts/{accountId}/senders/{address}', { params: { path } }),
+          );
+          await refresh();
+        }}
+      />
+    </>
+  );
+}

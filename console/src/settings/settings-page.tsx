@@ -1,0 +1,132 @@
+import { Button, Group, Paper, Stack, Table, Text, TextInput, Title } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { useAccount, useMay } from '../account/use-me.ts';
+import { useSettings } from '../account/use-settings.ts';
+import type { MyAccount, Settings } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { reasonFor } from '../api/problem.ts';
+import { PageHeading } from '../parts/page-heading.tsx';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { RowsSkeleton } from '../parts/rows.tsx';
+import { text, textOr } from '../texts/text.ts';
+
+/** The account, and what the installation was started with. */
+export function SettingsPage() {
+  const { account } = useAccount();
+  const settings = useSettings();
+  return (
+    <>
+      <PageHeading title={text('settings.title')} hint={text('settings.hint')} />
+      <Stack gap="lg" maw={760}>
+        {account !== undefined && <AccountSettings key={account.id} account={account} />}
+        <ProblemAlert error={settings.error} retry={() => settings.refetch()} />
+        {settings.isPending && <RowsSkeleton />}
+        {settings.data !== undefined && <InstallationSettings settings={settings.data} />}
+      </Stack>
+    </>
+  );
+}
+
+function AccountSettings({ account }: { account: MyAccount }) {
+  const may = useMay();
+  const client = useQueryClient();
+  const [name, setName] = useState(account.name);
+  const rename = useMutation({
+    mutationFn: () =>
+      answerOf(
+        api.PUT('/accounts/{accountId}', {
+          params: { path: { accountId: account.id } },
+          body: { name },
+        }),
+      ),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['me'] }),
+  });
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    rename.mutate();
+  }
+
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="account">
+      <Title order={2} id="account" mb="sm">
+        {text('settings.account')}
+      </Title>
+      {may('account:write') && (
+        <form onSubmit={submit}>
+          <Group align="flex-end" mb="sm">
+            <TextInput
+              label={text('settings.name')}
+              required
+              value={name}
+              onChange={(event) => setName(event.currentTarget.value)}
+              error={reasonFor(rename.error, 'name')}
+            />
+            <Button type="submit" variant="default" loading={rename.isPending}>
+              {text('save')}
+            </Button>
+            {rename.isSuccess && (
+              <Text size="sm" role="status">
+                {text('settings.saved')}
+              </Text>
+            )}
+          </Group>
+          <ProblemAlert error={rename.error} />
+        </form>
+      )}
+      <Facts
+        facts={[
+          [text('settings.id'), account.id],
+          [text('settings.addOns'), account.addOns.join(', ') || text('settings.noAddOns')],
+          [text('settings.retention'), text('settings.days', { count: account.retentionDays })],
+        ]}
+      />
+    </Paper>
+  );
+}
+
+function InstallationSettings({ settings }: { settings: Settings }) {
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="installation">
+      <Title order={2} id="installation">
+        {text('settings.installation')}
+      </Title>
+      <Text size="sm" c="dimmed" mb="sm">
+        {text('settings.environment')}
+      </Text>
+      <Facts
+        facts={[
+          [text('settings.version'), settings.version],
+          [text('settings.publicUrl'), settings.publicUrl],
+          [
+            text('settings.delivery'),
+            textOr(`settings.delivery.${settings.delivery}`, settings.delivery),
+          ],
+          [text('settings.redirect'), settings.deliveryRedirect],
+          [text('settings.allow'), settings.deliveryAllow.join(', ') || null],
+          [text('settings.hostname'), settings.hostname],
+        ]}
+      />
+    </Paper>
+  );
+}
+
+function Facts({ facts }: { facts: readonly (readonly [string, ReactNode])[] }) {
+  return (
+    <Table layout="fixed">
+      <Table.Tbody>
+        {facts
+          .filter(([, value]) => value !== null)
+          .map(([name, value]) => (
+            <Table.Tr key={name}>
+              <Table.Th scope="row" w="40%">
+                {name}
+              </Table.Th>
+              <Table.Td className="breakable">{value}</Table.Td>
+            </Table.Tr>
+          ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

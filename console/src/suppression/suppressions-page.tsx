@@ -1,0 +1,181 @@
+import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
+import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import type { Suppression } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { usePages } from '../api/pages.ts';
+import { reasonFor } from '../api/problem.ts';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { PageAnchor } from '../parts/links.tsx';
+import { ListBody } from '../parts/list-body.tsx';
+import { PageHeading } from '../parts/page-heading.tsx';
+import { RemoveButton } from '../parts/remove-button.tsx';
+import { TimeText } from '../parts/time-text.tsx';
+import { text, textOr } from '../texts/text.ts';
+
+type Reason = Suppression['reason'];
+
+const reasons: readonly Reason[] = ['hard_bounce', 'complaint', 'unsubscribe', 'manual'];
+
+/** Addresses that must not be written to, and why. */
+export function SuppressionsPage() {
+  const accountId = useAccountId();
+  const may = useMay();
+  const [opened, dialog] = useDisclosure();
+  const [typed, setTyped] = useState('');
+  const [reason, setReason] = useState<Reason | ''>('');
+  const [contains] = useDebouncedValue(typed.trim(), 250);
+  const pages = usePages<Suppression>({
+    queryKey: ['suppressions', accountId, contains, reason],
+    read: (cursor) =>
+      answerOf(
+        api.GET('/accounts/{accountId}/suppressions', {
+          params: {
+            path: { accountId },
+            query: {
+              cursor,
+              ...(contains !== '' && { contains }),
+              ...(reason !== '' && { reason }),
+            },
+          },
+        }),
+      ),
+  });
+  const filtered = contains !== '' || reason !== '';
+  return (
+    <>
+      <PageHeading title={text('suppressions.title')} hint={text('suppressions.hint')}>
+        {may('suppressions:write') && (
+          <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
+            {text('suppressions.add')}
+          </Button>
+        )}
+        <Button
+          component="a"
+          variant="default"
+          href={`/manage/v1/accounts/${accountId}/suppressions-export`}
+          download
+        >
+          {text('suppressions.export')}
+        </Button>
+      </PageHeading>
+      <Group component="search" mb="md" align="flex-end">
+        <TextInput
+          label={text('suppressions.find')}
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+        <NativeSelect
+          label={text('suppressions.reason')}
+          value={reason}
+          onChange={(event) => setReason(event.currentTarget.value as Reason | '')}
+          data={[
+            { value: '', label: text('suppressions.anyReason') },
+            ...reasons.map((value) => ({ value, label: textOr(`suppression.${value}`, value) })),
+          ]}
+        />
+      </Group>
+      <ListBody
+        label={text('suppressions.title')}
+        pages={pages}
+        idOf={({ address, reason: why }) => `${address} ${why}`}
+        empty={{
+          title: text(filtered ? 'suppressions.noneFound' : 'suppressions.none'),
+          hint: text(filtered ? 'suppressions.noneFoundHint' : 'suppressions.noneHint'),
+        }}
+        columns={[
+          { title: text('suppressions.address'), cell: ({ address }) => address },
+          {
+            title: text('suppressions.reason'),
+            cell: (entry) => textOr(`suppression.${entry.reason}`, entry.reason),
+          },
+          {
+            title: text('suppressions.since'),
+            cell: ({ createdAt }) => <TimeText value={createdAt} />,
+          },
+          {
+            title: text('suppressions.message'),
+            cell: ({ messageId }) =>
+              messageId !== null && (
+                <PageAnchor
+                  to="/$account/messages/$message"
+                  params={{ account: accountId, message: messageId }}
+                >
+                  {text('suppressions.showMessage')}
+                </PageAnchor>
+              ),
+          },
+          {
+            title: text('actions'),
+            cell: (entry) => <RemoveSuppression entry={entry} />,
+          },
+        ]}
+      />
+      <SuppressionDialog opened={opened} close={dialog.close} />
+    </>
+  );
+}
+
+function RemoveSuppression({ entry }: { entry: Suppression }) {
+  const accountId = useAccountId();
+  const may = useMay();
+  const client = useQueryClient();
+  if (!may('suppressions:write')) return null;
+  const params = {
+    path: { accountId, address: entry.address },
+    query: { reason: entry.reason },
+  };
+  return (
+    <RemoveButton
+      title={text('suppressions.removeTitle')}
+      consequence={text('suppressions.removeConsequence')}
+      name={entry.address}
+      remove={async () => {
+        await answerOf(api.DELETE('/accounts/{accountId}/suppressions/{address}', { params }));
+        await client.invalidateQueries({ queryKey: ['suppressions', accountId] });
+      }}
+    />
+  );
+}
+
+function SuppressionDialog(props: { opened: boolean; close: () => void }) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  const [address, setAddress] = useState('');
+
+  async function submit() {
+    await answerOf(
+      api.PUT('/accounts/{accountId}/suppressions/{address}', {
+        params: { path: { accountId, address } },
+        body: {},
+      }),
+    );
+    setAddress('');
+    await client.invalidateQueries({ queryKey: ['suppressions', accountId] });
+  }
+
+  return (
+    <FormDialog
+      {...props}
+      title={text('suppressions.add')}
+      action={text('suppressions.add')}
+      submit={submit}
+    >
+      {(error) => (
+        <TextInput
+          label={text('suppressions.address')}
+          description={text('suppressions.addHint')}
+          type="email"
+          required
+          value={address}
+          onChange={(event) => setAddress(event.currentTarget.value)}
+          error={reasonFor(error, 'address')}
+          data-autofocus
+        />
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,181 @@
+import { Button, Group, NativeSelect, PasswordInput, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import type { User } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { usePages } from '../api/pages.ts';
+import { reasonFor } from '../api/problem.ts';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { ListBody } from '../parts/list-body.tsx';
+import { PageHeading } from '../parts/page-heading.tsx';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { RemoveButton } from '../parts/remove-button.tsx';
+import { text } from '../texts/text.ts';
+
+type Role = User['role'];
+
+const roles: readonly Role[] = ['owner', 'developer', 'marketer', 'viewer'];
+
+const roleChoices = roles.map((value) => ({ value, label: text(`role.${value}`) }));
+
+/** Who belongs to the account, and as what. */
+export function TeamPage() {
+  const accountId = useAccountId();
+  const may = useMay();
+  const [opened, dialog] = useDisclosure();
+  const pages = usePages<User>({
+    queryKey: ['users', accountId],
+    read: (cursor) =>
+      answerOf(
+        api.GET('/accounts/{accountId}/users', {
+          params: { path: { accountId }, query: { cursor } },
+        }),
+      ),
+  });
+  return (
+    <>
+      <PageHeading title={text('team.title')} hint={text('team.hint')}>
+        {may('users:write') && (
+          <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
+            {text('team.add')}
+          </Button>
+        )}
+      </PageHeading>
+      <ListBody
+        label={text('team.title')}
+        pages={pages}
+        idOf={({ email }) => email}
+        empty={{ title: text('team.title'), hint: text('team.hint') }}
+        columns={[
+          { title: text('team.name'), cell: ({ name }) => name },
+          { title: text('team.email'), cell: ({ email }) => email },
+          { title: text('team.role'), cell: (user) => <RoleChoice user={user} /> },
+          {
+            title: text('team.signIn'),
+            cell: (user) => text(signInOf(user)),
+          },
+          { title: text('actions'), cell: (user) => <RemoveUser user={user} /> },
+        ]}
+      />
+      <UserDialog opened={opened} close={dialog.close} />
+    </>
+  );
+}
+
+function signInOf({ disabled, hasPassword, hasSecondFactor }: User) {
+  if (disabled) return 'team.disabled';
+  if (!hasPassword) return 'team.noPassword';
+  return hasSecondFactor ? 'team.secondFactor' : 'team.password';
+}
+
+function RoleChoice({ user }: { user: User }) {
+  const accountId = useAccountId();
+  const may = useMay();
+  const client = useQueryClient();
+  const change = useMutation({
+    mutationFn: (role: Role) =>
+      answerOf(
+        api.PUT('/accounts/{accountId}/users/{email}', {
+          params: { path: { accountId, email: user.email } },
+          body: { role },
+        }),
+      ),
+    onSettled: () => client.invalidateQueries({ queryKey: ['users', accountId] }),
+  });
+  if (!may('users:write')) return <>{text(`role.${user.role}`)}</>;
+  return (
+    <>
+      <NativeSelect
+        aria-label={text('team.roleOf', { name: user.name })}
+        value={user.role}
+        disabled={change.isPending}
+        onChange={(event) => change.mutate(event.currentTarget.value as Role)}
+        data={roleChoices}
+      />
+      <ProblemAlert error={change.error} />
+    </>
+  );
+}
+
+function RemoveUser({ user }: { user: User }) {
+  const accountId = useAccountId();
+  const may = useMay();
+  const client = useQueryClient();
+  if (!may('users:write')) return null;
+  const params = { path: { accountId, email: user.email } };
+  return (
+    <RemoveButton
+      title={text('team.removeTitle')}
+      consequence={text('team.removeConsequence')}
+      name={user.email}
+      remove={async () => {
+        await answerOf(api.DELETE('/accounts/{accountId}/users/{email}', { params }));
+        await client.invalidateQueries({ queryKey: ['users', accountId] });
+      }}
+    />
+  );
+}
+
+function UserDialog(props: { opened: boolean; close: () => void }) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  const [email, setEmail] = useState('');
+  const [name, setName] = useState('');
+  const [password, setPassword] = useState('');
+  const [role, setRole] = useState<Role>('developer');
+
+  async function submit() {
+    await answerOf(
+      api.PUT('/accounts/{accountId}/users/{email}', {
+        params: { path: { accountId, email } },
+        body: { role, ...(name !== '' && { name }), ...(password !== '' && { password }) },
+        headers: { 'if-none-match': '*' },
+      }),
+    );
+    await client.invalidateQueries({ queryKey: ['users', accountId] });
+  }
+
+  return (
+    <FormDialog {...props} title={text('team.add')} action={text('team.add')} submit={submit}>
+      {(error) => (
+        <>
+          <TextInput
+            label={text('team.email')}
+            type="email"
+            required
+            value={email}
+            onChange={(event) => setEmail(event.currentTarget.value)}
+            error={reasonFor(error, 'email')}
+            data-autofocus
+          />
+          <TextInput
+            label={text('team.name')}
+            description={text('team.nameHint')}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            error={reasonFor(error, 'name')}
+          />
+          <PasswordInput
+            label={text('team.firstPassword')}
+            description={text('team.firstPasswordHint')}
+            autoComplete="new-password"
+            value={password}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+            error={reasonFor(error, 'password')}
+          />
+          <Group grow>
+            <NativeSelect
+              label={text('team.role')}
+              value={role}
+              onChange={(event) => setRole(event.currentTarget.value as Role)}
+              data={roleChoices}
+            />
+          </Group>
+        </>
+      )}
+    </FormDialog>
+  );
+}

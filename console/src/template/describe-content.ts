@@ -1,0 +1,19 @@
+import type { TemplateContent } from '../api/management.generated.ts';
+
+/** A version as one text, so that two of them can be compared line by line. */
+export function describeContent(content: TemplateContent): string {
+  const { subject, previewText, html, mjml, text, fields = {}, sender, freshnessMinutes } = content;
+  const settings = Object.entries(fields)
+    .toSorted(([a], [b]) => a.localeCompare(b))
+    .map(([name, field]) => `field ${name}: ${JSON.stringify(field)}`);
+  return [
+    `subject: ${subject}`,
+    `preview text: ${previewText ?? ''}`,
+    `sender: ${sender ?? ''}`,
+    `freshness: ${freshnessMinutes ?? ''} min`,
+    ...settings,
+    '',
+    mjml ?? html ?? '',
+    ...(text === undefined ? [] : ['', '--- plain text', text]),
+  ].join('\n');
+}

@@ -1,0 +1,40 @@
+import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import type { Extension } from '@codemirror/state';
+import { EditorView } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+import { nonce } from '../../nonce.ts';
+
+/** The editor in the colours of the console; contrasts are at least 4.5 to 1. */
+export function editorTheme(dark: boolean): Extension {
+  const colors = dark
+    ? { tag: '#7cc7ff', name: '#9ee6a8', value: '#ffc58a', soft: '#a8b0b8', mark: '#3a3520' }
+    : { tag: '#0a4f8a', name: '#1a5c2a', value: '#8a3b00', soft: '#5a626b', mark: '#fff3c4' };
+  return [
+    EditorView.cspNonce.of(nonce),
+    EditorView.theme(
+      {
+        '&': { backgroundColor: 'transparent', color: 'var(--mantine-color-text)' },
+        '.cm-content': { caretColor: 'var(--mantine-color-text)' },
+        '.cm-gutters': {
+          backgroundColor: 'transparent',
+          color: colors.soft,
+          borderRight: '1px solid var(--mantine-color-default-border)',
+        },
+        '.cm-activeLine, .cm-activeLineGutter': {
+          backgroundColor: dark ? '#ffffff0d' : '#0000000a',
+        },
+        '.cm-field': { backgroundColor: colors.mark, borderRadius: '3px' },
+        '.cm-collapsedLines': { background: 'none', color: colors.soft },
+      },
+      { dark },
+    ),
+    syntaxHighlighting(
+      HighlightStyle.define([
+        { tag: [tags.tagName, tags.angleBracket], color: colors.tag },
+        { tag: tags.attributeName, color: colors.name },
+        { tag: [tags.attributeValue, tags.string], color: colors.value },
+        { tag: [tags.comment, tags.documentMeta], color: colors.soft },
+      ]),
+    ),
+  ];
+}

@@ -1,0 +1,153 @@
+import { Grid, NativeSelect, SegmentedControl, Stack, TextInput } from '@mantine/core';
+import { useBlocker } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { useMay } from '../../account/use-me.ts';
+import type { TemplateContent, TemplateProblem } from '../../api/management.generated.ts';
+import { useSenders } from '../../overview/use-overview.ts';
+import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { text } from '../../texts/text.ts';
+import { TemplateTabs } from '../template-tabs.tsx';
+import { EditorActions } from './editor-actions.tsx';
+import { FieldsPanel } from './fields-panel.tsx';
+import { PreviewPane } from './preview-pane.tsx';
+import { ProblemList } from './problem-list.tsx';
+import { SourceEditor } from './source-editor.tsx';
+import type { Beginning } from './use-draft.ts';
+import { usePreview } from './use-preview.ts';
+import { useSaveDraft } from './use-save-draft.ts';
+
+const noValues = {};
+
+const noProblems: readonly TemplateProblem[] = [];
+
+/** Edits the draft of a template beside its preview. */
+export function Editor({ beginning }: { beginning: Beginning }) {
+  const may = useMay();
+  const [content, setContent] = useState(beginning.content);
+  const draft = useSaveDraft(beginning, content);
+  const preview = usePreview(content, noValues);
+  const change = (part: Partial<TemplateContent>) => setContent({ ...content, ...part });
+  const readOnly = !may('templates:write');
+
+  useBlocker({
+    shouldBlockFn: () => draft.changed && !confirm(text('editor.lost')),
+    enableBeforeUnload: () => draft.changed,
+  });
+
+  return (
+    <TemplateTabs page="edit" actions={<EditorActions draft={draft} />}>
+      <ProblemAlert error={draft.error} />
+      <Grid gap="lg">
+        <Grid.Col span={{ base: 12, lg: 6 }}>
+          <Stack gap="sm">
+            <HeaderFields content={content} change={change} readOnly={readOnly} />
+            <Source
+              content={content}
+              change={change}
+              readOnly={readOnly}
+              problems={preview.data?.problems ?? noProblems}
+            />
+          </Stack>
+          <FieldsPanel
+            found={preview.data?.fields ?? []}
+            settings={content.fields ?? {}}
+            onChange={(fields) => change({ fields })}
+          />
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, lg: 6 }}>
+          <ProblemAlert error={preview.error} retry={() => preview.refetch()} />
+          <PreviewPane preview={preview.data} busy={preview.isFetching} />
+          <ProblemList preview={preview.data} />
+        </Grid.Col>
+      </Grid>
+    </TemplateTabs>
+  );
+}
+
+interface PartProps {
+  content: TemplateContent;
+  change: (part: Partial<TemplateContent>) => void;
+  readOnly: boolean;
+}
+
+function HeaderFields({ content, change, readOnly }: PartProps) {
+  const senders = useSenders().data?.items.filter(({ verified }) => verified) ?? [];
+  const known = senders.some(({ address }) => address === content.sender);
+  return (
+    <>
+      <TextInput
+        label={text('editor.subject')}
+        required
+        value={content.subject}
+        readOnly={readOnly}
+        onChange={(event) => change({ subject: event.currentTarget.value })}
+      />
+      <TextInput
+        label={text('editor.previewText')}
+        description={text('editor.previewTextHint')}
+        value={content.previewText ?? ''}
+        readOnly={readOnly}
+        onChange={(event) => change({ previewText: event.currentTarget.value || undefined })}
+      />
+      <NativeSelect
+        label={text('editor.sender')}
+        description={text('editor.senderHint')}
+        value={content.sender ?? ''}
+        disabled={readOnly}
+        onChange={(event) => change({ sender: event.currentTarget.value || undefined })}
+        data={[
+          { value: '', label: text('editor.senderDefault') },
+          ...(content.sender !== undefined && !known ? [content.sender] : []),
+          ...senders.map(({ address }) => address),
+        ]}
+      />
+    </>
+  );
+}
+
+type Part = 'mjml' | 'html' | 'text';
+
+function Source(props: PartProps & { problems: readonly TemplateProblem[] }) {
+  const { content, change, readOnly, problems } = props;
+  const markup: Part = content.html === undefined ? 'mjml' : 'html';
+  const [part, setPart] = useState<Part>(markup);
+  const own = useMemo(() => problems.filter((problem) => problem.part === part), [problems, part]);
+
+  function choose(value: string) {
+    const chosen = value as Part;
+    // An empty template is written in what is chosen; what is written is never turned into the other.
+    if (chosen !== 'text' && chosen !== markup) {
+      if ((content[markup as 'mjml' | 'html'] ?? '').trim() !== '') return;
+      change(chosen === 'html' ? { html: '', mjml: undefined } : { mjml: '', html: undefined });
+    }
+    setPart(chosen);
+  }
+
+  const empty = (content.html ?? content.mjml ?? '').trim() === '';
+  return (
+    <div>
+      <SegmentedControl
+        size="xs"
+        mb="xs"
+        aria-label={text('editor.source')}
+        value={part}
+        onChange={choose}
+        data={(['mjml', 'html', 'text'] as const).map((value) => ({
+          value,
+          label: text(`editor.${value}`),
+          disabled: value !== 'text' && value !== markup && !empty,
+        }))}
+      />
+      <SourceEditor
+        key={part}
+        label={text(`editor.${part}`)}
+        value={content[part] ?? ''}
+        onChange={(value) =>
+          change({ [part]: part === 'text' && value.trim() === '' ? undefined : value })
+        }
+        problems={own}
+        readOnly={readOnly}
+      />
+    </div>
+  );
+}

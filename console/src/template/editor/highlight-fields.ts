@@ -1,0 +1,17 @@
+import { Decoration, MatchDecorator, ViewPlugin } from '@codemirror/view';
+
+const matcher = new MatchDecorator({
+  regexp: /\{\{\{?[^{}]*\}\}\}?/g,
+  decoration: Decoration.mark({ class: 'cm-field' }),
+});
+
+/** Marks fields and sections in the text. */
+export const highlightFields = ViewPlugin.define(
+  (view) => ({
+    decorations: matcher.createDeco(view),
+    update(update) {
+      this.decorations = matcher.updateDeco(update, this.decorations);
+    },
+  }),
+  { decorations: (plugin) => plugin.decorations },
+);

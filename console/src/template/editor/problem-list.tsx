@@ -1,0 +1,47 @@
+import { List, Text, Title } from '@mantine/core';
+import type { TemplatePreview } from '../../api/management.generated.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { text } from '../../texts/text.ts';
+
+/** What stops the publication, what does not but may be meant otherwise, and advice. */
+export function ProblemList({ preview }: { preview: TemplatePreview | undefined }) {
+  const problems = preview?.problems ?? [];
+  const hints = preview?.hints ?? [];
+  return (
+    <section aria-labelledby="problems" aria-live="polite">
+      <Title order={2} id="problems" mb="xs" mt="lg">
+        {text('editor.problems')}
+      </Title>
+      {preview !== undefined && problems.length === 0 && (
+        <Text size="sm" c="dimmed">
+          {text('editor.noProblems')}
+        </Text>
+      )}
+      <List size="sm" listStyleType="none" spacing={4}>
+        {problems.map(({ severity, part, message, line, rule }) => (
+          <List.Item key={`${rule} ${part} ${line} ${message}`} icon={<Icon name="warning" />}>
+            <Text span fw={severity === 'error' ? 600 : 400} size="sm">
+              {message}
+            </Text>{' '}
+            <Text span size="xs" c="dimmed">
+              {part}
+              {line !== undefined && `, ${text('editor.line', { line })}`}
+            </Text>
+          </List.Item>
+        ))}
+      </List>
+      {hints.length > 0 && (
+        <>
+          <Title order={3} mt="sm" mb={4}>
+            {text('editor.hints')}
+          </Title>
+          <List size="sm">
+            {hints.map(({ rule, message }) => (
+              <List.Item key={`${rule} ${message}`}>{message}</List.Item>
+            ))}
+          </List>
+        </>
+      )}
+    </section>
+  );
+}

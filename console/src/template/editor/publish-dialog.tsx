@@ -1,0 +1,84 @@
+import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { answerOf, api } from '../../api/management.ts';
+import { ApiProblem } from '../../api/problem.ts';
+import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { text } from '../../texts/text.ts';
+import { useTemplatePath } from '../use-template.ts';
+import type { EditedDraft } from './use-save-draft.ts';
+
+interface PublishDialogProps {
+  opened: boolean;
+  close: () => void;
+  draft: EditedDraft;
+}
+
+/** Publishes the draft; where programs that use the template would be refused, it says so and asks once more. */
+export function PublishDialog({ opened, close, draft }: PublishDialogProps) {
+  const path = useTemplatePath();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const publish = useMutation({
+    mutationFn: async (force: boolean) => {
+      await draft.save();
+      return answerOf(
+        api.POST('/accounts/{accountId}/templates/{templateId}/publish', {
+          params: { path },
+          body: { force },
+        }),
+      );
+    },
+    async onSuccess() {
+      await client.invalidateQueries({ queryKey: ['templates', path.accountId] });
+      await client.invalidateQueries({ queryKey: ['versions', path.accountId] });
+      await navigate({
+        to: '/$account/templates/$template/use',
+        params: { account: path.accountId, template: path.templateId },
+      });
+    },
+  });
+  const { error } = publish;
+  const breaks = error instanceof ApiProblem && error.code === 'breaks-callers' ? error : undefined;
+  return (
+    <Modal
+      opened={opened}
+      onClose={close}
+      title={text('editor.publishTitle')}
+      onExitTransitionEnd={publish.reset}
+    >
+      <Stack>
+        <Text size="sm">{text('editor.publishHint')}</Text>
+        {breaks === undefined ? (
+          <ProblemAlert error={error} />
+        ) : (
+          <Alert color="orange" title={text('editor.breaks')} role="alert">
+            <Text size="sm">{breaks.message}</Text>
+            <List size="sm">
+              {namesOf(breaks.body.missing).map((name) => (
+                <List.Item key={name}>{name}</List.Item>
+              ))}
+            </List>
+          </Alert>
+        )}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={close}>
+            {text('cancel')}
+          </Button>
+          <Button
+            color={breaks === undefined ? undefined : 'red'}
+            loading={publish.isPending}
+            onClick={() => publish.mutate(breaks !== undefined)}
+            data-autofocus
+          >
+            {text(breaks === undefined ? 'editor.publish' : 'editor.publishAnyway')}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+function namesOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}

@@ -1,0 +1,64 @@
+import { Alert, TextInput } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useMe } from '../../account/use-me.ts';
+import { answerOf, api } from '../../api/management.ts';
+import { reasonFor } from '../../api/problem.ts';
+import { FormDialog } from '../../parts/form-dialog.tsx';
+import { text } from '../../texts/text.ts';
+import { useTemplatePath } from '../use-template.ts';
+import type { EditedDraft } from './use-save-draft.ts';
+
+interface TestDialogProps {
+  opened: boolean;
+  close: () => void;
+  draft: EditedDraft;
+}
+
+/** Sends the draft to one address, made with its samples, and leads to the message. */
+export function TestDialog({ opened, close, draft }: TestDialogProps) {
+  const path = useTemplatePath();
+  const navigate = useNavigate();
+  const { data: me } = useMe();
+  const [typed, setTyped] = useState<string>();
+  const to = typed ?? me?.person?.email ?? '';
+
+  async function submit() {
+    await draft.save();
+    const { messageId } = await answerOf(
+      api.POST('/accounts/{accountId}/templates/{templateId}/test-send', {
+        params: { path },
+        body: { to },
+      }),
+    );
+    await navigate({
+      to: '/$account/messages/$message',
+      params: { account: path.accountId, message: messageId },
+    });
+  }
+
+  return (
+    <FormDialog
+      opened={opened}
+      close={close}
+      title={text('editor.test')}
+      action={text('editor.test')}
+      submit={submit}
+    >
+      {(error) => (
+        <>
+          <Alert color="gray">{text('editor.testHint')}</Alert>
+          <TextInput
+            label={text('editor.testTo')}
+            type="email"
+            required
+            value={to}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+            error={reasonFor(error, 'to')}
+            data-autofocus
+          />
+        </>
+      )}
+    </FormDialog>
+  );
+}

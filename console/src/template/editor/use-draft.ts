@@ -1,0 +1,61 @@
+import { useQuery } from '@tanstack/react-query';
+import type { TemplateContent } from '../../api/management.generated.ts';
+import { api, taggedAnswerOf } from '../../api/management.ts';
+import { ApiProblem } from '../../api/problem.ts';
+import { useTemplate, useTemplatePath, useVersion } from '../use-template.ts';
+import { starterContent } from './starter.ts';
+
+/** What the editor begins with. */
+export interface Beginning {
+  readonly content: TemplateContent;
+  /** Of the draft, for changes that must not overwrite another's; undefined where there is no draft. */
+  readonly tag: string | undefined;
+  readonly isDraft: boolean;
+  /** Nothing of the template is stored yet. */
+  readonly isNew: boolean;
+}
+
+/** The draft of the template, else its published version, else a beginning. */
+export function useBeginning(): {
+  readonly beginning: Beginning | undefined;
+  readonly error: unknown;
+} {
+  const path = useTemplatePath();
+  const template = useTemplate();
+  const draft = useQuery({
+    queryKey: ['draft', path.accountId, path.templateId],
+    queryFn: () => readDraft(path),
+    // What is being edited does not change under one's hands.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  const published = useVersion(draft.data === null ? template.data?.publishedVersion : undefined);
+  const error = template.error ?? draft.error ?? published.error;
+  if (draft.data !== undefined && draft.data !== null) {
+    const { value, tag } = draft.data;
+    return { beginning: { content: value.content, tag, isDraft: true, isNew: false }, error };
+  }
+  if (draft.data === undefined || template.data === undefined)
+    return { beginning: undefined, error };
+  if (template.data.publishedVersion === null) {
+    const content = starterContent(template.data.name);
+    return { beginning: { content, tag: undefined, isDraft: false, isNew: true }, error };
+  }
+  if (published.data === undefined) return { beginning: undefined, error };
+  return {
+    beginning: { content: published.data.content, tag: undefined, isDraft: false, isNew: false },
+    error,
+  };
+}
+
+/** @returns null where there is no draft */
+async function readDraft(path: { accountId: string; templateId: string }) {
+  try {
+    return await taggedAnswerOf(
+      api.GET('/accounts/{accountId}/templates/{templateId}/draft', { params: { path } }),
+    );
+  } catch (error) {
+    if (error instanceof ApiProblem && error.status === 404) return null;
+    throw error;
+  }
+}

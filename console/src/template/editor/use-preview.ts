@@ -1,0 +1,27 @@
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { TemplateContent } from '../../api/management.generated.ts';
+import { answerOf, api } from '../../api/management.ts';
+import { useTemplatePath } from '../use-template.ts';
+
+/** Milliseconds after the last key until the preview is asked for. */
+const pause = 300;
+
+/** The content rendered with values, with its fields, problems and hints, shortly after it has changed. */
+export function usePreview(content: TemplateContent, values: Readonly<Record<string, string>>) {
+  const path = useTemplatePath();
+  const [settled] = useDebouncedValue({ content, values }, pause);
+  return useQuery({
+    queryKey: ['preview', path, settled],
+    queryFn: () =>
+      answerOf(
+        api.POST('/accounts/{accountId}/templates/{templateId}/preview', {
+          params: { path },
+          body: settled,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+  });
+}

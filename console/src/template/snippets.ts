@@ -1,0 +1,154 @@
+export interface SnippetFacts {
+  /** Where the service is, without a trailing slash. */
+  readonly url: string;
+  readonly accountId: string;
+  readonly templateId: string;
+  /** Samples of the fields that a request must fill. */
+  readonly values: Readonly<Record<string, string>>;
+}
+
+export interface Snippet {
+  readonly id: string;
+  readonly name: string;
+  readonly code: string;
+}
+
+/** The send operation in several languages. Secrets come from the environment of whoever runs it. */
+export function snippets(facts: SnippetFacts): Snippet[] {
+  return [
+    { id: 'curl', name: 'curl', code: curl(facts) },
+    { id: 'typescript', name: 'TypeScript', code: typescript(facts) },
+    { id: 'python', name: 'Python', code: python(facts) },
+    { id: 'php', name: 'PHP', code: php(facts) },
+  ];
+}
+
+function body(facts: SnippetFacts, indent: number): string {
+  return JSON.stringify(
+    {
+      envelope: { toAddress: 'ada@customer.example' },
+      content: { personalizationDataMap: facts.values },
+      actions: { trackOpens: false, trackClicks: false },
+    },
+    null,
+    indent,
+  );
+}
+
+function sendUrl({ url, accountId, templateId }: SnippetFacts): string {
+  return `${url}/ete/v1/email/${accountId}/${templateId}`;
+}
+
+/** A word of a POSIX shell, whatever is in it. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function curl(facts: SnippetFacts): string {
+  return `# SIGNALPOST_USER, SIGNALPOST_PASSWORD: a service user's. SIGNALPOST_CLIENT_ID, SIGNALPOST_SECRET: an
+# integration's that may use the password grant.
+TOKEN=$(curl -s ${facts.url}/token -d grant_type=password \\
+  --data-urlencode "username=$SIGNALPOST_USER" --data-urlencode "password=$SIGNALPOST_PASSWORD" \\
+  --data-urlencode "client_id=$SIGNALPOST_CLIENT_ID" --data-urlencode "client_secret=$SIGNALPOST_SECRET" \\
+  | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+
+curl -s ${sendUrl(facts)} \\
+  -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\
+  -H "Idempotency-Key: $(uuidgen)" \\
+  -d ${quote(body(facts, 2))}
+`;
+}
+
+function typescript(facts: SnippetFacts): string {
+  return `import { randomUUID } from 'node:crypto';
+
+const { SIGNALPOST_USER, SIGNALPOST_PASSWORD, SIGNALPOST_CLIENT_ID, SIGNALPOST_SECRET } = process.env;
+
+// A token lasts an hour: keep it, and use its refresh token afterwards.
+const token = await fetch('${facts.url}/token', {
+  method: 'POST',
+  body: new URLSearchParams({
+    grant_type: 'password',
+    username: SIGNALPOST_USER ?? '',
+    password: SIGNALPOST_PASSWORD ?? '',
+    client_id: SIGNALPOST_CLIENT_ID ?? '',
+    client_secret: SIGNALPOST_SECRET ?? '',
+  }),
+}).then((response) => response.json());
+
+const answer = await fetch('${sendUrl(facts)}', {
+  method: 'POST',
+  headers: {
+    authorization: \`Bearer \${token.access_token}\`,
+    'content-type': 'application/json',
+    'idempotency-key': randomUUID(),
+  },
+  body: JSON.stringify(${body(facts, 2).replaceAll('\n', '\n  ')}),
+});
+console.log(answer.status, await answer.json());
+`;
+}
+
+/** JSON texts, true and false differ from Python's. */
+function pythonBody(facts: SnippetFacts): string {
+  return body(facts, 4).replaceAll(/^(\s*"track\w+": )false/gm, '$1False');
+}
+
+function python(facts: SnippetFacts): string {
+  return `import os, uuid
+import requests
+
+# A token lasts an hour: keep it, and use its refresh token afterwards.
+token = requests.post("${facts.url}/token", data={
+    "grant_type": "password",
+    "username": os.environ["SIGNALPOST_USER"],
+    "password": os.environ["SIGNALPOST_PASSWORD"],
+    "client_id": os.environ["SIGNALPOST_CLIENT_ID"],
+    "client_secret": os.environ["SIGNALPOST_SECRET"],
+}, timeout=10).json()
+
+answer = requests.post(
+    "${sendUrl(facts)}",
+    headers={
+        "Authorization": f"Bearer {token['access_token']}",
+        "Idempotency-Key": str(uuid.uuid4()),
+    },
+    json=${pythonBody(facts).replaceAll('\n', '\n    ')},
+    timeout=10,
+)
+print(answer.status_code, answer.json())
+`;
+}
+
+function php(facts: SnippetFacts): string {
+  return `<?php
+function post(string $url, array $headers, string $body): array {
+    $request = curl_init($url);
+    curl_setopt_array($request, [
+        CURLOPT_POST => true,
+        CURLOPT_RETURNTRANSFER => true,
+        CURLOPT_TIMEOUT => 10,
+        CURLOPT_HTTPHEADER => $headers,
+        CURLOPT_POSTFIELDS => $body,
+    ]);
+    return json_decode(curl_exec($request), true);
+}
+
+// A token lasts an hour: keep it, and use its refresh token afterwards.
+$token = post('${facts.url}/token', [], http_build_query([
+    'grant_type' => 'password',
+    'username' => getenv('SIGNALPOST_USER'),
+    'password' => getenv('SIGNALPOST_PASSWORD'),
+    'client_id' => getenv('SIGNALPOST_CLIENT_ID'),
+    'client_secret' => getenv('SIGNALPOST_SECRET'),
+]));
+
+print_r(post('${sendUrl(facts)}', [
+    "Authorization: Bearer {$token['access_token']}",
+    'Content-Type: application/json',
+    'Idempotency-Key: ' . bin2hex(random_bytes(16)),
+], <<<'JSON'
+${body(facts, 4)}
+JSON));
+`;
+}

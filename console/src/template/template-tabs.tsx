@@ -1,0 +1,51 @@
+import { Tabs } from '@mantine/core';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useAccountId } from '../account/use-me.ts';
+import { PageAnchor } from '../parts/links.tsx';
+import { PageHeading } from '../parts/page-heading.tsx';
+import { text } from '../texts/text.ts';
+import { useTemplate } from './use-template.ts';
+
+const pages = {
+  edit: '/$account/templates/$template',
+  versions: '/$account/templates/$template/versions',
+  use: '/$account/templates/$template/use',
+} as const;
+
+interface TemplateTabsProps {
+  page: keyof typeof pages;
+  /** What can be done on this page. */
+  actions?: ReactNode;
+  children: ReactNode;
+}
+
+/** What stands around the pages of one template. */
+export function TemplateTabs({ page, actions, children }: TemplateTabsProps) {
+  const account = useAccountId();
+  const { template = '' } = useParams({ strict: false });
+  const { data } = useTemplate();
+  const navigate = useNavigate();
+  return (
+    <>
+      <PageAnchor to="/$account/templates" params={{ account }} size="sm">
+        {text('templates.all')}
+      </PageAnchor>
+      <PageHeading title={data?.name ?? template}>{actions}</PageHeading>
+      <Tabs
+        value={page}
+        onChange={(value) =>
+          navigate({ to: pages[value as keyof typeof pages], params: { account, template } })
+        }
+        keepMounted={false}
+      >
+        <Tabs.List mb="md">
+          <Tabs.Tab value="edit">{text('editor.edit')}</Tabs.Tab>
+          <Tabs.Tab value="versions">{text('editor.versions')}</Tabs.Tab>
+          <Tabs.Tab value="use">{text('editor.use')}</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value={page}>{children}</Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}

@@ -1,0 +1,28 @@
+import { Box } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useAccountId } from '../account/use-me.ts';
+import { answerOf, api } from '../api/management.ts';
+import { MailFrame } from '../parts/mail-frame.tsx';
+
+/** A small picture of a template with its samples; decoration, as its name stands beside it. */
+export function TemplateThumbnail({ templateId }: { templateId: string }) {
+  const accountId = useAccountId();
+  const preview = useQuery({
+    queryKey: ['thumbnail', accountId, templateId],
+    queryFn: () =>
+      answerOf(
+        api.POST('/accounts/{accountId}/templates/{templateId}/preview', {
+          params: { path: { accountId, templateId } },
+          body: {},
+        }),
+      ),
+    staleTime: 60_000,
+    retry: false,
+  });
+  const html = preview.data?.rendered?.html;
+  return (
+    <Box className="thumbnail" aria-hidden="true" inert>
+      {typeof html === 'string' && <MailFrame html={html} title="" smallest={600} />}
+    </Box>
+  );
+}

@@ -1,0 +1,117 @@
+import { Badge, Button, Card, Group, SimpleGrid, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
+import { useState } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import type { Template } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { usePages } from '../api/pages.ts';
+import { formatDistance } from '../format/format-time.ts';
+import { EmptyState } from '../parts/empty-state.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { PageAnchor } from '../parts/links.tsx';
+import { LoadMore } from '../parts/load-more.tsx';
+import { PageHeading } from '../parts/page-heading.tsx';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { RowsSkeleton } from '../parts/rows.tsx';
+import { text } from '../texts/text.ts';
+import { NewTemplateDialog } from './new-template-dialog.tsx';
+import { TemplateThumbnail } from './template-thumbnail.tsx';
+
+/** The templates of the account, each with a small picture of itself. */
+export function TemplatesPage() {
+  const accountId = useAccountId();
+  const may = useMay();
+  const [opened, dialog] = useDisclosure();
+  const [typed, setTyped] = useState('');
+  const [contains] = useDebouncedValue(typed.trim(), 250);
+  const pages = usePages<Template>({
+    queryKey: ['templates', accountId, { contains }],
+    read: (cursor) =>
+      answerOf(
+        api.GET('/accounts/{accountId}/templates', {
+          params: {
+            path: { accountId },
+            query: { cursor, limit: 24, ...(contains !== '' && { contains }) },
+          },
+        }),
+      ),
+  });
+  const add = may('templates:write') ? (
+    <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
+      {text('templates.add')}
+    </Button>
+  ) : undefined;
+  return (
+    <>
+      <PageHeading title={text('templates.title')} hint={text('templates.hint')}>
+        {add}
+      </PageHeading>
+      <Group component="search" mb="md">
+        <TextInput
+          label={text('templates.find')}
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+      </Group>
+      <ProblemAlert error={pages.error} retry={() => pages.refetch()} />
+      {pages.isPending && <RowsSkeleton />}
+      {pages.data !== undefined && pages.items.length === 0 && (
+        <EmptyState
+          title={text(contains === '' ? 'templates.none' : 'templates.noneFound')}
+          hint={text(contains === '' ? 'templates.noneHint' : 'templates.noneFoundHint')}
+        >
+          {contains === '' && add}
+        </EmptyState>
+      )}
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 3, xl: 4 }}>
+        {pages.items.map((template) => (
+          <TemplateCard key={template.id} template={template} />
+        ))}
+      </SimpleGrid>
+      <LoadMore pages={pages} />
+      <NewTemplateDialog opened={opened} close={dialog.close} />
+    </>
+  );
+}
+
+function TemplateCard({ template }: { template: Template }) {
+  const account = useAccountId();
+  const { id, name, subject, publishedVersion, hasDraft, changedAt } = template;
+  return (
+    <Card withBorder padding="sm">
+      <Card.Section>
+        <TemplateThumbnail templateId={id} />
+      </Card.Section>
+      <PageAnchor
+        to="/$account/templates/$template"
+        params={{ account, template: id }}
+        fw={600}
+        mt="sm"
+      >
+        {name}
+      </PageAnchor>
+      <Text size="sm" c="dimmed" truncate>
+        {subject}
+      </Text>
+      <Group gap={6} mt="xs">
+        <Badge
+          className="state-badge"
+          data-color={publishedVersion === null ? 'gray' : 'green'}
+          tt="none"
+        >
+          {publishedVersion === null
+            ? text('templates.unpublished')
+            : text('templates.published', { version: publishedVersion })}
+        </Badge>
+        {hasDraft && (
+          <Badge className="state-badge" data-color="yellow" tt="none">
+            {text('templates.draft')}
+          </Badge>
+        )}
+      </Group>
+      <Text size="xs" c="dimmed" mt={4}>
+        {text('templates.changed', { when: formatDistance(changedAt) })} · {id}
+      </Text>
+    </Card>
+  );
+}

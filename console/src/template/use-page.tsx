@@ -1,0 +1,76 @@
+import { Alert, Code, Group, List, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
+import { useAccountId } from '../account/use-me.ts';
+import type { TemplateField } from '../api/management.generated.ts';
+import { CopyButton } from '../parts/copy-field.tsx';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { RowsSkeleton } from '../parts/rows.tsx';
+import { text } from '../texts/text.ts';
+import { snippets } from './snippets.ts';
+import { TemplateTabs } from './template-tabs.tsx';
+import { useTemplate, useTemplatePath, useVersion } from './use-template.ts';
+
+/** Calls that are ready to run, with the ids of this account and the fields of the published version. */
+export function UsePage() {
+  const { data: template, error } = useTemplate();
+  const version = useVersion(template?.publishedVersion);
+  return (
+    <TemplateTabs page="use">
+      <ProblemAlert error={error ?? version.error} />
+      {template?.publishedVersion === null && (
+        <Alert color="yellow" title={text('use.unpublished')} />
+      )}
+      {version.isLoading && <RowsSkeleton />}
+      {version.data !== undefined && <Snippets fields={version.data.fields} />}
+    </TemplateTabs>
+  );
+}
+
+function Snippets({ fields }: { fields: readonly TemplateField[] }) {
+  const accountId = useAccountId();
+  const { templateId } = useTemplatePath();
+  const required = fields.filter((field) => field.required);
+  const values = Object.fromEntries(
+    required.map(({ name, sample }) => [name, sample ?? `${name}`]),
+  );
+  const ready = snippets({ url: location.origin, accountId, templateId, values });
+  return (
+    <Stack>
+      <Text c="dimmed">{text('use.hint')}</Text>
+      <Paper withBorder p="md" component="section" aria-labelledby="needs">
+        <Title order={2} id="needs" mb={4}>
+          {text('use.needs')}
+        </Title>
+        {required.length === 0 ? (
+          <Text size="sm">{text('use.noNeeds')}</Text>
+        ) : (
+          <List size="sm">
+            {required.map(({ name, description }) => (
+              <List.Item key={name}>
+                <Code>{name}</Code> {description}
+              </List.Item>
+            ))}
+          </List>
+        )}
+      </Paper>
+      <Tabs defaultValue="curl" keepMounted={false}>
+        <Tabs.List>
+          {ready.map(({ id, name }) => (
+            <Tabs.Tab key={id} value={id}>
+              {name}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {ready.map(({ id, code }) => (
+          <Tabs.Panel key={id} value={id} pt="sm">
+            <Group justify="flex-end" mb="xs">
+              <CopyButton value={code} />
+            </Group>
+            <Code block className="snippet">
+              {code}
+            </Code>
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </Stack>
+  );
+}

@@ -1,0 +1,38 @@
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useAccountId } from '../account/use-me.ts';
+import { answerOf, api } from '../api/management.ts';
+
+/** The path of the template of the page. */
+export function useTemplatePath(): { readonly accountId: string; readonly templateId: string } {
+  const accountId = useAccountId();
+  const { template: templateId = '' } = useParams({ strict: false });
+  return { accountId, templateId };
+}
+
+/** The template of the page. */
+export function useTemplate() {
+  const path = useTemplatePath();
+  return useQuery({
+    queryKey: ['templates', path.accountId, path.templateId],
+    queryFn: () =>
+      answerOf(api.GET('/accounts/{accountId}/templates/{templateId}', { params: { path } })),
+  });
+}
+
+/** A version of the template of the page with its content; nothing is asked without a number. */
+export function useVersion(version: number | null | undefined) {
+  const path = useTemplatePath();
+  return useQuery({
+    queryKey: ['version', path.accountId, path.templateId, version],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/templates/{templateId}/versions/{version}', {
+          params: { path: { ...path, version: version ?? 0 } },
+        }),
+      ),
+    enabled: typeof version === 'number',
+    // What was published is never changed.
+    staleTime: 300_000,
+  });
+}

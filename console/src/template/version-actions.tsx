@@ -1,0 +1,67 @@
+import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMay } from '../account/use-me.ts';
+import type { TemplateVersion } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { ApiProblem } from '../api/problem.ts';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { text } from '../texts/text.ts';
+import { useTemplatePath } from './use-template.ts';
+
+/** Goes back to a version, also where recent callers would be refused, once somebody has read that they would. */
+export function VersionActions({ version: { version, published } }: { version: TemplateVersion }) {
+  const may = useMay();
+  const path = useTemplatePath();
+  const client = useQueryClient();
+  const [opened, dialog] = useDisclosure();
+  const rollBack = useMutation({
+    mutationFn: (force: boolean) =>
+      answerOf(
+        api.POST('/accounts/{accountId}/templates/{templateId}/roll-back', {
+          params: { path },
+          body: { version, force },
+        }),
+      ),
+    async onSuccess() {
+      dialog.close();
+      await client.invalidateQueries({ queryKey: ['templates', path.accountId] });
+      await client.invalidateQueries({ queryKey: ['versions', path.accountId] });
+    },
+  });
+  const { error } = rollBack;
+  const breaks = error instanceof ApiProblem && error.code === 'breaks-callers';
+  if (published || !may('templates:publish')) return null;
+  return (
+    <>
+      <Button size="compact-sm" variant="subtle" onClick={dialog.open}>
+        {text('versions.rollBack')}
+      </Button>
+      <Modal
+        opened={opened}
+        onClose={dialog.close}
+        title={text('versions.rollBackTitle', { version })}
+        onExitTransitionEnd={rollBack.reset}
+      >
+        <Stack>
+          <Text size="sm">{text('versions.rollBackHint')}</Text>
+          {breaks ? (
+            <Alert color="orange" title={text('editor.breaks')} role="alert">
+              {error.message}
+            </Alert>
+          ) : (
+            <ProblemAlert error={error} />
+          )}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={dialog.close}>
+              {text('cancel')}
+            </Button>
+            <Button loading={rollBack.isPending} onClick={() => rollBack.mutate(breaks)}>
+              {text(breaks ? 'editor.publishAnyway' : 'editor.publish')}
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+import { unifiedMergeView } from '@codemirror/merge';
+import { EditorState } from '@codemirror/state';
+import { EditorView, lineNumbers } from '@codemirror/view';
+import { Text, useComputedColorScheme } from '@mantine/core';
+import { useEffect, useRef } from 'react';
+import { text } from '../texts/text.ts';
+import { editorTheme } from './editor/editor-theme.ts';
+
+/** What one text has become in another: removed lines above those that took their place. */
+export function VersionDiff({ before, after }: { before: string; after: string }) {
+  const place = useRef<HTMLDivElement>(null);
+  const dark = useComputedColorScheme('light') === 'dark';
+  useEffect(() => {
+    if (place.current === null) return;
+    const view = new EditorView({
+      parent: place.current,
+      state: EditorState.create({
+        doc: after,
+        extensions: [
+          lineNumbers(),
+          EditorView.lineWrapping,
+          EditorState.readOnly.of(true),
+          EditorView.contentAttributes.of({
+            'aria-label': text('versions.content'),
+            tabindex: '0',
+          }),
+          unifiedMergeView({
+            original: before,
+            mergeControls: false,
+            collapseUnchanged: { margin: 3, minSize: 6 },
+          }),
+          editorTheme(dark),
+        ],
+      }),
+    });
+    return () => view.destroy();
+  }, [before, after, dark]);
+  if (before === after) return <Text c="dimmed">{text('versions.unchanged')}</Text>;
+  return <div ref={place} className="editor" />;
+}

@@ -1,0 +1,103 @@
+import { Badge, Group, NativeSelect, Stack } from '@mantine/core';
+import { lazy, Suspense, useState } from 'react';
+import type { TemplateVersion } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { usePages } from '../api/pages.ts';
+import { ListBody } from '../parts/list-body.tsx';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { RowsSkeleton } from '../parts/rows.tsx';
+import { TimeText } from '../parts/time-text.tsx';
+import { text } from '../texts/text.ts';
+import { describeContent } from './describe-content.ts';
+import { TemplateTabs } from './template-tabs.tsx';
+import { useTemplatePath, useVersion } from './use-template.ts';
+import { VersionActions } from './version-actions.tsx';
+
+const VersionDiff = lazy(() =>
+  import('./version-diff.tsx').then((module) => ({ default: module.VersionDiff })),
+);
+
+/** What was published, when, and what changed from one version to another. */
+export function VersionsPage() {
+  const path = useTemplatePath();
+  const pages = usePages<TemplateVersion>({
+    queryKey: ['versions', path.accountId, path.templateId],
+    read: (cursor) =>
+      answerOf(
+        api.GET('/accounts/{accountId}/templates/{templateId}/versions', {
+          params: { path, query: { cursor } },
+        }),
+      ),
+  });
+  return (
+    <TemplateTabs page="versions">
+      <ListBody
+        label={text('editor.versions')}
+        pages={pages}
+        idOf={({ version }) => String(version)}
+        empty={{ title: text('versions.none'), hint: text('versions.noneHint') }}
+        columns={[
+          {
+            title: text('editor.versions'),
+            cell: ({ version, published }) => (
+              <Group gap="xs" wrap="nowrap">
+                {text('versions.version', { version })}
+                {published && (
+                  <Badge className="state-badge" data-color="green" tt="none">
+                    {text('versions.published')}
+                  </Badge>
+                )}
+              </Group>
+            ),
+          },
+          { title: text('editor.subject'), cell: ({ subject }) => subject },
+          {
+            title: text('versions.published'),
+            cell: ({ createdAt }) => <TimeText value={createdAt} />,
+          },
+          { title: text('actions'), cell: (version) => <VersionActions version={version} /> },
+        ]}
+      />
+      {pages.items.length > 1 && (
+        <Comparison versions={pages.items.map(({ version }) => version)} />
+      )}
+    </TemplateTabs>
+  );
+}
+
+function Comparison({ versions }: { versions: readonly number[] }) {
+  const [newer, setNewer] = useState(versions[0] ?? 0);
+  const [older, setOlder] = useState(versions[1] ?? 0);
+  const [left, right] = [useVersion(older), useVersion(newer)];
+  const choices = versions.map((version) => ({
+    value: String(version),
+    label: text('versions.version', { version }),
+  }));
+  return (
+    <Stack mt="xl" role="region" aria-label={text('versions.compare')}>
+      <Group align="flex-end">
+        <NativeSelect
+          label={text('versions.from')}
+          value={String(older)}
+          onChange={(event) => setOlder(Number(event.currentTarget.value))}
+          data={choices}
+        />
+        <NativeSelect
+          label={text('versions.to')}
+          value={String(newer)}
+          onChange={(event) => setNewer(Number(event.currentTarget.value))}
+          data={choices}
+        />
+      </Group>
+      <ProblemAlert error={left.error ?? right.error} />
+      {left.data !== undefined && right.data !== undefined && (
+        <Suspense fallback={<RowsSkeleton />}>
+          <VersionDiff
+            before={describeContent(left.data.content)}
+            after={describeContent(right.data.content)}
+          />
+        </Suspense>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,140 @@
+import { Button, Text } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import type { WebhookDelivery } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { usePages } from '../api/pages.ts';
+import { SecretDialog } from '../integration/secret-dialog.tsx';
+import { PageAnchor } from '../parts/links.tsx';
+import { ListBody } from '../parts/list-body.tsx';
+import { PageHeading } from '../parts/page-heading.tsx';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { RemoveButton } from '../parts/remove-button.tsx';
+import { TimeText } from '../parts/time-text.tsx';
+import { text, textOr } from '../texts/text.ts';
+import { WebhookBadge } from './webhooks-page.tsx';
+
+/** One webhook: whether it works, what it was told, and telling it again. */
+export function WebhookPage() {
+  const account = useAccountId();
+  const { webhook: webhookId = '' } = useParams({ strict: false });
+  const may = useMay();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [secret, setSecret] = useState<string>();
+  const params = { path: { accountId: account, webhookId } };
+  const refresh = () => client.invalidateQueries({ queryKey: ['webhooks', account] });
+  const webhook = useQuery({
+    queryKey: ['webhooks', account, webhookId],
+    queryFn: () => answerOf(api.GET('/accounts/{accountId}/webhooks/{webhookId}', { params })),
+  });
+  const log = usePages<WebhookDelivery>({
+    queryKey: ['webhooks', account, webhookId, 'log'],
+    refetchInterval: 5_000,
+    read: (cursor) =>
+      answerOf(
+        api.GET('/accounts/{accountId}/webhooks/{webhookId}/deliveries', {
+          params: { ...params, query: { cursor } },
+        }),
+      ),
+  });
+  const pause = useMutation({
+    mutationFn: (action: 'pause' | 'resume') =>
+      answerOf(api.POST(`/accounts/{accountId}/webhooks/{webhookId}/${action}`, { params })),
+    onSuccess: refresh,
+  });
+  const replay = useMutation({
+    mutationFn: (eventId: string) =>
+      answerOf(
+        api.POST('/accounts/{accountId}/webhooks/{webhookId}/replay', {
+          params,
+          body: { eventId },
+        }),
+      ),
+    onSuccess: refresh,
+  });
+  const rotate = useMutation({
+    mutationFn: () =>
+      answerOf(api.POST('/accounts/{accountId}/webhooks/{webhookId}/secret', { params })),
+    onSuccess: (made) => setSecret(made.secret),
+  });
+
+  async function remove() {
+    await answerOf(api.DELETE('/accounts/{accountId}/webhooks/{webhookId}', { params }));
+    await refresh();
+    await navigate({ to: '/$account/webhooks', params: { account } });
+  }
+
+  const write = may('webhooks:write');
+  const paused = webhook.data?.pausedAt !== null;
+  return (
+    <>
+      <PageAnchor to="/$account/webhooks" params={{ account }} size="sm">
+        {text('webhooks.all')}
+      </PageAnchor>
+      <PageHeading title={webhook.data?.url ?? text('webhooks.title')}>
+        {webhook.data !== undefined && <WebhookBadge webhook={webhook.data} />}
+        {write && webhook.data !== undefined && (
+          <>
+            <Button
+              variant="default"
+              loading={pause.isPending}
+              onClick={() => pause.mutate(paused ? 'resume' : 'pause')}
+            >
+              {text(paused ? 'webhooks.resume' : 'webhooks.pause')}
+            </Button>
+            <Button variant="default" loading={rotate.isPending} onClick={() => rotate.mutate()}>
+              {text('webhooks.rotate')}
+            </Button>
+            <RemoveButton
+              title={text('webhooks.removeTitle')}
+              consequence={text('webhooks.removeConsequence')}
+              name={webhook.data.url}
+              remove={remove}
+            />
+          </>
+        )}
+      </PageHeading>
+      {webhook.data !== undefined && webhook.data.pausedReason !== null && (
+        <Text mb="sm">{webhook.data.pausedReason}</Text>
+      )}
+      <ProblemAlert error={webhook.error ?? pause.error ?? replay.error ?? rotate.error} />
+      <ListBody
+        label={text('webhooks.title')}
+        pages={log}
+        idOf={({ eventId }) => eventId}
+        empty={{ title: text('webhooks.nothing'), hint: text('webhooks.nothingHint') }}
+        columns={[
+          { title: text('webhooks.event'), cell: ({ kind }) => textOr(`state.${kind}`, kind) },
+          { title: text('webhooks.at'), cell: ({ at }) => <TimeText value={at} /> },
+          { title: text('webhooks.state'), cell: ({ state }) => state },
+          { title: text('webhooks.attempts'), numeric: true, cell: ({ attempts }) => attempts },
+          {
+            title: text('webhooks.answer'),
+            cell: ({ lastStatus, lastAnswer }) => (
+              <Text size="sm" className="breakable">
+                {lastStatus === 0 ? text('webhooks.noAnswer') : lastStatus} {lastAnswer}
+              </Text>
+            ),
+          },
+          {
+            title: text('actions'),
+            cell: ({ eventId }) =>
+              write && (
+                <Button size="compact-sm" variant="subtle" onClick={() => replay.mutate(eventId)}>
+                  {text('webhooks.replay')}
+                </Button>
+              ),
+          },
+        ]}
+      />
+      <SecretDialog
+        name={text('webhooks.secret')}
+        secret={secret}
+        close={() => setSecret(undefined)}
+      />
+    </>
+  );
+}

@@ -1,0 +1,163 @@
+import { Badge, Button, Checkbox, SimpleGrid, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import type { Webhook } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { usePages } from '../api/pages.ts';
+import { reasonFor } from '../api/problem.ts';
+import { SecretDialog } from '../integration/secret-dialog.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { PageAnchor } from '../parts/links.tsx';
+import { ListBody } from '../parts/list-body.tsx';
+import { PageHeading } from '../parts/page-heading.tsx';
+import { text, textOr } from '../texts/text.ts';
+
+type Kind = Webhook['kinds'][number];
+
+const kinds: readonly Kind[] = [
+  'accepted',
+  'delivered',
+  'deferred',
+  'delayed',
+  'bounced',
+  'expired',
+  'failed',
+  'uncertain',
+  'canceled',
+  'opened',
+  'clicked',
+  'complained',
+  'unsubscribed',
+];
+
+function nameOf(kind: string): string {
+  return textOr(`webhooks.kind.${kind}`, textOr(`state.${kind}`, kind));
+}
+
+export function WebhookBadge({ webhook }: { webhook: Webhook }) {
+  const { pausedAt, failingSince } = webhook;
+  const state = pausedAt !== null ? 'paused' : failingSince !== null ? 'failing' : 'working';
+  const color = { paused: 'yellow', failing: 'red', working: 'green' }[state];
+  return (
+    <Badge className="state-badge" data-color={color} tt="none">
+      {text(`webhooks.${state}` as 'webhooks.working')}
+    </Badge>
+  );
+}
+
+/** Programs that are told what happens to messages. */
+export function WebhooksPage() {
+  const accountId = useAccountId();
+  const may = useMay();
+  const [opened, dialog] = useDisclosure();
+  const [secret, setSecret] = useState<string>();
+  const pages = usePages<Webhook>({
+    queryKey: ['webhooks', accountId],
+    read: () =>
+      answerOf(api.GET('/accounts/{accountId}/webhooks', { params: { path: { accountId } } })),
+  });
+  const add = may('webhooks:write') ? (
+    <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
+      {text('webhooks.add')}
+    </Button>
+  ) : undefined;
+  return (
+    <>
+      <PageHeading title={text('webhooks.title')} hint={text('webhooks.hint')}>
+        {add}
+      </PageHeading>
+      <ListBody
+        label={text('webhooks.title')}
+        pages={pages}
+        idOf={({ id }) => id}
+        empty={{ title: text('webhooks.none'), hint: text('webhooks.noneHint'), action: add }}
+        columns={[
+          {
+            title: text('webhooks.url'),
+            cell: ({ id, url }) => (
+              <PageAnchor
+                to="/$account/webhooks/$webhook"
+                params={{ account: accountId, webhook: id }}
+              >
+                {url}
+              </PageAnchor>
+            ),
+          },
+          { title: text('webhooks.state'), cell: (webhook) => <WebhookBadge webhook={webhook} /> },
+          {
+            title: text('webhooks.kinds'),
+            cell: (webhook) => webhook.kinds.map(nameOf).join(', '),
+          },
+        ]}
+      />
+      <WebhookDialog opened={opened} close={dialog.close} show={setSecret} />
+      <SecretDialog
+        name={text('webhooks.secret')}
+        secret={secret}
+        close={() => setSecret(undefined)}
+      />
+    </>
+  );
+}
+
+function WebhookDialog(props: {
+  opened: boolean;
+  close: () => void;
+  show: (secret: string) => void;
+}) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  const [url, setUrl] = useState('');
+  const [chosen, setChosen] = useState<string[]>([]);
+  const { show, ...dialog } = props;
+
+  async function submit() {
+    const { secret } = await answerOf(
+      api.POST('/accounts/{accountId}/webhooks', {
+        params: { path: { accountId } },
+        body: { url, kinds: chosen as Kind[] },
+      }),
+    );
+    await client.invalidateQueries({ queryKey: ['webhooks', accountId] });
+    show(secret);
+  }
+
+  return (
+    <FormDialog
+      {...dialog}
+      title={text('webhooks.add')}
+      action={text('webhooks.add')}
+      submit={submit}
+    >
+      {(error) => (
+        <>
+          <TextInput
+            label={text('webhooks.url')}
+            description={text('webhooks.urlHint')}
+            placeholder="https://"
+            required
+            value={url}
+            onChange={(event) => setUrl(event.currentTarget.value)}
+            error={reasonFor(error, 'url')}
+            data-autofocus
+          />
+          <Checkbox.Group
+            label={text('webhooks.kinds')}
+            value={chosen}
+            onChange={setChosen}
+            error={reasonFor(error, 'kinds')}
+          >
+            <SimpleGrid cols={2} spacing={6} mt={4}>
+              {kinds.map((kind) => (
+                <Checkbox key={kind} value={kind} label={nameOf(kind)} />
+              ))}
+            </SimpleGrid>
+          </Checkbox.Group>
+        </>
+      )}
+    </FormDialog>
+  );
+}

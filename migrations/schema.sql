@@ -1,0 +1,769 @@
+-- Generated from the migrations by `npm run generated`; for reading, not for running.
+
+create table access_token (
+  hash bytea not null,
+  person_id uuid not null,
+  client_id text not null,
+  account_id text,
+  issued_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  code_hash bytea,
+  access_token_pkey PRIMARY KEY (hash),
+  access_token_client_id_fkey FOREIGN KEY (client_id) REFERENCES integration(client_id) ON DELETE CASCADE,
+  access_token_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
+);
+CREATE INDEX access_token_client ON access_token USING btree (client_id);
+CREATE INDEX access_token_code ON access_token USING btree (code_hash) WHERE (code_hash IS NOT NULL);
+CREATE INDEX access_token_expiry ON access_token USING btree (expires_at);
+CREATE INDEX access_token_pair ON access_token USING btree (person_id, client_id);
+
+create table account (
+  id text not null,
+  name text not null,
+  add_ons text[] not null default '{}'::text[],
+  suspended_at timestamp with time zone,
+  retention_days smallint not null default 90,
+  created_at timestamp with time zone not null default now(),
+  account_pkey PRIMARY KEY (id),
+  account_retention_days_check CHECK (retention_days = ANY (ARRAY[30, 90, 400]))
+);
+
+create table api_key (
+  account_id text not null,
+  id uuid not null,
+  hash bytea not null,
+  name text not null,
+  scopes text[] not null,
+  created_by uuid,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  api_key_pkey PRIMARY KEY (account_id, id),
+  api_key_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  api_key_account_id_hash_key UNIQUE (account_id, hash),
+  api_key_created_by_fkey FOREIGN KEY (created_by) REFERENCES person(id) ON DELETE SET NULL
+);
+
+create table audit_event (
+  id uuid not null,
+  at timestamp with time zone not null default now(),
+  kind text not null,
+  outcome text not null,
+  person_id uuid,
+  client_id text,
+  account_id text,
+  remote_address text,
+  request_id text,
+  detail jsonb not null default '{}'::jsonb,
+  audit_event_pkey PRIMARY KEY (id)
+);
+CREATE INDEX audit_event_account ON audit_event USING btree (account_id, at) WHERE (account_id IS NOT NULL);
+CREATE INDEX audit_event_at ON audit_event USING btree (at);
+CREATE INDEX audit_event_client ON audit_event USING btree (client_id, at) WHERE (client_id IS NOT NULL);
+CREATE INDEX audit_event_person ON audit_event USING btree (person_id, at) WHERE (person_id IS NOT NULL);
+
+create table browser_session (
+  hash bytea not null,
+  id uuid not null,
+  person_id uuid not null,
+  complete boolean not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  remote_address text not null,
+  user_agent text not null,
+  browser_session_pkey PRIMARY KEY (hash),
+  browser_session_id_key UNIQUE (id),
+  browser_session_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
+);
+CREATE INDEX browser_session_expiry ON browser_session USING btree (expires_at);
+CREATE INDEX browser_session_person ON browser_session USING btree (person_id);
+
+create table consent (
+  person_id uuid not null,
+  client_id text not null,
+  account_id text not null,
+  granted_at timestamp with time zone not null,
+  consent_pkey PRIMARY KEY (person_id, client_id),
+  consent_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  consent_client_id_fkey FOREIGN KEY (client_id) REFERENCES integration(client_id) ON DELETE CASCADE,
+  consent_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
+);
+CREATE INDEX consent_account ON consent USING btree (account_id);
+CREATE INDEX consent_client ON consent USING btree (client_id);
+
+create table contact (
+  account_id text not null,
+  list_id text not null,
+  email text not null,
+  fields jsonb not null default '{}'::jsonb,
+  created_at timestamp with time zone not null default now(),
+  contact_pkey PRIMARY KEY (account_id, list_id, email),
+  contact_account_id_list_id_fkey FOREIGN KEY (account_id, list_id) REFERENCES contact_list(account_id, id) ON DELETE CASCADE
+);
+
+create table contact_import (
+  account_id text not null,
+  list_id text not null,
+  id uuid not null,
+  state text not null,
+  bytes_total bigint not null,
+  bytes_read bigint not null default 0,
+  rows_read integer not null default 0,
+  rows_written integer not null default 0,
+  rows_wrong integer not null default 0,
+  problems jsonb not null default '[]'::jsonb,
+  created_at timestamp with time zone not null default now(),
+  changed_at timestamp with time zone not null default now(),
+  contact_import_pkey PRIMARY KEY (account_id, list_id, id),
+  contact_import_account_id_list_id_fkey FOREIGN KEY (account_id, list_id) REFERENCES contact_list(account_id, id) ON DELETE CASCADE,
+  contact_import_state_check CHECK (state = ANY (ARRAY['running'::text, 'done'::text, 'failed'::text]))
+);
+
+create table contact_list (
+  account_id text not null,
+  id text not null,
+  name text not null,
+  folder_name text not null default ''::text,
+  description text not null default ''::text,
+  source_size integer not null default 0,
+  content_hash bytea,
+  created_at timestamp with time zone not null default now(),
+  modified_at timestamp with time zone not null default now(),
+  contact_list_pkey PRIMARY KEY (account_id, id),
+  contact_list_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
+create table delivery_pause (
+  account_id text not null,
+  destination text not null,
+  paused_at timestamp with time zone not null default now(),
+  delivery_pause_pkey PRIMARY KEY (account_id, destination),
+  delivery_pause_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
+create table destination (
+  name text not null,
+  label text not null,
+  rate double precision not null,
+  good double precision not null,
+  bad double precision,
+  connections integer not null,
+  changed_at timestamp with time zone not null default now(),
+  connections_at timestamp with time zone not null default now(),
+  slowed_at timestamp with time zone,
+  slowed_reason text,
+  blocked_until timestamp with time zone,
+  override_rate double precision,
+  override_connections integer,
+  version bigint not null default 0,
+  destination_pkey PRIMARY KEY (name),
+  destination_override_connections_check CHECK (override_connections > 0),
+  destination_override_rate_check CHECK (override_rate > 0::double precision)
+);
+
+create table destination_node (
+  name text not null,
+  node uuid not null,
+  demand double precision not null,
+  sent double precision not null,
+  seen_at timestamp with time zone not null,
+  destination_node_pkey PRIMARY KEY (name, node)
+) with (fillfactor=70);
+CREATE INDEX destination_node_seen ON destination_node USING btree (seen_at);
+
+create table dkim_key (
+  account_id text not null,
+  domain text not null,
+  selector text not null,
+  algorithm text not null,
+  private_key bytea not null,
+  record text not null,
+  state text not null default 'pending'::text,
+  state_at timestamp with time zone not null default now(),
+  created_at timestamp with time zone not null default now(),
+  dkim_key_pkey PRIMARY KEY (account_id, domain, selector),
+  dkim_key_account_id_domain_fkey FOREIGN KEY (account_id, domain) REFERENCES sending_domain(account_id, domain) ON DELETE CASCADE,
+  dkim_key_algorithm_check CHECK (algorithm = ANY (ARRAY['rsa-sha256'::text, 'ed25519-sha256'::text])),
+  dkim_key_state_check CHECK (state = ANY (ARRAY['pending'::text, 'active'::text, 'retired'::text]))
+);
+
+create table domain_finding (
+  account_id text not null,
+  domain text not null,
+  kind text not null,
+  name text not null,
+  type text not null,
+  expected text not null,
+  required boolean not null,
+  state text not null,
+  found text[] not null,
+  explanation text not null,
+  resolver text not null,
+  checked_at timestamp with time zone not null default now(),
+  domain_finding_pkey PRIMARY KEY (account_id, domain, kind, name),
+  domain_finding_account_id_domain_fkey FOREIGN KEY (account_id, domain) REFERENCES sending_domain(account_id, domain) ON DELETE CASCADE,
+  domain_finding_kind_check CHECK (kind = ANY (ARRAY['dkim'::text, 'spf'::text, 'return-path'::text, 'from-spf'::text, 'dmarc'::text, 'tracking'::text])),
+  domain_finding_state_check CHECK (state = ANY (ARRAY['ok'::text, 'missing'::text, 'wrong'::text, 'unknown'::text]))
+);
+
+create table feed_cursor (
+  name text not null,
+  tx xid8 not null default '0'::xid8,
+  feed_cursor_pkey PRIMARY KEY (name)
+);
+
+create table grant_code (
+  hash bytea not null,
+  person_id uuid not null,
+  client_id text not null,
+  account_id text not null,
+  redirect_uri text not null,
+  redirect_uri_sent boolean not null,
+  code_challenge text,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  grant_code_pkey PRIMARY KEY (hash),
+  grant_code_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  grant_code_client_id_fkey FOREIGN KEY (client_id) REFERENCES integration(client_id) ON DELETE CASCADE,
+  grant_code_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
+);
+CREATE INDEX grant_code_account ON grant_code USING btree (account_id);
+CREATE INDEX grant_code_client ON grant_code USING btree (client_id);
+CREATE INDEX grant_code_expiry ON grant_code USING btree (expires_at);
+CREATE INDEX grant_code_person ON grant_code USING btree (person_id);
+
+create table idempotency_key (
+  account_id text not null,
+  key text not null,
+  request_hash bytea not null,
+  message_id uuid not null,
+  suppressed_recipients text[] not null default '{}'::text[],
+  created_at timestamp with time zone not null,
+  idempotency_key_pkey PRIMARY KEY (account_id, key)
+);
+CREATE INDEX idempotency_key_created ON idempotency_key USING btree (created_at);
+
+create table inbox_message (
+  id uuid not null,
+  received_at timestamp with time zone not null,
+  envelope_from text not null,
+  envelope_to text[] not null,
+  subject text not null,
+  headers jsonb not null,
+  html text,
+  text text,
+  source bytea not null,
+  inbox_message_pkey PRIMARY KEY (id)
+);
+CREATE INDEX inbox_message_received ON inbox_message USING btree (received_at DESC, id DESC);
+
+create table installation (
+  id boolean not null default true,
+  key_fingerprint text,
+  demo_applied_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  installation_pkey PRIMARY KEY (id),
+  installation_id_check CHECK (id)
+);
+
+create table integration (
+  client_id text not null,
+  account_id text not null,
+  name text not null,
+  secret_hash bytea not null,
+  redirect_uri text not null,
+  grants text[] not null,
+  disabled_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  require_pkce boolean not null default false,
+  initial_requests_per_hour integer not null default 5,
+  previous_secret_hash bytea,
+  previous_secret_until timestamp with time zone,
+  integration_pkey PRIMARY KEY (client_id),
+  integration_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  integration_initial_requests_per_hour_check CHECK (initial_requests_per_hour >= 1 AND initial_requests_per_hour <= 1000)
+);
+CREATE INDEX integration_account ON integration USING btree (account_id);
+
+create table membership (
+  account_id text not null,
+  person_id uuid not null,
+  role text not null,
+  created_at timestamp with time zone not null default now(),
+  membership_pkey PRIMARY KEY (account_id, person_id),
+  membership_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  membership_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE,
+  membership_role_check CHECK (role = ANY (ARRAY['owner'::text, 'developer'::text, 'marketer'::text, 'viewer'::text]))
+);
+CREATE INDEX membership_person ON membership USING btree (person_id);
+
+create table message (
+  account_id text not null,
+  id uuid not null,
+  retention_days smallint not null,
+  template_id text not null,
+  template_version integer not null,
+  state text not null default 'queued'::text,
+  transactional boolean not null,
+  track_opens boolean not null,
+  track_clicks boolean not null,
+  deliver_when_delayed boolean not null,
+  external_id text,
+  tag text,
+  client_id text not null,
+  accepted_at timestamp with time zone not null,
+  state_at timestamp with time zone not null,
+  content json,
+  tx xid8 not null default pg_current_xact_id(),
+  message_pkey PRIMARY KEY (account_id, id, retention_days),
+  message_state_check CHECK (state = ANY (ARRAY['queued'::text, 'sending'::text, 'deferred'::text, 'delivered'::text, 'bounced'::text, 'expired'::text, 'failed'::text, 'uncertain'::text, 'suppressed'::text, 'canceled'::text]))
+) partition by LIST (retention_days);
+CREATE INDEX message_tx ON ONLY message USING btree (tx);
+
+partition message_30 of message FOR VALUES IN ('30') by RANGE (id)
+
+partition message_30_rest of message_30 DEFAULT
+
+partition message_400 of message FOR VALUES IN ('400') by RANGE (id)
+
+partition message_400_rest of message_400 DEFAULT
+
+partition message_90 of message FOR VALUES IN ('90') by RANGE (id)
+
+partition message_90_rest of message_90 DEFAULT
+
+create table message_event (
+  account_id text not null,
+  message_id uuid not null,
+  retention_days smallint not null,
+  id uuid not null,
+  at timestamp with time zone not null,
+  kind text not null,
+  recipient smallint,
+  detail json not null default '{}'::json,
+  tx xid8 not null default pg_current_xact_id(),
+  message_event_pkey PRIMARY KEY (account_id, message_id, id, retention_days)
+) partition by LIST (retention_days);
+CREATE INDEX message_event_tx ON ONLY message_event USING btree (tx);
+
+partition message_event_30 of message_event FOR VALUES IN ('30') by RANGE (message_id)
+
+partition message_event_30_rest of message_event_30 DEFAULT
+
+partition message_event_400 of message_event FOR VALUES IN ('400') by RANGE (message_id)
+
+partition message_event_400_rest of message_event_400 DEFAULT
+
+partition message_event_90 of message_event FOR VALUES IN ('90') by RANGE (message_id)
+
+partition message_event_90_rest of message_event_90 DEFAULT
+
+create table message_search (
+  account_id text not null,
+  message_id uuid not null,
+  retention_days smallint not null,
+  recipient smallint not null,
+  address text,
+  state text not null,
+  template_id text not null,
+  tag text,
+  external_id text,
+  message_search_pkey PRIMARY KEY (account_id, message_id, recipient, retention_days)
+) partition by LIST (retention_days);
+CREATE INDEX message_search_address ON ONLY message_search USING btree (account_id, address, message_id);
+CREATE INDEX message_search_external ON ONLY message_search USING btree (account_id, external_id, message_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX message_search_state ON ONLY message_search USING btree (account_id, state, message_id);
+CREATE INDEX message_search_tag ON ONLY message_search USING btree (account_id, tag, message_id) WHERE (tag IS NOT NULL);
+CREATE INDEX message_search_template ON ONLY message_search USING btree (account_id, template_id, message_id);
+
+partition message_search_30 of message_search FOR VALUES IN ('30') by RANGE (message_id)
+
+partition message_search_30_rest of message_search_30 DEFAULT
+
+partition message_search_400 of message_search FOR VALUES IN ('400') by RANGE (message_id)
+
+partition message_search_400_rest of message_search_400 DEFAULT
+
+partition message_search_90 of message_search FOR VALUES IN ('90') by RANGE (message_id)
+
+partition message_search_90_rest of message_search_90 DEFAULT
+
+create table password_reset (
+  hash bytea not null,
+  person_id uuid not null,
+  expires_at timestamp with time zone not null,
+  password_reset_pkey PRIMARY KEY (hash),
+  password_reset_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
+);
+CREATE INDEX password_reset_person ON password_reset USING btree (person_id);
+
+create table person (
+  id uuid not null,
+  email text not null,
+  name text not null,
+  password_hash text,
+  disabled_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  operator boolean not null default false,
+  person_pkey PRIMARY KEY (id),
+  person_email_check CHECK (email = lower(email)),
+  person_email_key UNIQUE (email)
+);
+
+create table privacy_record (
+  account_id text not null,
+  id uuid not null,
+  at timestamp with time zone not null default now(),
+  kind text not null,
+  address_hash bytea not null,
+  requested_by text not null,
+  counts jsonb not null,
+  privacy_record_pkey PRIMARY KEY (account_id, id),
+  privacy_record_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  privacy_record_kind_check CHECK (kind = ANY (ARRAY['erase'::text, 'export'::text]))
+);
+
+create table queue_entry (
+  account_id text not null,
+  message_id uuid not null,
+  retention_days smallint not null,
+  priority smallint not null,
+  due_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  attempts integer not null default 0,
+  lease_owner uuid,
+  fence bigint not null default 0,
+  stage text,
+  pending smallint[] not null,
+  reason text,
+  held smallint[] not null default '{}'::smallint[],
+  paused boolean not null default false,
+  canceled boolean not null default false,
+  queue_entry_pkey PRIMARY KEY (account_id, message_id),
+  queue_entry_stage_check CHECK (stage = ANY (ARRAY['claimed'::text, 'dot'::text]))
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);
+CREATE INDEX queue_entry_due ON queue_entry USING btree (account_id, priority, due_at);
+
+create table report_destination (
+  account_id text not null,
+  quarter timestamp with time zone not null,
+  accepted integer not null default 0,
+  delivered integer not null default 0,
+  bounced_hard integer not null default 0,
+  bounced_soft integer not null default 0,
+  deferred integer not null default 0,
+  expired integer not null default 0,
+  failed integer not null default 0,
+  uncertain integer not null default 0,
+  canceled integer not null default 0,
+  complained integer not null default 0,
+  unsubscribed integer not null default 0,
+  opened_people integer not null default 0,
+  opened_people_unique integer not null default 0,
+  opened_machines integer not null default 0,
+  opened_machines_unique integer not null default 0,
+  clicked_people integer not null default 0,
+  clicked_people_unique integer not null default 0,
+  clicked_machines integer not null default 0,
+  clicked_machines_unique integer not null default 0,
+  destination_domain text not null,
+  report_destination_pkey PRIMARY KEY (account_id, quarter, destination_domain),
+  report_destination_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
+create table report_latency (
+  account_id text not null,
+  quarter timestamp with time zone not null,
+  template_id text not null,
+  step smallint not null,
+  count integer not null,
+  report_latency_pkey PRIMARY KEY (account_id, quarter, template_id, step),
+  report_latency_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
+create table report_total (
+  account_id text not null,
+  quarter timestamp with time zone not null,
+  template_id text not null,
+  tag text not null,
+  sender_domain text not null,
+  accepted integer not null default 0,
+  delivered integer not null default 0,
+  bounced_hard integer not null default 0,
+  bounced_soft integer not null default 0,
+  deferred integer not null default 0,
+  expired integer not null default 0,
+  failed integer not null default 0,
+  uncertain integer not null default 0,
+  canceled integer not null default 0,
+  complained integer not null default 0,
+  unsubscribed integer not null default 0,
+  opened_people integer not null default 0,
+  opened_people_unique integer not null default 0,
+  opened_machines integer not null default 0,
+  opened_machines_unique integer not null default 0,
+  clicked_people integer not null default 0,
+  clicked_people_unique integer not null default 0,
+  clicked_machines integer not null default 0,
+  clicked_machines_unique integer not null default 0,
+  report_total_pkey PRIMARY KEY (account_id, quarter, template_id, tag, sender_domain),
+  report_total_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
+create table retention_rule (
+  account_id text not null,
+  content_days smallint,
+  address_days smallint,
+  engagement_days smallint,
+  content_done uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  address_done uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  engagement_done uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  retention_rule_pkey PRIMARY KEY (account_id),
+  retention_rule_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  retention_rule_address_days_check CHECK (address_days >= 3),
+  retention_rule_content_days_check CHECK (content_days >= 3),
+  retention_rule_engagement_days_check CHECK (engagement_days >= 3)
+);
+
+create table schema_migration (
+  version integer not null,
+  name text not null,
+  sha256 text not null,
+  applied_at timestamp with time zone not null default now(),
+  schema_migration_pkey PRIMARY KEY (version)
+);
+
+create table second_factor (
+  person_id uuid not null,
+  secret bytea not null,
+  confirmed_at timestamp with time zone,
+  last_step bigint not null default 0,
+  second_factor_pkey PRIMARY KEY (person_id),
+  second_factor_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
+);
+
+create table sender (
+  account_id text not null,
+  address text not null,
+  display_names text[] not null default '{}'::text[],
+  verified_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  verified_by text,
+  sender_pkey PRIMARY KEY (account_id, address),
+  sender_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  sender_verified_by_check CHECK (verified_by = ANY (ARRAY['domain'::text, 'link'::text]))
+);
+
+create table sender_proof (
+  account_id text not null,
+  address text not null,
+  hash bytea not null,
+  expires_at timestamp with time zone not null,
+  sender_proof_pkey PRIMARY KEY (account_id, address),
+  sender_proof_account_id_address_fkey FOREIGN KEY (account_id, address) REFERENCES sender(account_id, address) ON DELETE CASCADE,
+  sender_proof_hash_key UNIQUE (hash)
+);
+
+create table sending_domain (
+  account_id text not null,
+  domain text not null,
+  state text not null default 'pending'::text,
+  state_at timestamp with time zone not null default now(),
+  bad_checks integer not null default 0,
+  return_path text not null,
+  tracking_host text,
+  source_pool text not null default 'default'::text,
+  warm_up_from date,
+  warm_up_plan integer[],
+  checked_at timestamp with time zone,
+  next_check_at timestamp with time zone not null default now(),
+  created_at timestamp with time zone not null default now(),
+  sending_domain_pkey PRIMARY KEY (account_id, domain),
+  sending_domain_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  sending_domain_state_check CHECK (state = ANY (ARRAY['pending'::text, 'verified'::text, 'broken'::text]))
+);
+CREATE INDEX sending_domain_next_check ON sending_domain USING btree (next_check_at);
+
+create table session_pair (
+  person_id uuid not null,
+  client_id text not null,
+  account_id text,
+  refresh_hash bytea,
+  spent_refresh_hash bytea,
+  initial_requests timestamp with time zone[] not null default '{}'::timestamp with time zone[],
+  changed_at timestamp with time zone not null default now(),
+  code_hash bytea,
+  session_pair_pkey PRIMARY KEY (person_id, client_id),
+  session_pair_client_id_fkey FOREIGN KEY (client_id) REFERENCES integration(client_id) ON DELETE CASCADE,
+  session_pair_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
+);
+CREATE INDEX session_pair_client ON session_pair USING btree (client_id);
+CREATE INDEX session_pair_code ON session_pair USING btree (code_hash) WHERE (code_hash IS NOT NULL);
+CREATE UNIQUE INDEX session_pair_refresh ON session_pair USING btree (refresh_hash);
+CREATE INDEX session_pair_spent_refresh ON session_pair USING btree (spent_refresh_hash);
+
+create table source_warm_up (
+  address text not null,
+  warm_up_from date not null,
+  warm_up_plan integer[] not null,
+  source_warm_up_pkey PRIMARY KEY (address)
+);
+
+create table sts_policy (
+  domain text not null,
+  record_id text not null,
+  mode text not null,
+  mx text[] not null,
+  max_age integer not null,
+  fetched_at timestamp with time zone not null,
+  sts_policy_pkey PRIMARY KEY (domain),
+  sts_policy_mode_check CHECK (mode = ANY (ARRAY['enforce'::text, 'testing'::text, 'none'::text]))
+);
+
+create table suppression (
+  account_id text not null,
+  address text not null,
+  reason text not null,
+  message_id uuid,
+  expires_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  suppression_pkey PRIMARY KEY (account_id, address, reason),
+  suppression_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  suppression_reason_check CHECK (reason = ANY (ARRAY['hard_bounce'::text, 'complaint'::text, 'unsubscribe'::text, 'manual'::text]))
+);
+CREATE INDEX suppression_created ON suppression USING btree (account_id, created_at, address);
+
+create table template (
+  account_id text not null,
+  id text not null,
+  name text not null,
+  created_by uuid not null,
+  published_version integer,
+  removed_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  when_uncertain text not null default 'resend'::text,
+  template_pkey PRIMARY KEY (account_id, id),
+  template_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  template_created_by_fkey FOREIGN KEY (created_by) REFERENCES person(id),
+  template_when_uncertain_check CHECK (when_uncertain = ANY (ARRAY['resend'::text, 'hold'::text]))
+);
+
+create table template_call (
+  account_id text not null,
+  template_id text not null,
+  shape bytea not null,
+  fields text[] not null,
+  own_subject boolean not null,
+  own_preview boolean not null,
+  last_at timestamp with time zone not null,
+  last_message_id uuid not null,
+  template_call_pkey PRIMARY KEY (account_id, template_id, shape),
+  template_call_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
+create table template_draft (
+  account_id text not null,
+  template_id text not null,
+  content jsonb not null,
+  changed_by uuid,
+  changed_at timestamp with time zone not null default now(),
+  template_draft_pkey PRIMARY KEY (account_id, template_id),
+  template_draft_account_id_template_id_fkey FOREIGN KEY (account_id, template_id) REFERENCES template(account_id, id) ON DELETE CASCADE,
+  template_draft_changed_by_fkey FOREIGN KEY (changed_by) REFERENCES person(id) ON DELETE SET NULL
+);
+
+create table template_version (
+  account_id text not null,
+  template_id text not null,
+  version integer not null,
+  content_hash bytea not null,
+  sender_address text,
+  source jsonb not null,
+  compiled jsonb not null,
+  freshness_seconds integer not null default 900,
+  created_at timestamp with time zone not null default now(),
+  template_version_pkey PRIMARY KEY (account_id, template_id, version),
+  template_version_account_id_template_id_fkey FOREIGN KEY (account_id, template_id) REFERENCES template(account_id, id) ON DELETE CASCADE,
+  template_version_freshness_seconds_check CHECK (freshness_seconds > 0)
+);
+
+create table tls_result (
+  day date not null,
+  domain text not null,
+  node uuid not null,
+  policy_type text not null,
+  type text not null,
+  host text not null,
+  sessions bigint not null,
+  tls_result_pkey PRIMARY KEY (day, domain, node, policy_type, type, host),
+  tls_result_policy_type_check CHECK (policy_type = ANY (ARRAY['sts'::text, 'no-policy-found'::text]))
+);
+
+create table tracking_domain (
+  account_id text not null,
+  host text not null,
+  created_at timestamp with time zone not null default now(),
+  tracking_domain_pkey PRIMARY KEY (account_id),
+  tracking_domain_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
+create table warm_up_use (
+  subject text not null,
+  day date not null,
+  node uuid not null,
+  used bigint not null,
+  warm_up_use_pkey PRIMARY KEY (subject, day, node)
+);
+
+create table webhook_delivery (
+  account_id text not null,
+  endpoint_id uuid not null,
+  event_id uuid not null,
+  message_id uuid not null,
+  retention_days smallint not null,
+  kind text not null,
+  recipient smallint,
+  event_at timestamp with time zone not null,
+  detail json not null,
+  place bigint not null,
+  state text not null default 'pending'::text,
+  attempts integer not null default 0,
+  claimed_until timestamp with time zone,
+  due_since timestamp with time zone not null default now(),
+  last_at timestamp with time zone,
+  last_status integer,
+  last_request text,
+  last_answer text,
+  webhook_delivery_pkey PRIMARY KEY (account_id, endpoint_id, event_id),
+  webhook_delivery_account_id_endpoint_id_fkey FOREIGN KEY (account_id, endpoint_id) REFERENCES webhook_endpoint(account_id, id) ON DELETE CASCADE,
+  webhook_delivery_state_check CHECK (state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))
+);
+CREATE INDEX webhook_delivery_done ON webhook_delivery USING btree (last_at) WHERE (state <> 'pending'::text);
+CREATE INDEX webhook_delivery_log ON webhook_delivery USING btree (account_id, endpoint_id, place);
+CREATE INDEX webhook_delivery_message ON webhook_delivery USING btree (account_id, message_id);
+CREATE INDEX webhook_delivery_pending ON webhook_delivery USING btree (account_id, endpoint_id, message_id, place) WHERE (state = 'pending'::text);
+
+create table webhook_endpoint (
+  account_id text not null,
+  id uuid not null,
+  url text not null,
+  kinds text[] not null,
+  secret bytea not null,
+  previous_secret bytea,
+  previous_until timestamp with time zone,
+  failing_since timestamp with time zone,
+  paused_at timestamp with time zone,
+  paused_reason text,
+  created_at timestamp with time zone not null default now(),
+  webhook_endpoint_pkey PRIMARY KEY (account_id, id),
+  webhook_endpoint_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
+create table wrong_guess (
+  key bytea not null,
+  failures integer not null,
+  last_at timestamp with time zone not null,
+  free_at timestamp with time zone not null,
+  wrong_guess_pkey PRIMARY KEY (key)
+);
+CREATE INDEX wrong_guess_last ON wrong_guess USING btree (last_at);

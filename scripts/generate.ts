@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import packageFacts from '../package.json' with { type: 'json' };
+import { settings } from '../src/config.ts';
+import { managementPrefix } from '../src/management/management-prefix.ts';
+import { openapiDocument } from '../src/management/openapi/openapi-document.ts';
+import { ManifestSchema } from '../src/manifest/manifest-schema.ts';
+import { describeApi } from './describe-api.ts';
+import { dumpSchema } from './dump-schema.ts';
+import { withScratchDatabase } from './scratch-database.ts';
+
+/**
+ * Writes the files that are generated from the source, or with `--check` fails where one is not up to date.
+ * Needs nothing but the repository: the database is a scratch one that is thrown away.
+ */
+const check = process.argv.includes('--check');
+const root = new URL('../', import.meta.url);
+let stale = false;
+
+async function put(path: string, text: string): Promise<void> {
+  const file = new URL(path, root);
+  const before = await readFile(file, 'utf8').catch(() => '');
+  if (before === text) return;
+  if (check) {
+    process.stderr.write(`${path} is not up to date; run: npm run generated\n`);
+    stale = true;
+  } else {
+    await writeFile(file, text);
+    process.stdout.write(`wrote ${path}\n`);
+  }
+}
+
+function generateTables(url: string): string {
+  const result = spawnSync(
+    process.execPath,
+    [
+      'node_modules/kysely-codegen/dist/cli/bin.js',
+      '--dialect',
+      'postgres',
+      '--url',
+      url,
+      '--print',
+      '--exclude-pattern',
+      'message_*_*',
+    ],
+    { cwd: root, encoding: 'utf8' },
+  );
+  if (result.status !== 0) throw new Error(result.stderr);
+  return result.stdout.slice(result.stdout.indexOf('/**'));
+}
+
+/** The README with its table of settings written anew between its two marks. */
+async function describeSettings(): Promise<string> {
+  const readme = await readFile(new URL('README.md', root), 'utf8');
+  const rows = settings.map(
+    ({ name, default: value, meaning }) => `| \`${name}\` | ${value} | ${meaning} |`,
+  );
+  const table = ['| setting | default | meaning |', '|---|---|---|', ...rows].join('\n');
+  return readme.replace(
+    /(<!-- settings:start -->\n)[\s\S]*(<!-- settings:end -->)/,
+    (_all, start: string, end: string) => `${start}${table}\n${end}`,
+  );
+}
+
+await put('README.md', await describeSettings());
+await put('docs/manifest.schema.json', `${JSON.stringify(ManifestSchema, null, 2)}\n`);
+const openapi = JSON.stringify(openapiDocument(packageFacts.version), null, 2);
+await put('docs/openapi.json', `${openapi}\n`);
+await put(
+  'console/src/api/management.generated.ts',
+  describeApi(JSON.parse(openapi), managementPrefix),
+);
+await withScratchDatabase(async (database, url) => {
+  await put('migrations/schema.sql', await dumpSchema(database.pool));
+  await put('src/foundation/database/tables.generated.ts', generateTables(url));
+});
+process.exitCode = stale ? 1 : 0;

@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestPostgres } from './test-postgres.ts';
+
+/**
+ * Starts a throw-away server from the programs in `folder`, such as /usr/lib/postgresql/15/bin: the same tests then
+ * run on the oldest supported PostgreSQL. PostgreSQL refuses to be root, so root runs it as the user postgres.
+ */
+export async function startProgramPostgres(folder: string): Promise<TestPostgres> {
+  const home = mkdtempSync(join(tmpdir(), 'signalpost-pg-'));
+  const identity = readIdentity();
+  const data = join(home, 'data');
+  mkdirSync(data, { mode: 0o700 });
+  if (identity !== undefined) {
+    chmodSync(home, 0o711);
+    chownSync(data, identity.uid, identity.gid);
+  }
+  const made = spawnSync(
+    join(folder, 'initdb'),
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale', 'C', '--no-sync'],
+    { ...identity, cwd: data, encoding: 'utf8' },
+  );
+  if (made.status !== 0) throw new Error(`initdb: ${made.error?.message ?? made.stderr}`);
+  const server = spawn(
+    join(folder, 'postgres'),
+    ['-D', data, '-k', data, '-h', '', '-c', 'max_connections=200', '-c', 'fsync=off'],
+    { ...identity, cwd: data, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  await ready(server);
+  const url = new URL('postgres://postgres@localhost:5432/postgres');
+  url.searchParams.set('host', data);
+  return {
+    url: url.href,
+    async stop() {
+      const ended = new Promise((resolve) => server.once('exit', resolve));
+      server.kill('SIGINT');
+      await ended;
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+function readIdentity(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const entry = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'));
+  if (entry === null) throw new Error('root needs the user postgres to run PostgreSQL as');
+  return { uid: Number(entry[1]), gid: Number(entry[2]) };
+}
+
+function ready(server: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    server.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk;
+      if (said.includes('database system is ready to accept connections')) resolve();
+    });
+    server.once('error', reject);
+    server.once('exit', () => reject(new Error(`PostgreSQL ended at once: ${said}`)));
+  });
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { migrate } from '../src/foundation/database/migrate.ts';
+import { type Database, openDatabase } from '../src/foundation/database/open-database.ts';
+import { startTestPostgres } from './test-postgres.ts';
+
+/** Runs one statement on the server of `url`, in the database that it names. */
+export async function runStatement(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The same URL with another database. */
+export function withDatabase(url: string, name: string): string {
+  const other = new URL(url);
+  other.pathname = `/${name}`;
+  return other.href;
+}
+
+/** Makes a migrated database on a throw-away server, hands it over, and removes both. */
+export async function withScratchDatabase(
+  use: (database: Database, url: string) => Promise<void>,
+): Promise<void> {
+  const postgres = await startTestPostgres();
+  const name = `scratch_${randomBytes(6).toString('hex')}`;
+  const url = withDatabase(postgres.url, name);
+  try {
+    await runStatement(postgres.url, `create database ${name}`);
+    const database = openDatabase({ url });
+    try {
+      await migrate(database);
+      await use(database, url);
+    } finally {
+      await database.close();
+      await runStatement(postgres.url, `drop database ${name} with (force)`);
+    }
+  } finally {
+    await postgres.stop();
+  }
+}

@@ -1,0 +1,39 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbeddedDatabase } from '../src/foundation/embedded/start-embedded-database.ts';
+import { startProgramPostgres } from './program-postgres.ts';
+
+export interface TestPostgres {
+  /** A URL with the right to create databases. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+const silent = { info: () => undefined, warn: () => undefined };
+
+/**
+ * A real PostgreSQL for tests: the server of TEST_DATABASE_URL, or a new one from the programs in TEST_POSTGRES_BIN,
+ * or else a new embedded one; what is new is removed at the end.
+ */
+export async function startTestPostgres(): Promise<TestPostgres> {
+  const given = process.env.TEST_DATABASE_URL;
+  if (given !== undefined && given !== '') return { url: given, stop: async () => undefined };
+  const programs = process.env.TEST_POSTGRES_BIN;
+  if (programs !== undefined && programs !== '') return startProgramPostgres(programs);
+  const dataDir = await mkdtemp(join(tmpdir(), 'signalpost-test-'));
+  await chmod(dataDir, 0o711);
+  const embedded = await startEmbeddedDatabase({ dataDir, log: silent, durable: false });
+  const { host, port, user, password, database } = embedded.settings;
+  const url = new URL(`postgres://localhost:${port}/${database}`);
+  url.username = user;
+  url.password = password;
+  url.searchParams.set('host', host);
+  return {
+    url: url.href,
+    async stop() {
+      await embedded.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

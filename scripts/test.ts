@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { glob } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { migrate } from '../src/foundation/database/migrate.ts';
+import { openDatabase } from '../src/foundation/database/open-database.ts';
+import { runStatement, withDatabase } from './scratch-database.ts';
+import { startTestPostgres } from './test-postgres.ts';
+
+/**
+ * Runs the test files of a folder (or the files named) with Node's own runner, on one PostgreSQL with one migrated
+ * template database that each file clones.
+ */
+const [folder = 'test', ...named] = process.argv.slice(2);
+const options = named.filter((argument) => argument.startsWith('-'));
+const wanted = named.filter((argument) => !argument.startsWith('-'));
+const files =
+  wanted.length > 0 ? wanted : (await Array.fromAsync(glob(`${folder}/**/*.test.ts`))).sort();
+
+const template = `signalpost_template_${process.pid}`;
+const postgres = await startTestPostgres();
+try {
+  await runStatement(postgres.url, `create database ${template}`);
+  const database = openDatabase({ url: withDatabase(postgres.url, template) });
+  await migrate(database);
+  await database.close();
+  process.exitCode = await run();
+  await runStatement(postgres.url, `drop database ${template}`);
+} finally {
+  await postgres.stop();
+}
+
+function run(): Promise<number> {
+  const child = spawn(
+    process.execPath,
+    [
+      '--disable-warning=ExperimentalWarning',
+      '--test',
+      `--test-concurrency=${Math.max(2, availableParallelism())}`,
+      '--test-reporter=spec',
+      '--test-timeout=300000',
+      ...options,
+      ...files,
+    ],
+    {
+      stdio: 'inherit',
+      env: { ...process.env, TEST_POSTGRES_URL: postgres.url, TEST_TEMPLATE_DATABASE: template },
+    },
+  );
+  return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
+}

@@ -1,0 +1,60 @@
+import { Cache } from '../foundation/cache.ts';
+import type { ChangeListener } from '../foundation/change-listener.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId, PersonId } from '../foundation/ids.ts';
+import type { Account, Membership, Person } from './account.ts';
+import { accountTopic, readAccount } from './account-store.ts';
+import { readMemberships } from './membership-store.ts';
+import { personTopic, readPerson } from './person-store.ts';
+
+/**
+ * Accounts, people and memberships from memory, correct within a second of a change on any node.
+ * Answers are promises only where the database is asked.
+ */
+export class AccountDirectory {
+  readonly #accounts: Cache<Account>;
+  readonly #people: Cache<Person>;
+  readonly #memberships: Cache<readonly Membership[]>;
+  readonly #accountIds = new WeakMap<readonly Membership[], ReadonlySet<AccountId>>();
+
+  constructor(database: Database, changes: ChangeListener) {
+    const { kysely } = database;
+    this.#accounts = new Cache(changes, accountTopic, (id) => readAccount(kysely, id as AccountId));
+    this.#people = new Cache(changes, personTopic, (id) => readPerson(kysely, id as PersonId));
+    this.#memberships = new Cache(changes, personTopic, (id) =>
+      readMemberships(kysely, id as PersonId),
+    );
+  }
+
+  /** The account, suspended or not; undefined where there is none. */
+  account(accountId: AccountId): Promise<Account | undefined> | Account | undefined {
+    return this.#accounts.get(accountId);
+  }
+
+  /** The person, disabled or not; undefined where there is none. */
+  person(personId: PersonId): Promise<Person | undefined> | Person | undefined {
+    return this.#people.get(personId);
+  }
+
+  /** The accounts that a person belongs to, oldest membership first: the first one is a password token's default. */
+  memberships(personId: PersonId): Promise<readonly Membership[]> | readonly Membership[] {
+    const found = this.#memberships.get(personId);
+    return found instanceof Promise ? found.then((list) => list ?? []) : (found ?? []);
+  }
+
+  /** True where the person is a member of the account; costs the same for one membership and for thousands. */
+  isMember(personId: PersonId, accountId: AccountId): Promise<boolean> | boolean {
+    const list = this.memberships(personId);
+    return list instanceof Promise
+      ? list.then((found) => this.#idsOf(found).has(accountId))
+      : this.#idsOf(list).has(accountId);
+  }
+
+  #idsOf(list: readonly Membership[]): ReadonlySet<AccountId> {
+    const known = this.#accountIds.get(list);
+    if (known !== undefined) return known;
+    const ids = new Set(list.map((membership) => membership.accountId));
+    this.#accountIds.set(list, ids);
+    return ids;
+  }
+}

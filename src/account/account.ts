@@ -1,0 +1,31 @@
+import type { AccountId, PersonId } from '../foundation/ids.ts';
+
+/** Days that the messages of an account are kept; each is a class of partitions. */
+export type RetentionDays = 30 | 90 | 400;
+
+/** Somebody's standing with the service: what it may do, and whether it may do anything now. */
+export interface Account {
+  readonly id: AccountId;
+  readonly name: string;
+  /** Such as `transactional`. */
+  readonly addOns: ReadonlySet<string>;
+  readonly suspended: boolean;
+  readonly retentionDays: RetentionDays;
+}
+
+export type Role = 'owner' | 'developer' | 'marketer' | 'viewer';
+
+/** That a person acts in an account, and as what. */
+export interface Membership {
+  readonly accountId: AccountId;
+  readonly role: Role;
+}
+
+/** A user: global, and a member of one or more accounts. */
+export interface Person {
+  readonly id: PersonId;
+  /** In lower case. */
+  readonly email: string;
+  readonly name: string;
+  readonly disabled: boolean;
+}

@@ -1,0 +1,84 @@
+import { sql } from 'kysely';
+import { announceChange } from '../foundation/database/announce.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId, PersonId } from '../foundation/ids.ts';
+import type { Membership, Role } from './account.ts';
+import { personTopic } from './person-store.ts';
+
+type Kysely = Database['kysely'];
+
+/** A member of an account, with the e-mail address that names the person in a manifest. */
+export interface Member {
+  readonly personId: PersonId;
+  readonly email: string;
+  readonly role: Role;
+}
+
+/** The memberships of a person, oldest first. */
+export async function readMemberships(
+  kysely: Kysely,
+  personId: PersonId,
+): Promise<readonly Membership[]> {
+  const rows = await kysely
+    .selectFrom('membership')
+    .select(['account_id', 'role'])
+    .where('person_id', '=', personId)
+    .orderBy('created_at')
+    .orderBy('account_id')
+    .execute();
+  return rows.map((row) => ({ accountId: row.account_id as AccountId, role: row.role as Role }));
+}
+
+/** The members of an account, by e-mail address. */
+export async function readMembers(kysely: Kysely, accountId: AccountId): Promise<Member[]> {
+  const rows = await kysely
+    .selectFrom('membership')
+    .innerJoin('person', 'person.id', 'membership.person_id')
+    .select(['membership.person_id', 'person.email', 'membership.role'])
+    .where('membership.account_id', '=', accountId)
+    .orderBy('person.email')
+    .execute();
+  return rows.map((row) => ({
+    personId: row.person_id as PersonId,
+    email: row.email,
+    role: row.role as Role,
+  }));
+}
+
+/** Makes a person a member, or changes the role, and tells all nodes at commit. */
+export async function saveMembership(
+  transaction: Kysely,
+  membership: {
+    readonly accountId: AccountId;
+    readonly personId: PersonId;
+    readonly role: Role;
+  },
+): Promise<void> {
+  const { accountId, personId, role } = membership;
+  await transaction
+    .insertInto('membership')
+    .values({
+      account_id: accountId,
+      person_id: personId,
+      role,
+      // Memberships made in one transaction keep their order: the first one is a password token's account.
+      created_at: sql<Date>`clock_timestamp()`,
+    })
+    .onConflict((conflict) => conflict.columns(['account_id', 'person_id']).doUpdateSet({ role }))
+    .execute();
+  await announceChange(transaction, personTopic, personId);
+}
+
+/** Ends a membership, and tells all nodes at commit. */
+export async function removeMembership(
+  transaction: Kysely,
+  accountId: AccountId,
+  personId: PersonId,
+): Promise<void> {
+  await transaction
+    .deleteFrom('membership')
+    .where('account_id', '=', accountId)
+    .where('person_id', '=', personId)
+    .execute();
+  await announceChange(transaction, personTopic, personId);
+}

@@ -1,0 +1,102 @@
+import { announceChange } from '../foundation/database/announce.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import { newPersonId, type PersonId } from '../foundation/ids.ts';
+import type { Person } from './account.ts';
+
+type Kysely = Database['kysely'];
+
+/** Topic of announcements about people and their memberships; the key is the person id. */
+export const personTopic = 'person';
+
+/** A person as the password grant needs it. */
+export interface PersonWithPassword extends Person {
+  /** argon2id in its encoded form; undefined where the person has no password. */
+  readonly passwordHash: string | undefined;
+}
+
+interface PersonRow {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly disabled_at: Date | null;
+}
+
+const columns = ['id', 'email', 'name', 'disabled_at'] as const;
+
+function toPerson(row: PersonRow): Person {
+  return {
+    id: row.id as PersonId,
+    email: row.email,
+    name: row.name,
+    disabled: row.disabled_at !== null,
+  };
+}
+
+/** The person with this id, or undefined. */
+export async function readPerson(kysely: Kysely, personId: PersonId): Promise<Person | undefined> {
+  const row = await kysely
+    .selectFrom('person')
+    .select(columns)
+    .where('id', '=', personId)
+    .executeTakeFirst();
+  return row && toPerson(row);
+}
+
+/** The person with this e-mail address, matched without regard to case, or undefined. */
+export async function findPersonByEmail(
+  kysely: Kysely,
+  email: string,
+): Promise<PersonWithPassword | undefined> {
+  const row = await kysely
+    .selectFrom('person')
+    .select([...columns, 'password_hash'])
+    .where('email', '=', email.toLowerCase())
+    .executeTakeFirst();
+  return row && { ...toPerson(row), passwordHash: row.password_hash ?? undefined };
+}
+
+/** Makes a person, with a new id unless one is given. */
+export async function createPerson(
+  transaction: Kysely,
+  person: {
+    readonly id?: PersonId;
+    readonly email: string;
+    readonly name: string;
+    readonly passwordHash: string | undefined;
+  },
+): Promise<Person> {
+  const id = person.id ?? newPersonId();
+  const email = person.email.toLowerCase();
+  await transaction
+    .insertInto('person')
+    .values({ id, email, name: person.name, password_hash: person.passwordHash ?? null })
+    .execute();
+  return { id, email, name: person.name, disabled: false };
+}
+
+/** Gives a person another name, and tells all nodes at commit. */
+export async function renamePerson(
+  transaction: Kysely,
+  personId: PersonId,
+  name: string,
+): Promise<void> {
+  await transaction.updateTable('person').set({ name }).where('id', '=', personId).execute();
+  await announceChange(transaction, personTopic, personId);
+}
+
+/**
+ * Gives a person another password, and tells all nodes at commit. Ending the person's tokens is up to the caller
+ * (`session/end-tokens-store.ts`), in the same transaction.
+ */
+export async function setPasswordHash(
+  transaction: Kysely,
+  personId: PersonId,
+  passwordHash: string,
+): Promise<void> {
+  await transaction
+    .updateTable('person')
+    .set({ password_hash: passwordHash })
+    .where('id', '=', personId)
+    .execute();
+  await announceChange(transaction, personTopic, personId);
+}

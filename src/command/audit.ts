@@ -1,0 +1,65 @@
+import { OperatorError } from '../foundation/errors.ts';
+import { type AuditLine, readAudit } from '../session/read-audit-store.ts';
+import { withRunning } from './open-running.ts';
+
+export interface AuditOptions {
+  readonly person?: string;
+  readonly client?: string;
+  readonly kind?: string;
+  readonly outcome?: string;
+  readonly address?: string;
+  readonly since?: string;
+  readonly most: string;
+  readonly json?: boolean;
+}
+
+/** `audit`: the newest security-relevant events that fit, newest first; one line each, or JSON lines. */
+export async function auditCommand(
+  options: AuditOptions,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  const query = {
+    email: options.person,
+    clientId: options.client,
+    kind: options.kind,
+    outcome: options.outcome,
+    remoteAddress: options.address,
+    since: readTime(options.since),
+    most: readCount(options.most),
+  };
+  return withRunning(environment, async ({ database }) => {
+    const write = options.json === true ? JSON.stringify : describe;
+    for (const line of await readAudit(database, query)) process.stdout.write(`${write(line)}\n`);
+    return 0;
+  });
+}
+
+function describe(line: AuditLine): string {
+  const { at, kind, outcome, email, clientId, accountId, remoteAddress } = line;
+  const detail = JSON.stringify(line.detail);
+  return [
+    at.toISOString(),
+    kind,
+    outcome,
+    email ?? '-',
+    clientId ?? '-',
+    accountId ?? '-',
+    remoteAddress ?? '-',
+    ...(detail === '{}' ? [] : [detail]),
+  ].join('\t');
+}
+
+function readTime(text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime()))
+    throw new OperatorError(`--since is a time such as 2026-01-31T12:00Z, not "${text}".`);
+  return time;
+}
+
+function readCount(text: string): number {
+  const count = Number(text);
+  if (!/^\d{1,5}$/.test(text) || count < 1)
+    throw new OperatorError(`--most is a number from 1 to 99999, not "${text}".`);
+  return count;
+}

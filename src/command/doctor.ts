@@ -1,0 +1,46 @@
+import { readConfig } from '../config.ts';
+import { OperatorError } from '../foundation/errors.ts';
+import { checkClock } from './doctor/check-clock.ts';
+import { checkDatabase } from './doctor/check-database.ts';
+import { checkDisk } from './doctor/check-disk.ts';
+import { checkKey } from './doctor/check-key.ts';
+import { checkMail } from './doctor/check-mail.ts';
+import { type Diagnosis, openPatient } from './doctor/patient.ts';
+
+const checks = [
+  { name: 'database', check: checkDatabase },
+  { name: 'key', check: checkKey },
+  { name: 'mail', check: checkMail },
+  { name: 'clock', check: checkClock },
+  { name: 'disk', check: checkDisk },
+] as const;
+
+/**
+ * `doctor`: looks at each thing that the service depends on, changes nothing, and says what to do.
+ * @returns 0 where all is well, 1 where something needs the operator
+ */
+export async function doctor(
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  const patient = await openPatient(readConfig(environment));
+  let healthy = true;
+  try {
+    for (const { name, check } of checks) {
+      const diagnosis = await check(patient).catch(asDiagnosis);
+      healthy &&= diagnosis.ok;
+      process.stdout.write(
+        `${diagnosis.ok ? 'ok  ' : 'FAIL'} ${name.padEnd(9)} ${diagnosis.finding}\n`,
+      );
+      if (diagnosis.advice !== undefined)
+        process.stdout.write(`               ${diagnosis.advice}\n`);
+    }
+  } finally {
+    await patient.close();
+  }
+  return healthy ? 0 : 1;
+}
+
+function asDiagnosis(error: unknown): Diagnosis {
+  if (error instanceof OperatorError) return { ok: false, finding: error.message };
+  return { ok: false, finding: error instanceof Error ? error.message : String(error) };
+}

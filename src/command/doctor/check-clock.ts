@@ -1,0 +1,22 @@
+import { readServerTime } from '../../foundation/database/server-time.ts';
+import type { Diagnosis, Patient } from './patient.ts';
+
+/** Seconds by which this machine and the database may disagree: message ids carry this machine's time. */
+const mostSeconds = 5;
+
+/** This machine's clock agrees with the database's. */
+export async function checkClock({ database }: Patient): Promise<Diagnosis> {
+  if (database === undefined)
+    return { ok: true, finding: `${new Date().toISOString()} by this machine` };
+  const before = Date.now();
+  const server = await readServerTime(database);
+  const seconds = Math.abs(server.getTime() - (before + Date.now()) / 2) / 1000;
+  if (seconds <= mostSeconds) {
+    return { ok: true, finding: `within ${seconds.toFixed(1)} s of the database’s` };
+  }
+  return {
+    ok: false,
+    finding: `${seconds.toFixed(0)} s away from the database’s`,
+    advice: 'Let a time service (NTP) set the clocks of both machines.',
+  };
+}

@@ -1,0 +1,23 @@
+import { isCurrent } from '../../foundation/database/migrate.ts';
+import { describeServer, requireServer } from '../../foundation/database/open-database.ts';
+import type { Diagnosis, Patient } from './patient.ts';
+
+/** The database answers, is recent enough, and has the migrations of this release. */
+export async function checkDatabase({ config, database }: Patient): Promise<Diagnosis> {
+  if (database === undefined) {
+    return {
+      ok: true,
+      finding: `embedded, not running: no service is up on ${config.dataDir}`,
+      advice: 'Start the service and run doctor again to have the database looked at too.',
+    };
+  }
+  await requireServer(database);
+  const where = describeServer(database.settings);
+  const current = await isCurrent(database).catch(() => false);
+  if (current) return { ok: true, finding: `${where} answers and is current` };
+  return {
+    ok: false,
+    finding: `${where} answers but lacks migrations of this release`,
+    advice: 'Run: signalpost migrate',
+  };
+}

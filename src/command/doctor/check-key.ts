@@ -1,0 +1,34 @@
+import { access, constants, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { requireSameKey } from '../../foundation/installation-store.ts';
+import { loadMasterKey } from '../../foundation/master-key.ts';
+import type { Diagnosis, Patient } from './patient.ts';
+
+/** The key is there, nobody else can read its file, and it is the one that the database was set up with. */
+export async function checkKey({ config, database }: Patient): Promise<Diagnosis> {
+  const file = join(config.dataDir, 'signalpost.key');
+  if (config.key === undefined) {
+    const exists = await access(file, constants.F_OK).then(
+      () => true,
+      () => false,
+    );
+    if (!exists) return { ok: true, finding: `none yet; the first start makes ${file}` };
+    const { mode } = await stat(file);
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+      return {
+        ok: false,
+        finding: `${file} can be read by others`,
+        advice: `Run: chmod 600 ${file}`,
+      };
+    }
+  }
+  const key = await loadMasterKey(config.key, config.dataDir);
+  if (database !== undefined) await requireSameKey(database, key);
+  return {
+    ok: true,
+    finding:
+      config.key === undefined
+        ? `in ${file}; keep a copy apart from the database’s backups`
+        : 'from SIGNALPOST_KEY',
+  };
+}

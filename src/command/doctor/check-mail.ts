@@ -1,0 +1,50 @@
+import { showReply } from '../../delivery/reply.ts';
+import { readSmtpServers, type SmtpServerSettings } from '../../delivery/smtp-server-settings.ts';
+import { NoSession, SmtpSession } from '../../delivery/smtp-session.ts';
+import type { Diagnosis, Patient } from './patient.ts';
+
+const patience = 10_000;
+const timeouts = {
+  connect: patience,
+  greeting: patience,
+  command: patience,
+  data: patience,
+  final: patience,
+};
+
+/** Each relay of SMTP_URL accepts a connection, TLS and the credentials; nothing is sent. */
+export async function checkMail({ config }: Patient): Promise<Diagnosis> {
+  if (config.smtpUrl === undefined) return { ok: true, finding: 'stays in the local inbox' };
+  const servers = readSmtpServers(config.smtpUrl);
+  const problems = await Promise.all(servers.map((server) => tryRelay(server, config.hostname)));
+  const found = problems.filter((problem) => problem !== undefined);
+  if (found.length === 0) {
+    const names = servers.map((server) => `${server.host}:${server.port}`);
+    return { ok: true, finding: `the relay ${names.join(' and ')} accepts us` };
+  }
+  return {
+    ok: false,
+    finding: found.join('; '),
+    advice:
+      'Check host, port, user and password in SMTP_URL, and that a firewall lets this machine out.',
+  };
+}
+
+async function tryRelay(
+  server: SmtpServerSettings,
+  name: string | undefined,
+): Promise<string | undefined> {
+  try {
+    const session = await SmtpSession.open(server, name, timeouts);
+    session.quit();
+    return undefined;
+  } catch (error) {
+    const why = error instanceof NoSession ? whyNot(error) : String(error);
+    return `the relay ${server.host}:${server.port} refuses or cannot be reached: ${why}`;
+  }
+}
+
+function whyNot({ end }: NoSession): string {
+  if (end.kind === 'reply') return showReply(end.reply);
+  return end.kind === 'fault' ? end.text : 'no session';
+}

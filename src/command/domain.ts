@@ -1,0 +1,170 @@
+import { readAccount } from '../account/account-store.ts';
+import { dayOf, usualPlan } from '../delivery/warm-up/warm-up-plan.ts';
+import { DnsClient } from '../foundation/dns/dns-client.ts';
+import { chooseDnsServers } from '../foundation/dns/dns-server.ts';
+import { parseEmailAddress } from '../foundation/email-address.ts';
+import { OperatorError } from '../foundation/errors.ts';
+import { type AccountId, parseAccountId } from '../foundation/ids.ts';
+import { createLog } from '../foundation/log.ts';
+import { DkimKeyStore } from '../sender/dkim-key-store.ts';
+import { DomainCare } from '../sender/domain-care.ts';
+import type { SendingDomain } from '../sender/sending-domain.ts';
+import {
+  type DatedFinding,
+  readDomain,
+  readDomains,
+  readFindings,
+  removeDomain,
+  setWarmUp,
+} from '../sender/sending-domain-store.ts';
+import { serviceNames } from '../sender/service-names.ts';
+import { type RunningInstallation, withRunning } from './open-running.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+export type DomainAction = 'list' | 'show' | 'check' | 'rotate' | 'remove';
+
+/** `domain list|show|check|rotate|remove`. @returns 0, or 1 where a check finds the domain not verified */
+export async function domainCommand(
+  action: DomainAction,
+  accountText: string,
+  domainText: string,
+  environment: Environment,
+): Promise<number> {
+  const accountId = readAccountId(accountText);
+  return withRunning(environment, async (installation) => {
+    const { kysely } = installation.database;
+    if (action === 'list') {
+      for (const { domain, state } of await readDomains(kysely, accountId))
+        process.stdout.write(`${domain}\t${state}\n`);
+      return 0;
+    }
+    const domain = await find(installation, accountId, domainText);
+    if (action === 'remove') {
+      await kysely
+        .transaction()
+        .execute((transaction) => removeDomain(transaction, accountId, domain.domain));
+      process.stdout.write(`Removed ${domain.domain} and its keys.\n`);
+      return 0;
+    }
+    const care = await openCare(installation);
+    if (action === 'rotate') await care.rotate(accountId, domain.domain);
+    const shown = action === 'check' ? ((await care.check(domain)) ?? domain) : domain;
+    await show(installation, care, shown);
+    return action === 'check' && shown.state !== 'verified' ? 1 : 0;
+  });
+}
+
+/** `domain add`. @throws OperatorError where the account or the domain cannot be, or the account has it already */
+export async function addDomainCommand(
+  accountText: string,
+  domainText: string,
+  options: { readonly ed25519?: boolean; readonly returnPath: string },
+  environment: Environment,
+): Promise<number> {
+  const accountId = readAccountId(accountText);
+  const name = readName(domainText);
+  if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(options.returnPath))
+    throw new OperatorError('--return-path must be one label of a host name, such as bounces.');
+  return withRunning(environment, async (installation) => {
+    if ((await readAccount(installation.database.kysely, accountId)) === undefined)
+      throw new OperatorError(`There is no account ${accountId}.`);
+    const care = await openCare(installation);
+    const settings = { ed25519: options.ed25519 === true, returnPathLabel: options.returnPath };
+    if (!(await care.add(accountId, name, settings)))
+      throw new OperatorError(`The account ${accountId} has ${name} already.`);
+    await show(installation, care, await find(installation, accountId, name));
+    return 0;
+  });
+}
+
+/** `domain warm-up`. @throws OperatorError where neither a goal nor an end is given */
+export async function warmUpCommand(
+  accountText: string,
+  domainText: string,
+  options: { readonly goal?: string; readonly off?: boolean },
+  environment: Environment,
+): Promise<number> {
+  const accountId = readAccountId(accountText);
+  const goal = Number(options.goal);
+  if (options.off !== true && !(Number.isInteger(goal) && goal > 50 && goal <= 100_000_000))
+    throw new OperatorError('Give --goal, the messages a day at which the plan ends, or --off.');
+  return withRunning(environment, async (installation) => {
+    const { domain } = await find(installation, accountId, domainText);
+    const warmUp =
+      options.off === true ? undefined : { from: dayOf(Date.now()), plan: usualPlan(goal) };
+    await installation.database.kysely
+      .transaction()
+      .execute((transaction) => setWarmUp(transaction, accountId, domain, warmUp));
+    process.stdout.write(
+      warmUp === undefined
+        ? `${domain} has no warm-up plan.\n`
+        : `${domain} may send, day by day: ${warmUp.plan.join(', ')}, then without a limit.\n`,
+    );
+    return 0;
+  });
+}
+
+async function openCare({ config, database, key }: RunningInstallation): Promise<DomainCare> {
+  return new DomainCare({
+    database,
+    dns: new DnsClient(chooseDnsServers(config.dnsServers)),
+    keys: new DkimKeyStore(await key()),
+    service: serviceNames(config),
+    log: createLog('silent'),
+  });
+}
+
+async function show(
+  { database }: RunningInstallation,
+  care: DomainCare,
+  domain: SendingDomain,
+): Promise<void> {
+  const findings = await readFindings(database.kysely, domain.accountId, domain.domain);
+  const lines = [`${domain.domain} is ${domain.state}. Publish these records:`];
+  for (const { kind, name, type, value, required, why } of await care.records(domain)) {
+    lines.push('', `${name}. ${type} ${type === 'TXT' ? quote(value) : value}`);
+    lines.push(`  ${required ? 'needed' : 'not needed now'}: ${why}`);
+    const finding = findings.find((one) => one.kind === kind && one.name === name);
+    lines.push(...describe(finding));
+  }
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function describe(finding: DatedFinding | undefined): string[] {
+  if (finding === undefined) return ['  not looked up yet'];
+  const { state, explanation, resolver, checkedAt, found } = finding;
+  return [
+    `  ${state}: ${explanation} (resolver ${resolver}, ${checkedAt.toISOString()})`,
+    ...found.map((text) => `  found: ${text}`),
+  ];
+}
+
+/** RFC 1035 section 3.3.14: strings of at most 255 octets; readers join them. */
+function quote(text: string): string {
+  return (text.match(/.{1,255}/g) ?? []).map((part) => `"${part}"`).join(' ');
+}
+
+async function find(
+  { database }: RunningInstallation,
+  accountId: AccountId,
+  domainText: string,
+): Promise<SendingDomain> {
+  const name = readName(domainText);
+  const domain = await readDomain(database.kysely, accountId, name);
+  if (domain === undefined)
+    throw new OperatorError(`The account ${accountId} has no sending domain ${name}.`);
+  return domain;
+}
+
+function readAccountId(text: string): AccountId {
+  const accountId = parseAccountId(text);
+  if (accountId === undefined)
+    throw new OperatorError(`The account must be the id of one, not "${text}".`);
+  return accountId;
+}
+
+function readName(text: string): string {
+  const parsed = parseEmailAddress(`x@${text}`);
+  if (!parsed.ok) throw new OperatorError(`"${text}" is no domain.`);
+  return parsed.address.slice(2);
+}

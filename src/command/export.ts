@@ -1,0 +1,91 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { stringify } from 'yaml';
+import type { Database } from '../foundation/database/open-database.ts';
+import { OperatorError } from '../foundation/errors.ts';
+import type { AccountId, ListId } from '../foundation/ids.ts';
+import { exportManifest } from '../manifest/export-manifest.ts';
+import { readContactColumns, readContactsAfter } from '../manifest/read-manifest-store.ts';
+import { withRunning } from './open-running.ts';
+
+const contactsPerPage = 5_000;
+
+/**
+ * `export [FOLDER]`: writes the manifest that the installation could have been set up with, on standard output; with a
+ * folder, `manifest.yaml` there, with a CSV file of the contacts of each list.
+ * @returns the exit code: 0
+ * @throws OperatorError for a folder that cannot be written, or an installation that cannot be reached
+ */
+export async function exportCommand(
+  folder: string | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  await withRunning(environment, async ({ database }) => {
+    if (folder === undefined) process.stdout.write(await writeYaml(database, () => undefined));
+    else await exportTo(database, folder);
+  });
+  return 0;
+}
+
+async function writeYaml(
+  database: Database,
+  nameFile: (accountId: AccountId, listId: string) => string | undefined,
+): Promise<string> {
+  const manifest = await exportManifest(database.kysely, nameFile);
+  return `# Passwords and client secrets are not part of this file.\n${stringify(manifest, { lineWidth: 0 })}`;
+}
+
+async function exportTo(database: Database, folder: string): Promise<void> {
+  const files = new Map<string, readonly [AccountId, ListId]>();
+  const text = await writeYaml(database, (accountId, listId) => {
+    const file = `lists/${accountId}-${listId}.csv`;
+    files.set(file, [accountId, listId as ListId]);
+    return file;
+  });
+  try {
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'manifest.yaml'), text);
+    for (const [file, [accountId, listId]] of files) {
+      const path = join(folder, file);
+      await mkdir(dirname(path), { recursive: true });
+      await pipeline(
+        Readable.from(writeContacts(database, accountId, listId)),
+        createWriteStream(path, { mode: 0o600 }),
+      );
+    }
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new OperatorError(`The folder ${folder} cannot be written: ${reason}.`, { cause });
+  }
+}
+
+/** Page by page, so that a long list is never in memory as a whole. */
+async function* writeContacts(
+  { kysely }: Database,
+  accountId: AccountId,
+  listId: ListId,
+): AsyncGenerator<string> {
+  const columns = await readContactColumns(kysely, accountId, listId);
+  yield csvLine(['email', ...columns]);
+  let after = '';
+  for (;;) {
+    const page = await readContactsAfter(kysely, accountId, listId, after, contactsPerPage);
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page
+      .map(({ email, fields }) => csvLine([email, ...columns.map((name) => fields[name] ?? '')]))
+      .join('');
+    after = last.email;
+  }
+}
+
+/** RFC 4180 section 2, and nothing else: `apply` reads what was there. */
+function csvLine(values: readonly string[]): string {
+  const cells = values.map((value) =>
+    /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value,
+  );
+  return `${cells.join(',')}\r\n`;
+}

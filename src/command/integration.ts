@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import type { Database } from '../foundation/database/open-database.ts';
+import { OperatorError } from '../foundation/errors.ts';
+import { type ClientId, newId, parseClientId } from '../foundation/ids.ts';
+import { AuditStore } from '../session/audit-store.ts';
+import { ClientSecrets } from '../session/client-secret.ts';
+import {
+  highestAllowance,
+  IntegrationControlStore,
+  type IntegrationOverview,
+  type IntegrationSettings,
+} from '../session/integration-control-store.ts';
+import { withRunning } from './open-running.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `integration list`: every integration, one line each. */
+export async function listIntegrations(environment: Environment): Promise<number> {
+  return withRunning(environment, async ({ database }) => {
+    for (const one of await new IntegrationControlStore(database).list())
+      process.stdout.write(`${one.clientId}\t${one.accountId}\t${one.name}\t${stateOf(one)}\n`);
+    return 0;
+  });
+}
+
+/** `integration show CLIENT`: its registration, and who used what of the allowance in the last hour. */
+export async function showIntegration(
+  clientText: string,
+  environment: Environment,
+): Promise<number> {
+  const clientId = readClientId(clientText);
+  return withRunning(environment, async ({ database }) => {
+    const store = new IntegrationControlStore(database);
+    const [one] = await store.list(clientId);
+    if (one === undefined) throw unknown(clientId);
+    const until = one.previousSecretUntil?.toISOString();
+    const lines = [
+      `client id      ${one.clientId}`,
+      `account        ${one.accountId}`,
+      `name           ${one.name}`,
+      `redirect URL   ${one.redirectUri}`,
+      `grants         ${one.grants.join(', ')}`,
+      `state          ${stateOf(one)}`,
+      `PKCE           ${one.requirePkce ? 'required' : 'optional'}`,
+      `allowance      ${one.allowance} initial token requests per person and hour`,
+      `old secret     ${until === undefined ? 'none' : `works until ${until}`}`,
+      ...(await store.allowanceUses(clientId)).map(
+        ({ email, used }) =>
+          `  ${email}: ${used} used, ${Math.max(0, one.allowance - used)} left in this hour`,
+      ),
+    ];
+    process.stdout.write(`${lines.join('\n')}\n`);
+    return 0;
+  });
+}
+
+/** `integration set CLIENT`: disables or enables it, requires PKCE, or lifts the allowance. */
+export async function setIntegration(
+  clientText: string,
+  options: { readonly disabled?: string; readonly pkce?: string; readonly allowance?: string },
+  environment: Environment,
+): Promise<number> {
+  const clientId = readClientId(clientText);
+  const settings: IntegrationSettings = {
+    ...(options.disabled && { disabled: readChoice('--disabled', options.disabled, 'yes', 'no') }),
+    ...(options.pkce && {
+      requirePkce: readChoice('--pkce', options.pkce, 'required', 'optional'),
+    }),
+    ...(options.allowance && { allowance: readAllowance(options.allowance) }),
+  };
+  if (Object.keys(settings).length === 0)
+    throw new OperatorError('Say what to set: --disabled, --pkce or --allowance.');
+  return withRunning(environment, async ({ database }) => {
+    if (!(await new IntegrationControlStore(database).change(clientId, settings)))
+      throw unknown(clientId);
+    await recordCommand(database, 'integration_changed', clientId, { ...settings });
+    process.stdout.write(`Done: ${clientId} is changed, on every node within a second.\n`);
+    return 0;
+  });
+}
+
+/** `integration rotate-secret CLIENT`: prints the new secret once; the old one works on for the overlap. */
+export async function rotateSecret(
+  clientText: string,
+  options: { readonly overlap: string },
+  environment: Environment,
+): Promise<number> {
+  const clientId = readClientId(clientText);
+  const seconds = readDuration(options.overlap);
+  return withRunning(environment, async ({ database, key }) => {
+    const secret = randomBytes(32).toString('base64url');
+    const hash = new ClientSecrets(await key()).hash(secret);
+    if (!(await new IntegrationControlStore(database).rotateSecret(clientId, hash, seconds)))
+      throw unknown(clientId);
+    const detail = { overlap: options.overlap };
+    await recordCommand(database, 'client_secret_rotated', clientId, detail);
+    process.stdout.write(`${secret}\n`);
+    const old = seconds === 0 ? 'has ended' : `works for another ${options.overlap}`;
+    process.stderr.write(`This is shown once. The old secret of ${clientId} ${old}.\n`);
+    return 0;
+  });
+}
+
+/** What an operator does by command is security-relevant too. */
+function recordCommand(
+  database: Database,
+  kind: string,
+  clientId: ClientId,
+  detail: Readonly<Record<string, string | number | boolean>>,
+): Promise<void> {
+  const origin = { remoteAddress: 'command line', requestId: newId() };
+  return new AuditStore(database).record({ kind, outcome: 'success', clientId, origin, detail });
+}
+
+function stateOf({ disabled }: IntegrationOverview): string {
+  return disabled ? 'disabled' : 'active';
+}
+
+function readClientId(text: string): ClientId {
+  const clientId = parseClientId(text);
+  if (clientId === undefined) throw new OperatorError(`"${text}" cannot be a client id.`);
+  return clientId;
+}
+
+function unknown(clientId: ClientId): OperatorError {
+  return new OperatorError(`There is no integration "${clientId}".`);
+}
+
+function readChoice(name: string, text: string, yes: string, no: string): boolean {
+  if (text === yes) return true;
+  if (text === no) return false;
+  throw new OperatorError(`${name} is ${yes} or ${no}, not "${text}".`);
+}
+
+function readAllowance(text: string): number {
+  const value = Number(text);
+  if (!/^\d{1,4}$/.test(text) || value < 1 || value > highestAllowance)
+    throw new OperatorError(
+      `--allowance is a number from 1 to ${highestAllowance}, not "${text}".`,
+    );
+  return value;
+}
+
+const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** Seconds of `30m`, `24h`, `7d`; `0` for none. */
+function readDuration(text: string): number {
+  if (text === '0') return 0;
+  const [, count = '', unit = ''] = /^(\d{1,4})([smhd])$/.exec(text) ?? [];
+  const seconds = Number(count) * (units[unit] ?? 0);
+  if (seconds === 0)
+    throw new OperatorError(`--overlap is a time such as 30m, 24h or 7d, or 0, not "${text}".`);
+  return seconds;
+}

@@ -1,0 +1,14 @@
+import { readConfig } from '../config.ts';
+import { createLog } from '../foundation/log.ts';
+import { openInstallation } from './open-installation.ts';
+
+/** `migrate`: brings the database to this release and ends. */
+export async function migrateCommand(
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  const config = readConfig(environment);
+  const installation = await openInstallation(config, createLog(config.logLevel));
+  await installation.close();
+  process.stdout.write('The database is current.\n');
+  return 0;
+}

@@ -1,0 +1,54 @@
+import type { Config } from '../config.ts';
+import { migrate } from '../foundation/database/migrate.ts';
+import {
+  type Database,
+  openDatabase,
+  requireServer,
+} from '../foundation/database/open-database.ts';
+import type { EmbeddedDatabase } from '../foundation/embedded/embedded-database.ts';
+import { startEmbeddedDatabase } from '../foundation/embedded/start-embedded-database.ts';
+import { requireSameKey } from '../foundation/installation-store.ts';
+import type { Log } from '../foundation/log.ts';
+import { loadMasterKey, type MasterKey } from '../foundation/master-key.ts';
+
+/** A database that is ready for this release, and the key that belongs to it. */
+export interface Installation {
+  readonly database: Database;
+  readonly key: MasterKey;
+  /** Undefined on the operator's own database. */
+  readonly embedded: EmbeddedDatabase | undefined;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the operator's database (DATABASE_URL) or starts the embedded one, migrates it and checks the key.
+ * @param signal ends an embedded database's start that is under way
+ * @throws OperatorError where something stands in the way; nothing is left running then
+ */
+export async function openInstallation(
+  config: Config,
+  log: Log,
+  signal?: AbortSignal,
+): Promise<Installation> {
+  const embedded =
+    config.databaseUrl === undefined
+      ? await startEmbeddedDatabase({ dataDir: config.dataDir, log, ...(signal && { signal }) })
+      : undefined;
+  const settings = embedded?.settings ?? { url: config.databaseUrl ?? '' };
+  const database = openDatabase(settings);
+  const close = async (): Promise<void> => {
+    await database.close();
+    await embedded?.stop();
+  };
+  try {
+    await requireServer(database);
+    const applied = await migrate(database);
+    if (applied.length > 0) log.info({ applied }, 'migrated the database');
+    const key = await loadMasterKey(config.key, config.dataDir);
+    await requireSameKey(database, key);
+    return { database, key, embedded, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

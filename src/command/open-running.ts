@@ -1,0 +1,47 @@
+import { type Config, readConfig } from '../config.ts';
+import { type Database, openDatabase } from '../foundation/database/open-database.ts';
+import { findRunningEmbedded } from '../foundation/embedded/find-running-embedded.ts';
+import { OperatorError } from '../foundation/errors.ts';
+import { requireSameKey } from '../foundation/installation-store.ts';
+import { loadMasterKey, type MasterKey } from '../foundation/master-key.ts';
+
+/** The installation that a command acts on. */
+export interface RunningInstallation {
+  readonly config: Config;
+  readonly database: Database;
+  /** The installation's key. */
+  key(): Promise<MasterKey>;
+}
+
+/**
+ * Runs a command on the database of DATABASE_URL, or on that of the service that runs on DATA_DIR.
+ * @throws OperatorError where there is none
+ */
+export async function withRunning<Result>(
+  environment: Readonly<Record<string, string | undefined>>,
+  use: (installation: RunningInstallation) => Promise<Result>,
+): Promise<Result> {
+  const config = readConfig(environment);
+  const settings =
+    config.databaseUrl === undefined
+      ? await findRunningEmbedded(config.dataDir)
+      : { url: config.databaseUrl };
+  if (settings === undefined)
+    throw new OperatorError(
+      `No service runs on ${config.dataDir}; start it, or set DATA_DIR or DATABASE_URL.`,
+    );
+  const database = openDatabase(settings, {
+    applicationName: 'signalpost command',
+    connections: 2,
+  });
+  const key = async (): Promise<MasterKey> => {
+    const loaded = await loadMasterKey(config.key, config.dataDir);
+    await requireSameKey(database, loaded);
+    return loaded;
+  };
+  try {
+    return await use({ config, database, key });
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,81 @@
+import { readConfig } from '../config.ts';
+import { systemClock } from '../foundation/clock.ts';
+import { type Database, openDatabase } from '../foundation/database/open-database.ts';
+import { findRunningEmbedded } from '../foundation/embedded/find-running-embedded.ts';
+import { OperatorError } from '../foundation/errors.ts';
+import { parseAccountId, parseMessageId } from '../foundation/ids.ts';
+import { QueueControlStore, type Selection } from '../queue/control-store.ts';
+import type { QueueAction, QueueCommandOptions } from './queue-actions.ts';
+
+const done: Readonly<Record<QueueAction, string>> = {
+  pause: 'paused',
+  resume: 'resumed',
+  cancel: 'canceled',
+  retry: 'due now',
+};
+
+/**
+ * `queue pause|resume|cancel|retry --account ID [--message ID | --destination DOMAIN]`: acts on waiting messages of the
+ * installation of DATABASE_URL, or of the service that runs on DATA_DIR. Prints how many it was done to.
+ * @returns the exit code: 0, or 1 where a message that was named does not wait
+ * @throws OperatorError for ids that can be none, or an installation that cannot be reached
+ */
+export async function queueCommand(
+  action: QueueAction,
+  options: QueueCommandOptions,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  const selection = readSelection(options);
+  const database = await open(environment);
+  try {
+    const store = new QueueControlStore(database, systemClock);
+    const { changed, busy } = await store.control(action, selection);
+    process.stdout.write(`${describe(action, selection, changed, busy)}\n`);
+    return changed === 0 && selection.messageId !== undefined ? 1 : 0;
+  } finally {
+    await database.close();
+  }
+}
+
+function describe(
+  action: QueueAction,
+  selection: Selection,
+  changed: number,
+  busy: number,
+): string {
+  if (selection.messageId === undefined && (action === 'pause' || action === 'resume')) {
+    const what =
+      selection.destination === undefined ? 'the account' : `mail to ${selection.destination}`;
+    return changed === 0
+      ? `Nothing to do: ${what} is ${action === 'pause' ? 'paused already, or unknown' : 'not paused'}.`
+      : `Done: ${what} is ${done[action]}.`;
+  }
+  const sending = busy === 0 ? '' : `; ${busy} being sent at this moment`;
+  return `${changed} ${changed === 1 ? 'message' : 'messages'} ${done[action]}${sending}.`;
+}
+
+function readSelection(options: QueueCommandOptions): Selection {
+  const accountId = parseAccountId(options.account);
+  if (accountId === undefined)
+    throw new OperatorError(`--account must be the id of an account, not "${options.account}".`);
+  const { message, destination } = options;
+  if (message !== undefined && destination !== undefined)
+    throw new OperatorError('Name a message or a destination, not both.');
+  const messageId = message === undefined ? undefined : parseMessageId(message);
+  if (message !== undefined && messageId === undefined)
+    throw new OperatorError(`--message must be the id of a message, not "${message}".`);
+  return { accountId, messageId, destination: destination?.toLowerCase() };
+}
+
+async function open(environment: Readonly<Record<string, string | undefined>>): Promise<Database> {
+  const config = readConfig(environment);
+  const settings =
+    config.databaseUrl === undefined
+      ? await findRunningEmbedded(config.dataDir)
+      : { url: config.databaseUrl };
+  if (settings === undefined)
+    throw new OperatorError(
+      `No service runs on ${config.dataDir}; start it, or set DATA_DIR or DATABASE_URL.`,
+    );
+  return openDatabase(settings, { applicationName: 'signalpost queue', connections: 2 });
+}

@@ -1,0 +1,69 @@
+import cluster from 'node:cluster';
+import { availableParallelism } from 'node:os';
+import { createApp, type Role } from '../app.ts';
+import { readConfig } from '../config.ts';
+import { OperatorError } from '../foundation/errors.ts';
+import { createLog } from '../foundation/log.ts';
+import { listen } from './listen.ts';
+import { openInstallation } from './open-installation.ts';
+import { keepProcesses, sayAnswersAt } from './serve-processes.ts';
+import { stopInTime } from './stop-in-time.ts';
+import { aborted, stopSignal } from './stop-signal.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * `serve`: one node of several on the operator's own database, for the roles named. A worker-only node listens too,
+ * for /healthz, /readyz and /metrics.
+ * @param processes how many processes share the port and the work; one for each core where not given
+ * @throws OperatorError without DATABASE_URL or for an unknown role
+ */
+export async function serve(
+  environment: Environment,
+  roleText: string,
+  processes = availableParallelism(),
+): Promise<number> {
+  if (cluster.isWorker) {
+    // The channel to the first process must not keep this one alive once it is done.
+    return serveHere(environment, roleText).finally(() => process.channel?.unref());
+  }
+  if (processes <= 1) return serveHere(environment, roleText);
+  const config = readConfig(environment);
+  const roles = [...readRoles(roleText)].join(', ');
+  const log = createLog(config.logLevel);
+  return keepProcesses(processes, config, stopSignal(), log, (url) => {
+    process.stdout.write(`Signalpost (${roles}) answers at ${url}\n`);
+  });
+}
+
+/** One process of a node. */
+async function serveHere(environment: Environment, roleText: string): Promise<number> {
+  const config = readConfig(environment);
+  const roles = readRoles(roleText);
+  if (config.databaseUrl === undefined) {
+    throw new OperatorError(
+      'serve needs DATABASE_URL, since its nodes share one database; start runs everything in one process.',
+    );
+  }
+  const log = createLog(config.logLevel);
+  const signal = stopSignal();
+  const installation = await openInstallation(config, log, signal);
+  const app = createApp({ config, log, roles, ...installation });
+  try {
+    await app.start();
+    const url = await listen(app.http, config);
+    if (cluster.isWorker) sayAnswersAt(url);
+    else process.stdout.write(`Signalpost (${[...roles].join(', ')}) answers at ${url}\n`);
+    await aborted(signal);
+  } finally {
+    await stopInTime(app, installation, log);
+  }
+  return 0;
+}
+
+function readRoles(text: string): Set<Role> {
+  const names = text.split(',').map((name) => name.trim());
+  const wrong = names.find((name) => name !== 'http' && name !== 'worker');
+  if (wrong !== undefined) throw new OperatorError(`--role knows http and worker, not "${wrong}".`);
+  return new Set(names as Role[]);
+}

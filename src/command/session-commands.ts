@@ -1,0 +1,65 @@
+import type { Command } from 'commander';
+import type { AuditOptions } from './audit.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Adds `integration …` and `audit`: what operators do about sign-ins and integrations. */
+export function addSessionCommands(
+  program: Command,
+  environment: Environment,
+  done: (exitCode: number) => void,
+): void {
+  const integration = program
+    .command('integration')
+    .description('shows and changes registered integrations, also while the service runs');
+  integration
+    .command('list')
+    .description('every integration')
+    .action(async () => {
+      const { listIntegrations } = await import('./integration.ts');
+      done(await listIntegrations(environment));
+    });
+  integration
+    .command('show')
+    .description('one integration, and what is left of its allowance')
+    .argument('<client-id>')
+    .action(async (clientId: string) => {
+      const { showIntegration } = await import('./integration.ts');
+      done(await showIntegration(clientId, environment));
+    });
+  integration
+    .command('set')
+    .description('changes what is not part of the manifest')
+    .argument('<client-id>')
+    .option('--disabled <yes|no>', 'whether it and its tokens are refused')
+    .option('--pkce <required|optional>', 'whether its code grant must use PKCE')
+    .option('--allowance <number>', 'initial token requests per person and hour')
+    .action(async (clientId: string, options: Record<string, string>) => {
+      const { setIntegration } = await import('./integration.ts');
+      done(await setIntegration(clientId, options, environment));
+    });
+  integration
+    .command('rotate-secret')
+    .description('makes another client secret and prints it once')
+    .argument('<client-id>')
+    .option('--overlap <time>', 'how long the old one works on: 30m, 24h, 7d, or 0', '24h')
+    .action(async (clientId: string, options: { overlap: string }) => {
+      const { rotateSecret } = await import('./integration.ts');
+      done(await rotateSecret(clientId, options, environment));
+    });
+  program
+    .command('audit')
+    .description('security-relevant events, newest first')
+    .option('--person <email>', 'of one person')
+    .option('--client <client-id>', 'of one integration')
+    .option('--kind <kind>', 'such as sign_in, password_grant, refresh_token_reused')
+    .option('--outcome <success|refused>')
+    .option('--address <address>', 'from one address')
+    .option('--since <time>', 'from a time on')
+    .option('--most <number>', 'how many', '100')
+    .option('--json', 'as JSON, one event a line')
+    .action(async (options: AuditOptions) => {
+      const { auditCommand } = await import('./audit.ts');
+      done(await auditCommand(options, environment));
+    });
+}

@@ -1,0 +1,48 @@
+import { createApp } from '../app.ts';
+import { readConfig } from '../config.ts';
+import { buildMissingConsole } from '../console/build-missing-console.ts';
+import { createLog } from '../foundation/log.ts';
+import { applyDemo } from '../manifest/apply-demo.ts';
+import { endOrphanedLeases } from '../queue/orphaned-lease-store.ts';
+import { listen } from './listen.ts';
+import { openInstallation } from './open-installation.ts';
+import { stopInTime } from './stop-in-time.ts';
+import { aborted, stopSignal } from './stop-signal.ts';
+import { welcome } from './welcome.ts';
+
+/**
+ * `start`: the whole service in one process. Prints where everything is once it answers.
+ * @returns the exit code, after SIGTERM or SIGINT and an orderly stop
+ * @throws OperatorError for what stops the start; nothing is left running then
+ */
+export async function start(
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  const config = readConfig(environment);
+  const log = createLog(config.logLevel);
+  const signal = stopSignal();
+  try {
+    const installation = await openInstallation(config, log, signal);
+    if (installation.embedded !== undefined) {
+      const orphaned = await endOrphanedLeases(installation.database);
+      if (orphaned > 0) log.info({ orphaned }, 'took back what a killed service was sending');
+    }
+    const app = createApp({ config, log, ...installation });
+    try {
+      const demo = config.demo && (await applyDemo({ ...installation, dataDir: config.dataDir }));
+      await app.start();
+      const url = await listen(app.http, config);
+      installation.embedded?.announce(url);
+      buildMissingConsole(log);
+      process.stdout.write(await welcome({ config, url, demo }));
+      await aborted(signal);
+      log.info('stopping');
+    } finally {
+      await stopInTime(app, installation, log);
+    }
+    return 0;
+  } catch (error) {
+    if (signal.aborted && error === signal.reason) return 0;
+    throw error;
+  }
+}

@@ -1,0 +1,287 @@
+import { domainOf, type EmailAddress } from '../foundation/email-address.ts';
+import type { AccountId, MessageId } from '../foundation/ids.ts';
+import type { Log } from '../foundation/log.ts';
+import { simulatedOutcome } from '../foundation/simulated-address.ts';
+import type {
+  Attempt,
+  AttemptReport,
+  ClaimedMessage,
+  Lease,
+  Note,
+  RecipientResult,
+} from '../queue/attempt.ts';
+import type { ComposedMessage } from '../rendering/compose-mime.ts';
+import { type DeliverableContent, eraseValues, readContent } from './deliverable-content.ts';
+import { judgeTransaction } from './judge-transaction.ts';
+import { maskAddresses, maskDeep } from './mask-addresses.ts';
+import { type DressMail, type FindVersion, prepareMail, redirectHeader } from './prepare-mail.ts';
+import { type Route, routeRecipients, type StagingRules } from './route-recipients.ts';
+import type {
+  Admission,
+  MailOutline,
+  Permit,
+  Postponement,
+  TransactionResult,
+  Transport,
+} from './transport.ts';
+
+export interface DeliveryParts {
+  readonly findVersion: FindVersion;
+  readonly transport: Transport;
+  readonly staging: StagingRules;
+  readonly dress?: DressMail | undefined;
+  readonly log: Log;
+  /** How mail of a sender presents itself; without it, unsigned and with the sender as its return path. */
+  readonly findIdentity?: FindIdentity;
+}
+
+/** What stands on a message besides its content. */
+export interface SendingIdentity {
+  /** Puts signatures before the message; the same on every attempt, as long as the keys are the same. */
+  sign(raw: Buffer, acceptedAt: Date): Buffer;
+  /** Address for MAIL FROM. @param recipient the first one of the transaction */
+  returnPath(messageId: MessageId, recipient: number): string;
+  /** Names the source addresses to send from. */
+  readonly pool?: string | undefined;
+}
+
+/** The identity for a From address, or why mail from it must not leave now. */
+export type FindIdentity = (
+  accountId: AccountId,
+  from: EmailAddress,
+) => Promise<SendingIdentity | { readonly problem: string }>;
+
+/** Makes the function that sends one claimed message: render, route, one SMTP transaction, a result for each recipient. */
+export function createDelivery(parts: DeliveryParts): Attempt {
+  return async (message, lease) => {
+    const content = readContent(message.content);
+    if (content === undefined) return forAll(message, 'canceled', 'its content is no longer kept');
+    const template = await parts.findVersion(
+      message.accountId,
+      message.templateId,
+      message.templateVersion,
+    );
+    if (template === undefined)
+      return forAll(message, 'failed', 'its template version is no longer there');
+    const secret = template.compiled.fields.filter((field) => field.secret).map(({ name }) => name);
+    const made = parts.dress?.(message, content, template);
+    const dressing = made instanceof Promise ? await made : made;
+    const report = await deliver(parts, message, lease, content, () =>
+      prepareMail(message, content, template, parts.staging.redirect !== undefined, dressing),
+    );
+    return report && { ...report, erasedContent: eraseValues(message.content, secret) };
+  };
+}
+
+async function deliver(
+  parts: DeliveryParts,
+  message: ClaimedMessage,
+  lease: Lease,
+  content: DeliverableContent,
+  prepare: () => { readonly mail: ComposedMessage; readonly notes: readonly Note[] },
+): Promise<AttemptReport | undefined> {
+  if (message.canceled) return forAll(message, 'canceled', 'canceled by hand');
+  if (message.expired) return forAll(message, 'expired', whyExpired(message));
+  if (message.uncertain && message.whenUncertain === 'hold') return holdForPerson(message);
+  if (lease.stopping.aborted) return { results: [], notes: [] };
+  const { recipients } = content;
+  const { staging } = parts;
+  const route = routeRecipients(recipients, message.pending, staging, message.pausedDestinations);
+  const untried = [...route.heldBack.map(asHeldBack), ...route.paused.map(asPaused)];
+  if (route.envelope.size === 0) return withoutTransaction(message, untried, route);
+  const identity = await parts.findIdentity?.(message.accountId, content.from.address);
+  if (identity !== undefined && 'problem' in identity) return wait(message, identity.problem);
+  const admission = await admit(parts.transport, {
+    to: [...route.envelope.keys()],
+    fromDomain: domainOf(content.from.address),
+    urgent: message.transactional,
+    pool: identity?.pool,
+  });
+  if (admission.permits.length === 0) return postpone(message, admission, untried, route);
+  let prepared: ReturnType<typeof prepare>;
+  let raw: Buffer;
+  try {
+    prepared = prepare();
+    raw = identity?.sign(prepared.mail.raw, message.acceptedAt) ?? prepared.mail.raw;
+  } catch (error) {
+    for (const permit of admission.permits) permit.cancel();
+    parts.log.error({ err: error, messageId: message.messageId }, 'a message cannot be rendered');
+    return forAll(message, 'failed', `it cannot be rendered: ${sentenceOf(error)}`);
+  }
+  const notes = message.attempt === 1 ? [...prepared.notes, ...redirectNote(route)] : [];
+  const results: RecipientResult[] = [...untried, ...putOff(admission.postponed, route)];
+  const { needsSmtpUtf8 } = prepared.mail;
+  for (const [place, permit] of admission.permits.entries()) {
+    const [first = 0] = permit.to.flatMap((address) => route.envelope.get(address) ?? []);
+    const from = identity?.returnPath(message.messageId, first) ?? content.from.address;
+    const mail = { from, to: permit.to, raw, needsSmtpUtf8 };
+    const result = await permit.send(mail, lease.markDot, lease.stopping);
+    const over = result.end.kind === 'lost' || result.end.kind === 'stopped';
+    if (over) for (const rest of admission.permits.slice(place + 1)) rest.cancel();
+    if (result.end.kind === 'lost') return undefined;
+    if (result.end.kind === 'stopped') break;
+    results.push(...judge(route, permit.to, result, content));
+  }
+  return { results, notes: [...notes, ...simulatedComplaints(results, recipients)] };
+}
+
+/** What `complaint@` of the reserved test domain asks for, once it has its message. */
+function simulatedComplaints(
+  results: readonly RecipientResult[],
+  recipients: readonly EmailAddress[],
+): Note[] {
+  return results
+    .filter(
+      ({ recipient, outcome }) =>
+        outcome === 'delivered' && simulatedOutcome(recipients[recipient] ?? '') === 'complaint',
+    )
+    .map(({ recipient }) => ({
+      kind: 'complained',
+      recipient,
+      detail: { by: 'simulator', feedbackType: 'abuse' },
+    }));
+}
+
+async function admit(transport: Transport, outline: MailOutline): Promise<Admission> {
+  if (transport.admit !== undefined) return await transport.admit(outline);
+  const permit: Permit = {
+    to: outline.to,
+    send: (mail, releaseDot, stopping) => transport.send(mail, releaseDot, stopping),
+    cancel: () => undefined,
+  };
+  return { permits: [permit], postponed: [] };
+}
+
+const pausedReason = 'its destination is paused';
+const pausedMilliseconds = 60_000;
+
+/** Nobody is left to send to now. Waiting for a paused destination counts as no attempt. */
+function withoutTransaction(
+  message: ClaimedMessage,
+  untried: readonly RecipientResult[],
+  route: Route,
+): AttemptReport {
+  if (route.heldBack.length > 0 || message.millisecondsLeft <= 0)
+    return { results: untried, notes: [] };
+  const milliseconds = Math.min(pausedMilliseconds, message.millisecondsLeft);
+  return { results: [], notes: [], postponed: { milliseconds, reason: pausedReason } };
+}
+
+function asPaused(recipient: number): RecipientResult {
+  return {
+    recipient,
+    outcome: 'deferred',
+    reason: pausedReason,
+    retry: 'ordinary',
+    recorded: true,
+  };
+}
+
+/** How long a message waits for its sender to be mended before it is looked at again. */
+const problemMilliseconds = 300_000;
+
+function wait(message: ClaimedMessage, problem: string): AttemptReport {
+  if (message.millisecondsLeft <= 0) return forAll(message, 'expired', problem);
+  const milliseconds = Math.min(problemMilliseconds, message.millisecondsLeft);
+  return { results: [], notes: [], postponed: { milliseconds, reason: `waiting: ${problem}` } };
+}
+
+/** Nothing may leave now: it does not count as an attempt, unless it was the last moment for one. */
+function postpone(
+  message: ClaimedMessage,
+  { postponed }: Admission,
+  untried: readonly RecipientResult[],
+  route: Route,
+): AttemptReport {
+  const [soonest] = [...postponed].sort((one, other) => one.milliseconds - other.milliseconds);
+  if (soonest === undefined) return { results: untried, notes: [] };
+  if (message.millisecondsLeft <= 0) return forAll(message, 'expired', soonest.reason);
+  if (untried.length > 0) return { results: [...untried, ...putOff(postponed, route)], notes: [] };
+  const milliseconds = Math.min(soonest.milliseconds, message.millisecondsLeft);
+  return { results: [], notes: [], postponed: { milliseconds, reason: soonest.reason } };
+}
+
+function putOff(postponed: readonly Postponement[], route: Route): RecipientResult[] {
+  return postponed.flatMap(({ to, milliseconds, reason }) =>
+    to
+      .flatMap((address) => route.envelope.get(address) ?? [])
+      .map((recipient) => ({
+        recipient,
+        outcome: 'deferred' as const,
+        reason,
+        retry: 'connection' as const,
+        retryAfter: Math.ceil(milliseconds / 1_000),
+      })),
+  );
+}
+
+/** The transcript stands with the first recipient of the transaction; the others are part of the same one. */
+function judge(
+  route: Route,
+  to: readonly string[],
+  result: TransactionResult,
+  content: DeliverableContent,
+): RecipientResult[] {
+  const results: RecipientResult[] = [];
+  const verdicts = judgeTransaction(result, to);
+  for (const [address, verdict] of verdicts) {
+    for (const recipient of route.envelope.get(address) ?? []) {
+      const transcript = results.length === 0 ? { transcript: result.transcript } : {};
+      results.push({
+        ...verdict,
+        recipient,
+        reason: maskAddresses(verdict.reason, content.recipients),
+        detail: maskDeep({ ...verdict.detail, ...transcript }, content.recipients) as Record<
+          string,
+          unknown
+        >,
+      });
+    }
+  }
+  return results;
+}
+
+function forAll(
+  message: ClaimedMessage,
+  outcome: 'canceled' | 'expired' | 'failed',
+  reason: string,
+): AttemptReport {
+  return {
+    results: message.pending.map((recipient) => ({ recipient, outcome, reason })),
+    notes: [],
+  };
+}
+
+function holdForPerson(message: ClaimedMessage): AttemptReport {
+  const reason = 'it may have been delivered; the template asks to wait for a person';
+  return {
+    results: message.pending.map((recipient) => ({
+      recipient,
+      outcome: 'uncertain' as const,
+      reason,
+      recorded: true,
+    })),
+    notes: [],
+  };
+}
+
+function whyExpired(message: ClaimedMessage): string {
+  return message.deliverWhenDelayed
+    ? 'it could not be handed over in the time that is given to it'
+    : 'it could not be handed over within its freshness window, and is not wanted late';
+}
+
+function asHeldBack(recipient: number): RecipientResult {
+  return { recipient, outcome: 'canceled', reason: 'held back by DELIVERY_ALLOW' };
+}
+
+function redirectNote(route: Route): Note[] {
+  if (!route.redirected) return [];
+  return [
+    { kind: 'redirected', detail: { reason: 'sent to DELIVERY_REDIRECT', header: redirectHeader } },
+  ];
+}
+
+function sentenceOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, 300);
+}

@@ -1,0 +1,56 @@
+import type { EmailAddress } from '../foundation/email-address.ts';
+
+/** What delivery reads of a message's frozen content. */
+export interface DeliverableContent {
+  /** Recipient 0 is To, recipient n is the n-th Cc. */
+  readonly recipients: readonly EmailAddress[];
+  readonly from: { readonly address: EmailAddress; readonly displayName?: string };
+  readonly replyTo: EmailAddress | undefined;
+  readonly subjectLine: string | undefined;
+  readonly previewText: string | undefined;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Reads stored content; undefined where it was erased or is not that of a message. */
+export function readContent(stored: unknown): DeliverableContent | undefined {
+  if (!isFields(stored) || typeof stored.to !== 'string') return undefined;
+  const { from, values } = stored;
+  if (!isFields(from) || typeof from.address !== 'string') return undefined;
+  const cc = Array.isArray(stored.cc) ? stored.cc.filter((item) => typeof item === 'string') : [];
+  return {
+    recipients: [stored.to, ...cc] as EmailAddress[],
+    from: {
+      address: from.address as EmailAddress,
+      ...(typeof from.name === 'string' && { displayName: from.name }),
+    },
+    replyTo: textOf(stored.replyTo) as EmailAddress | undefined,
+    subjectLine: textOf(stored.subjectLine),
+    previewText: textOf(stored.previewText),
+    values: isFields(values) ? onlyTexts(values) : {},
+  };
+}
+
+/** The content with the values of these fields gone and their names kept; undefined where it holds none of them. */
+export function eraseValues(stored: unknown, names: readonly string[]): unknown {
+  if (!isFields(stored) || !isFields(stored.values)) return undefined;
+  const known = new Set(names);
+  const secret = Object.keys(stored.values).filter((name) => known.has(name));
+  if (secret.length === 0) return undefined;
+  const erased = secret.map((name) => [name, null]);
+  return { ...stored, values: { ...stored.values, ...Object.fromEntries(erased) } };
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function onlyTexts(values: Fields): Record<string, string> {
+  const texts = Object.entries(values).filter(([, value]) => typeof value === 'string');
+  return Object.fromEntries(texts) as Record<string, string>;
+}

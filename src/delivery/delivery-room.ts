@@ -1,0 +1,93 @@
+import type { Registry } from 'prom-client';
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import type { Log } from '../foundation/log.ts';
+import { ClaimStore } from '../queue/claim-store.ts';
+import { CompleteStore } from '../queue/complete-store.ts';
+import { LeaseStore } from '../queue/lease-store.ts';
+import { registerQueueMetrics } from '../queue/queue-metrics.ts';
+import { QueueSizeStore } from '../queue/queue-size-store.ts';
+import { defaultWorkerOptions, Worker, type WorkerOptions } from '../queue/worker.ts';
+import { createDelivery, type FindIdentity } from './deliver-message.ts';
+import type { DressMail, FindVersion } from './prepare-mail.ts';
+import { RelayTransport } from './relay-transport.ts';
+import type { StagingRules } from './route-recipients.ts';
+import { simulateOutcomes } from './simulate-outcomes.ts';
+import { type PoolOptions, SmtpPool } from './smtp-pool.ts';
+import { inboxServer, readSmtpServers } from './smtp-server-settings.ts';
+import type { Transport } from './transport.ts';
+
+export interface DeliveryRoomParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Registry;
+  readonly findVersion: FindVersion;
+  readonly dress?: DressMail | undefined;
+  readonly staging: StagingRules;
+  readonly findIdentity?: FindIdentity;
+  /** Made when the room starts, since the inbox's port is known only then. */
+  readonly createTransport: () => Transport;
+  readonly worker?: Partial<WorkerOptions>;
+}
+
+/** The worker of this process with its transport. */
+export interface DeliveryRoom {
+  /** Says that an account has a message that is due now. Before `start`, the first poll finds it. */
+  wake(accountId: AccountId): void;
+  start(): void;
+  /** Claims no more, finishes what is being sent, gives the other leases back. */
+  stop(): Promise<void>;
+}
+
+/** Connects queue, rendering and a transport. */
+export function createDeliveryRoom(parts: DeliveryRoomParts): DeliveryRoom {
+  const { database, clock, log } = parts;
+  const options = { ...defaultWorkerOptions, ...parts.worker };
+  let transport: Transport | undefined;
+  let worker: Worker | undefined;
+  const onWritten = registerQueueMetrics(
+    parts.metrics,
+    new QueueSizeStore(database, clock),
+    clock,
+    () => worker?.busy ?? 0,
+  );
+  return {
+    wake: (accountId) => worker?.wake(accountId),
+    start() {
+      transport = simulateOutcomes(parts.createTransport());
+      worker = new Worker({
+        stores: {
+          claims: new ClaimStore(database, clock, options.leaseMilliseconds),
+          leases: new LeaseStore(database, clock, options.leaseMilliseconds),
+          outcomes: new CompleteStore(database, clock),
+        },
+        attempt: createDelivery({ ...parts, transport }),
+        clock,
+        log,
+        options,
+        onWritten,
+        dropConnections: () => transport?.drop(),
+      });
+      worker.start();
+    },
+    async stop() {
+      await worker?.stop();
+      await transport?.close();
+    },
+  };
+}
+
+/** The transport to the inbox inside this service. */
+export function createInboxTransport(port: number, options: PoolOptions): Transport {
+  return new SmtpPool(inboxServer(port), options);
+}
+
+/**
+ * The transport to the relays of SMTP_URL.
+ * @throws OperatorError where the address cannot be read
+ */
+export function createRelayTransport(smtpUrl: string, options: PoolOptions): Transport {
+  return new RelayTransport(readSmtpServers(smtpUrl), options);
+}

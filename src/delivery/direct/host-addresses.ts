@@ -1,0 +1,57 @@
+import { BlockList, isIP } from 'node:net';
+import type { Dns } from '../../foundation/dns/dns-answer.ts';
+
+export interface HostAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+export type HostAddresses =
+  | { readonly kind: 'addresses'; readonly addresses: readonly HostAddress[] }
+  | { readonly kind: 'none'; readonly text: string };
+
+/**
+ * Addresses of a mail host, of the families that this machine can send from, in that order.
+ * An MX record must name a host, not an address (RFC 5321 section 5.1), so an address there counts as no host.
+ */
+export async function findHostAddresses(
+  dns: Dns,
+  host: string,
+  families: readonly (4 | 6)[],
+): Promise<HostAddresses> {
+  if (isIP(host) !== 0) return { kind: 'none', text: `${host} is an address, not a host name` };
+  const answers = await Promise.all(
+    families.map(async (family) => ({
+      family,
+      answer: await dns.lookUp(host, family === 4 ? 'A' : 'AAAA'),
+    })),
+  );
+  const addresses = answers.flatMap(({ family, answer }) =>
+    answer.kind === 'found' ? answer.records.map((address) => ({ address, family })) : [],
+  );
+  if (addresses.length > 0) return { kind: 'addresses', addresses };
+  const fault = answers.find(({ answer }) => answer.kind === 'fault')?.answer;
+  const text =
+    fault?.kind === 'fault'
+      ? `the addresses of ${host} could not be had from resolver ${fault.server}: ${fault.text}`
+      : `${host} has no address that this machine can reach`;
+  return { kind: 'none', text };
+}
+
+const unusable = new BlockList();
+unusable.addSubnet('0.0.0.0', 8, 'ipv4');
+unusable.addSubnet('127.0.0.0', 8, 'ipv4');
+unusable.addSubnet('169.254.0.0', 16, 'ipv4');
+unusable.addSubnet('224.0.0.0', 3, 'ipv4');
+unusable.addAddress('::', 'ipv6');
+unusable.addAddress('::1', 'ipv6');
+unusable.addSubnet('fe80::', 10, 'ipv6');
+unusable.addSubnet('ff00::', 8, 'ipv6');
+
+/**
+ * True for addresses that no mail server of somebody else has: this machine itself, link-local and multicast networks. A
+ * stranger's MX record must not make the service talk to its own machine.
+ */
+export function isUnusable({ address, family }: HostAddress): boolean {
+  return unusable.check(address, family === 4 ? 'ipv4' : 'ipv6');
+}

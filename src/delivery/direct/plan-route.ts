@@ -1,0 +1,110 @@
+import type { Dns } from '../../foundation/dns/dns-answer.ts';
+import { findHostAddresses, type HostAddress, isUnusable } from './host-addresses.ts';
+import { findMailHosts, type MailHost } from './mail-hosts.ts';
+
+/** One server to try. */
+export interface Hop extends HostAddress {
+  readonly host: string;
+}
+
+/** How mail to a domain can go. */
+export type Route =
+  | {
+      readonly kind: 'hops';
+      /** In the order in which they are to be tried. */
+      readonly hops: readonly Hop[];
+      /** Every MX host, also those that are no hop; the operator of the destination is told by them. */
+      readonly hosts: readonly MailHost[];
+    }
+  /** No wait mends it. */
+  | { readonly kind: 'refused'; readonly enhanced: string; readonly text: string }
+  | { readonly kind: 'fault'; readonly text: string };
+
+export interface RouteOptions {
+  /** Names under which this service greets; an MX host of one of them is this service. */
+  readonly ownNames: ReadonlySet<string>;
+  /** Addresses of this machine. */
+  readonly ownAddresses: ReadonlySet<string>;
+  /** Address families that this machine can send from, the better one first. */
+  readonly families: readonly (4 | 6)[];
+  /** For tests on one machine: lets mail go to the loopback. */
+  readonly allowLoopback?: boolean;
+}
+
+/** RFC 5321 section 5.1 asks for at least two; more than this only keeps the message from its next attempt. */
+const mostHops = 6;
+
+/**
+ * Plans the way to a domain: its hosts by preference, the addresses of each, without this machine itself.
+ * @param domain in A-labels, or an address literal in brackets
+ */
+export async function planRoute(dns: Dns, domain: string, options: RouteOptions): Promise<Route> {
+  if (domain.startsWith('[')) return literalRoute(domain, options);
+  const found = await findMailHosts(dns, domain);
+  if (found.kind === 'fault') return found;
+  if (found.kind === 'null-mx')
+    return { kind: 'refused', enhanced: '5.1.10', text: `${domain} takes no mail (null MX)` };
+  if (found.kind === 'no-domain') return { kind: 'refused', enhanced: '5.1.2', text: found.text };
+  return await routeBy(dns, domain, found.hosts, options);
+}
+
+async function routeBy(
+  dns: Dns,
+  domain: string,
+  hosts: readonly MailHost[],
+  options: RouteOptions,
+): Promise<Route> {
+  const hops: Hop[] = [];
+  const texts: string[] = [];
+  for (const host of hosts) {
+    if (hops.length >= mostHops) break;
+    // RFC 5321 section 5.1: a server that finds itself among the hosts leaves out those wanted as little or less.
+    if (options.ownNames.has(host.name)) return loopRoute(domain, hosts, hops, host);
+    const found = await findHostAddresses(dns, host.name, options.families);
+    if (found.kind === 'none') {
+      texts.push(found.text);
+      continue;
+    }
+    for (const address of found.addresses) {
+      if (options.allowLoopback !== true) {
+        if (options.ownAddresses.has(address.address)) return loopRoute(domain, hosts, hops, host);
+        if (isUnusable(address)) {
+          texts.push(`${host.name} has the unusable address ${address.address}`);
+          continue;
+        }
+      }
+      hops.push({ host: host.name, ...address });
+    }
+  }
+  if (hops.length > 0) return { kind: 'hops', hops: hops.slice(0, mostHops), hosts };
+  return { kind: 'fault', text: texts.join('; ') || `${domain} has no mail server` };
+}
+
+function loopRoute(
+  domain: string,
+  hosts: readonly MailHost[],
+  before: readonly Hop[],
+  own: MailHost,
+): Route {
+  const better = new Set(
+    hosts.filter((host) => host.preference < own.preference).map((host) => host.name),
+  );
+  const hops = before.filter((hop) => better.has(hop.host));
+  if (hops.length > 0) return { kind: 'hops', hops, hosts };
+  return {
+    kind: 'fault',
+    text: `mail for ${domain} would come back to this service: its MX ${own.name} is this machine`,
+  };
+}
+
+/** RFC 5321 section 4.1.3: `[192.0.2.1]`, `[IPv6:2001:db8::1]`. */
+function literalRoute(domain: string, options: RouteOptions): Route {
+  const text = domain.slice(1, -1);
+  const six = /^IPv6:/i.test(text);
+  const address = six ? text.slice(5) : text;
+  const hop: Hop = { host: domain, address, family: six ? 6 : 4 };
+  const own = options.ownAddresses.has(address) || isUnusable(hop);
+  if (own && options.allowLoopback !== true)
+    return { kind: 'fault', text: `${domain} is this machine` };
+  return { kind: 'hops', hops: [hop], hosts: [{ name: domain, preference: 0 }] };
+}

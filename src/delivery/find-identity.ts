@@ -1,0 +1,75 @@
+import { domainOf } from '../foundation/email-address.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import type { SigningDomain } from '../sender/domain-directory.ts';
+import type { WarmUp } from '../sender/sending-domain.ts';
+import { signMessage } from '../signing/sign-message.ts';
+import type { FindIdentity, SendingIdentity } from './deliver-message.ts';
+import type { ReturnPaths } from './return-path.ts';
+
+/** What is asked about domains. */
+export interface Domains {
+  find(accountId: AccountId, fromDomain: string): Promise<SigningDomain | undefined>;
+}
+
+/** What is asked about warm-up plans. */
+export interface WarmUpShares {
+  left(subject: string, warmUp: WarmUp): Promise<number | undefined>;
+  count(subject: string): void;
+}
+
+/**
+ * Through a relay or into the inbox: signed where the domain has keys. Bounces come back to the sender's own address, or
+ * with `paths`, where this service takes reports, to the return path of a domain that is set up.
+ */
+export function findRelayIdentity(domains: Domains, paths?: ReturnPaths): FindIdentity {
+  return async (accountId, from) => {
+    const domain = await domains.find(accountId, domainOf(from));
+    return {
+      sign: (raw, signedAt) => signMessage(raw, domain?.keys ?? [], { signedAt }),
+      returnPath: (messageId, recipient) =>
+        paths === undefined || domain?.state !== 'verified'
+          ? from
+          : paths.make({ messageId, recipient }, domain.returnPath),
+    };
+  };
+}
+
+/**
+ * Straight to recipients' servers: mail leaves signed by a domain that is set up, with a return path of its own, within
+ * the day's share of the domain's warm-up; or it waits and says why.
+ */
+export function findDirectIdentity(
+  domains: Domains,
+  paths: ReturnPaths,
+  warmUps: WarmUpShares,
+): FindIdentity {
+  return async (accountId, from) => {
+    const name = domainOf(from);
+    const domain = await domains.find(accountId, name);
+    const problem = problemOf(name, domain);
+    if (domain === undefined || problem !== undefined) return { problem: problem ?? '' };
+    const subject = `domain:${accountId}/${domain.domain}`;
+    const { warmUp } = domain;
+    const left = warmUp && (await warmUps.left(subject, warmUp));
+    if (left === 0)
+      return { problem: `${domain.domain} is warming up and has had its messages of today` };
+    return {
+      pool: domain.sourcePool,
+      sign: (raw, signedAt) => {
+        if (warmUp !== undefined) warmUps.count(subject);
+        return signMessage(raw, domain.keys, { signedAt });
+      },
+      returnPath: (messageId, recipient) => paths.make({ messageId, recipient }, domain.returnPath),
+    } satisfies SendingIdentity;
+  };
+}
+
+function problemOf(name: string, domain: SigningDomain | undefined): string | undefined {
+  if (domain === undefined)
+    return `${name} is no sending domain of the account, so its mail cannot be signed`;
+  if (domain.state === 'pending' || domain.keys.length === 0)
+    return `the DNS records of ${domain.domain} are not published yet, so its mail cannot be signed`;
+  if (domain.state === 'broken')
+    return `the DNS records of ${domain.domain} have been wrong since ${domain.stateAt.toISOString().slice(0, 16)}Z`;
+  return undefined;
+}

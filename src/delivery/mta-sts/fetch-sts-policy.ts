@@ -1,0 +1,98 @@
+import { request } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import type { Dns } from '../../foundation/dns/dns-answer.ts';
+import { findHostAddresses, isUnusable } from '../direct/host-addresses.ts';
+import { parseStsPolicy, type StsPolicy } from './sts-policy.ts';
+
+export interface StsFetchOptions {
+  /** For tests on one machine. */
+  readonly port?: number;
+  readonly ca?: string;
+  readonly allowLoopback?: boolean;
+  readonly milliseconds?: number;
+}
+
+/** Why a policy could not be had, in the words of RFC 8460 section 4.3. */
+export type StsFetchFault = 'sts-policy-fetch-error' | 'sts-policy-invalid' | 'sts-webpki-invalid';
+
+export type StsFetched =
+  | { readonly kind: 'policy'; readonly policy: StsPolicy }
+  | { readonly kind: 'fault'; readonly fault: StsFetchFault; readonly text: string };
+
+/** RFC 8461 section 3.3 suggests a minute and 64 kB at most. */
+const patience = 30_000;
+const longestPolicy = 65_536;
+
+/**
+ * Fetches the policy of a domain (RFC 8461 section 3.3): by HTTPS with a certificate for `mta-sts.` and the domain,
+ * without following redirects.
+ */
+export async function fetchStsPolicy(
+  dns: Dns,
+  domain: string,
+  options: StsFetchOptions = {},
+): Promise<StsFetched> {
+  const host = `mta-sts.${domain}`;
+  const found = await findHostAddresses(dns, host, [4, 6]);
+  const usable =
+    found.kind === 'none'
+      ? []
+      : found.addresses.filter((address) => options.allowLoopback === true || !isUnusable(address));
+  if (usable.length === 0) {
+    const text = found.kind === 'none' ? found.text : `${host} has no usable address`;
+    return { kind: 'fault', fault: 'sts-policy-fetch-error', text };
+  }
+  const lookup: LookupFunction = (_name, wanted, answer) => {
+    const list = usable.map(({ address, family }) => ({ address, family }));
+    const [first] = list;
+    if (wanted.all) answer(null, list);
+    else answer(null, first?.address ?? '', first?.family ?? 4);
+  };
+  return await get(host, lookup, options);
+}
+
+function get(host: string, lookup: LookupFunction, options: StsFetchOptions): Promise<StsFetched> {
+  return new Promise((resolve) => {
+    const fail = (fault: StsFetchFault, text: string): void =>
+      resolve({ kind: 'fault', fault, text: `the MTA-STS policy at ${host}: ${text}` });
+    const asked = request(
+      {
+        host,
+        servername: host,
+        port: options.port ?? 443,
+        path: '/.well-known/mta-sts.txt',
+        lookup,
+        agent: false,
+        signal: AbortSignal.timeout(options.milliseconds ?? patience),
+        ...(options.ca !== undefined && { ca: options.ca }),
+      },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk: string) => {
+          text += chunk;
+          if (text.length <= longestPolicy) return;
+          asked.destroy();
+          fail('sts-policy-invalid', 'too long');
+        });
+        response.on('error', (error) => fail('sts-policy-fetch-error', error.message));
+        response.on('end', () => {
+          // RFC 8461 section 3.3: anything but 200, redirects too, is no policy; its type is text/plain.
+          const type = response.headers['content-type'] ?? '';
+          if (response.statusCode !== 200)
+            return fail('sts-policy-fetch-error', `answer ${response.statusCode}`);
+          if (!/^text\/plain\s*(;|$)/i.test(type))
+            return fail('sts-policy-invalid', 'not plain text');
+          const policy = parseStsPolicy(text);
+          if (policy === undefined) return fail('sts-policy-invalid', 'not a policy');
+          resolve({ kind: 'policy', policy });
+        });
+      },
+    );
+    asked.on('error', (error) => {
+      const untrusted = /certificate|altname|self.signed/i.test(error.message);
+      fail(untrusted ? 'sts-webpki-invalid' : 'sts-policy-fetch-error', error.message);
+    });
+    asked.end();
+  });
+}

@@ -1,0 +1,97 @@
+import type { Clock } from '../../foundation/clock.ts';
+import type { Dns } from '../../foundation/dns/dns-answer.ts';
+import type { Log } from '../../foundation/log.ts';
+import type { StsFetched, StsFetchFault } from './fetch-sts-policy.ts';
+import { decideSts, type KeptPolicy, type StsRecord } from './sts-decision.ts';
+import { readStsRecord, type StsPolicy } from './sts-policy.ts';
+
+/** Where policies are kept for all nodes. */
+export interface StsPolicyKeeper {
+  read(domain: string): Promise<KeptPolicy | undefined>;
+  save(kept: KeptPolicy): Promise<void>;
+}
+
+export interface StsPoliciesParts {
+  readonly dns: Dns;
+  readonly keeper: StsPolicyKeeper;
+  readonly fetch: (domain: string) => Promise<StsFetched>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What holds for a delivery, and what went wrong on the way to it (for RFC 8460). */
+export interface StsFinding {
+  readonly policy: StsPolicy | undefined;
+  readonly fault: StsFetchFault | undefined;
+}
+
+/** RFC 8461 section 3.3: after a failed fetch, at least five minutes until the next one. */
+const pauseAfterFault = 300_000;
+const mostPauses = 10_000;
+
+/** Finds the policy of a domain: from what is kept, or fetched anew. */
+export class StsPolicies {
+  readonly #parts: StsPoliciesParts;
+  readonly #fetching = new Map<string, Promise<StsFetched>>();
+  readonly #pauses = new Map<string, { readonly until: number; readonly fault: StsFetchFault }>();
+
+  constructor(parts: StsPoliciesParts) {
+    this.#parts = parts;
+  }
+
+  /** The policy to follow for mail to a domain. Never throws. */
+  async find(domain: string): Promise<StsFinding> {
+    const { keeper, clock, log } = this.#parts;
+    const record = await this.#record(domain);
+    const kept = await keeper.read(domain).catch((error: unknown) => {
+      log.warn({ err: error }, 'kept MTA-STS policies cannot be read');
+      return undefined;
+    });
+    const step = decideSts(record, kept, clock.now());
+    if (step.kind === 'none') return { policy: undefined, fault: undefined };
+    if (step.kind === 'use') {
+      if (step.renew && record.kind === 'id') void this.#fetch(domain, record.id);
+      return { policy: step.policy, fault: undefined };
+    }
+    const fetched = await this.#fetch(domain, step.id);
+    return fetched.kind === 'policy'
+      ? { policy: fetched.policy, fault: undefined }
+      : { policy: step.otherwise, fault: fetched.fault };
+  }
+
+  async #record(domain: string): Promise<StsRecord> {
+    const answer = await this.#parts.dns.lookUp(`_mta-sts.${domain}`, 'TXT');
+    if (answer.kind === 'fault') return { kind: 'fault' };
+    const id = answer.kind === 'found' ? readStsRecord(answer.records) : undefined;
+    return id === undefined ? { kind: 'none' } : { kind: 'id', id };
+  }
+
+  async #fetch(domain: string, id: string): Promise<StsFetched> {
+    const pause = this.#pauses.get(domain);
+    if (pause !== undefined && this.#parts.clock.now() < pause.until)
+      return { kind: 'fault', fault: pause.fault, text: 'it failed minutes ago' };
+    const under = this.#fetching.get(domain);
+    if (under !== undefined) return await under;
+    const fetching = this.#fetchAndKeep(domain, id).finally(() => this.#fetching.delete(domain));
+    this.#fetching.set(domain, fetching);
+    return await fetching;
+  }
+
+  async #fetchAndKeep(domain: string, id: string): Promise<StsFetched> {
+    const { fetch, keeper, clock, log } = this.#parts;
+    const fetched = await fetch(domain);
+    if (fetched.kind === 'fault') {
+      if (this.#pauses.size >= mostPauses) this.#pauses.clear();
+      const until = clock.now() + pauseAfterFault;
+      this.#pauses.set(domain, { until, fault: fetched.fault });
+      log.info({ domain, reason: fetched.text }, 'an MTA-STS policy cannot be had');
+      return fetched;
+    }
+    this.#pauses.delete(domain);
+    const kept = { domain, recordId: id, policy: fetched.policy, fetchedAt: new Date(clock.now()) };
+    await keeper.save(kept).catch((error: unknown) => {
+      log.warn({ err: error, domain }, 'an MTA-STS policy cannot be kept');
+    });
+    return fetched;
+  }
+}

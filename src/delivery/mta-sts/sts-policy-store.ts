@@ -1,0 +1,39 @@
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { KeptPolicy } from './sts-decision.ts';
+import type { StsPolicyKeeper } from './sts-policies.ts';
+import type { StsMode } from './sts-policy.ts';
+
+/** MTA-STS policies, kept for all nodes and across restarts. */
+export class StsPolicyStore implements StsPolicyKeeper {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async read(domain: string): Promise<KeptPolicy | undefined> {
+    const row = await this.#database.kysely
+      .selectFrom('sts_policy')
+      .selectAll()
+      .where('domain', '=', domain)
+      .executeTakeFirst();
+    if (row === undefined) return undefined;
+    const policy = { mode: row.mode as StsMode, mx: row.mx, maxAge: row.max_age };
+    return { domain, recordId: row.record_id, policy, fetchedAt: row.fetched_at };
+  }
+
+  async save({ domain, recordId, policy, fetchedAt }: KeptPolicy): Promise<void> {
+    const values = {
+      record_id: recordId,
+      mode: policy.mode,
+      mx: [...policy.mx],
+      max_age: policy.maxAge,
+      fetched_at: fetchedAt,
+    };
+    await this.#database.kysely
+      .insertInto('sts_policy')
+      .values({ domain, ...values })
+      .onConflict((conflict) => conflict.column('domain').doUpdateSet(values))
+      .execute();
+  }
+}

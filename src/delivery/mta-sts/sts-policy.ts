@@ -1,0 +1,64 @@
+/** RFC 8461 section 5: what to do with a server that the policy does not fit. */
+export type StsMode = 'enforce' | 'testing' | 'none';
+
+/** What a domain wants of those who bring it mail (RFC 8461 section 3.2). */
+export interface StsPolicy {
+  readonly mode: StsMode;
+  /** Host names, or `*.` and a domain. */
+  readonly mx: readonly string[];
+  /** Seconds. */
+  readonly maxAge: number;
+}
+
+/** RFC 8461 section 3.2: about a year. */
+const longestAge = 31_557_600;
+const mostPatterns = 100;
+const pattern =
+  /^(?:\*\.)?[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/i;
+const recordPattern = /^v=STSv1\s*;\s*(.*)$/;
+const idPattern = /(?:^|;)\s*id=([A-Za-z0-9]{1,32})\s*(?:;|$)/;
+
+/**
+ * The policy's id of `_mta-sts` TXT records (RFC 8461 section 3.1). Undefined where none, or more than one, is a policy
+ * record: then the domain has no policy.
+ */
+export function readStsRecord(records: readonly string[]): string | undefined {
+  const candidates = records.filter((record) => record.startsWith('v=STSv1'));
+  if (candidates.length !== 1) return undefined;
+  const fields = recordPattern.exec(candidates[0] ?? '')?.[1] ?? '';
+  return idPattern.exec(fields)?.[1];
+}
+
+/** Reads a policy file; undefined where it is not one that can be followed. Unknown fields are for later versions. */
+export function parseStsPolicy(text: string): StsPolicy | undefined {
+  const fields = new Map<string, string>();
+  const mx: string[] = [];
+  for (const line of text.split(/\r?\n/, 1_000)) {
+    const colon = line.indexOf(':');
+    if (colon === -1) {
+      if (line.trim() === '') continue;
+      return undefined;
+    }
+    const key = line.slice(0, colon).trim();
+    const value = line.slice(colon + 1).trim();
+    if (key === 'mx') mx.push(value.toLowerCase().replace(/\.$/, ''));
+    // RFC 8461 section 3.2: of fields other than mx, the first one counts.
+    else if (!fields.has(key)) fields.set(key, value);
+  }
+  const mode = fields.get('mode');
+  const age = fields.get('max_age') ?? '';
+  if (fields.get('version') !== 'STSv1' || !/^\d{1,10}$/.test(age)) return undefined;
+  if (mode !== 'enforce' && mode !== 'testing' && mode !== 'none') return undefined;
+  if (mode !== 'none' && mx.length === 0) return undefined;
+  if (mx.length > mostPatterns || !mx.every((name) => pattern.test(name))) return undefined;
+  return { mode, mx, maxAge: Math.min(Number(age), longestAge) };
+}
+
+/** RFC 8461 section 4.1: `*.` stands for exactly one label. */
+export function allowsHost(policy: StsPolicy, host: string): boolean {
+  const name = host.toLowerCase().replace(/\.$/, '');
+  const parent = name.slice(name.indexOf('.') + 1);
+  return policy.mx.some((allowed) =>
+    allowed.startsWith('*.') ? name.includes('.') && parent === allowed.slice(2) : name === allowed,
+  );
+}

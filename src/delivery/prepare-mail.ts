@@ -1,0 +1,66 @@
+import type { AccountId, TemplateId } from '../foundation/ids.ts';
+import type { ClaimedMessage, Note } from '../queue/attempt.ts';
+import { type ComposedMessage, composeMime } from '../rendering/compose-mime.ts';
+import type { LoadedTemplate } from '../rendering/load-template.ts';
+import type { RewriteLink } from '../rendering/render-body.ts';
+import { renderMessage } from '../rendering/render-message.ts';
+import type { DeliverableContent } from './deliverable-content.ts';
+
+/** Finds a template version as it was when the message was accepted. */
+export type FindVersion = (
+  accountId: AccountId,
+  templateId: TemplateId,
+  version: number,
+) => Promise<LoadedTemplate | undefined> | LoadedTemplate | undefined;
+
+/** What later rooms add to a message: tracking addresses, an image, list headers, values of built-in fields. */
+export interface MailDressing {
+  readonly rewriteLink?: RewriteLink | undefined;
+  readonly bodyEnd?: string | undefined;
+  readonly headerLines?: readonly string[] | undefined;
+  readonly values?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Makes a message's dressing; the same for the same message on every attempt. */
+export type DressMail = (
+  message: ClaimedMessage,
+  content: DeliverableContent,
+  template: LoadedTemplate,
+) => Promise<MailDressing> | MailDressing;
+
+/** Header that names the recipients of a message that DELIVERY_REDIRECT sends elsewhere. */
+export const redirectHeader = 'X-Signalpost-Original-To';
+
+/** Renders and composes a message: the same bytes on every attempt, since all in them comes from the message itself. */
+export function prepareMail(
+  message: ClaimedMessage,
+  content: DeliverableContent,
+  template: LoadedTemplate,
+  redirected: boolean,
+  dressing: MailDressing = {},
+): { readonly mail: ComposedMessage; readonly notes: readonly Note[] } {
+  const rendered = renderMessage(template, {
+    values: { ...content.values, ...dressing.values },
+    rewriteLink: dressing.rewriteLink,
+    bodyEnd: dressing.bodyEnd,
+    subjectLine: content.subjectLine,
+    previewText: content.previewText,
+  });
+  const [to, ...cc] = content.recipients;
+  if (to === undefined) throw new Error('a message has no recipient');
+  const mail = composeMime(
+    rendered,
+    { from: content.from, replyTo: content.replyTo, to, cc },
+    {
+      messageId: message.messageId,
+      acceptedAt: message.acceptedAt,
+      headers: redirected ? [[redirectHeader, content.recipients.join(', ')]] : [],
+      headerLines: dressing.headerLines,
+    },
+  );
+  const notes = rendered.warnings.map((warning) => ({
+    kind: 'warning',
+    detail: { code: warning.code, field: warning.field, message: warning.message },
+  }));
+  return { mail, notes };
+}

@@ -1,0 +1,48 @@
+import { type PoolOptions, SmtpPool } from './smtp-pool.ts';
+import type { SmtpServerSettings } from './smtp-server-settings.ts';
+import type { OutgoingMail, TransactionEnd, TransactionResult, Transport } from './transport.ts';
+
+/**
+ * Hands everything to the first relay that takes it, in the order of the settings. Another relay is asked only where
+ * this one was not there at all or closed the session before it heard the message's text, so that no message can go
+ * over two relays; what a relay says about a message holds.
+ */
+export class RelayTransport implements Transport {
+  readonly #relays: readonly SmtpPool[];
+
+  constructor(servers: readonly SmtpServerSettings[], options: PoolOptions) {
+    this.#relays = servers.map((server) => new SmtpPool(server, options));
+  }
+
+  async send(
+    mail: OutgoingMail,
+    releaseDot: () => Promise<boolean>,
+    stopping: AbortSignal,
+  ): Promise<TransactionResult> {
+    const transcript: string[] = [];
+    let result: TransactionResult | undefined;
+    for (const relay of this.#relays) {
+      if (result !== undefined && !mayGoElsewhere(result.end)) break;
+      result = await relay.send(mail, releaseDot, stopping);
+      transcript.push(`* relay ${result.server}`, ...result.transcript);
+    }
+    if (result === undefined) throw new Error('there is no relay');
+    return { ...result, transcript };
+  }
+
+  drop(): void {
+    for (const relay of this.#relays) relay.drop();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#relays.map((relay) => relay.close()));
+  }
+}
+
+function mayGoElsewhere(end: TransactionEnd): boolean {
+  if (end.kind === 'fault') return end.stage !== 'data' && end.stage !== 'final';
+  if (end.kind !== 'reply') return false;
+  if (end.stage === 'connect') return true;
+  // RFC 5321 section 4.2.3: 421 closes the session, whatever the command was.
+  return end.reply.code === 421 && (end.stage === 'mail' || end.stage === 'rcpt');
+}

@@ -1,0 +1,94 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { type MessageId, parseMessageId } from '../foundation/ids.ts';
+import type { MasterKey } from '../foundation/master-key.ts';
+
+/** What a return path names. */
+export interface ReturnPath {
+  readonly messageId: MessageId;
+  /** 0 is To, 1 and up are Cc. */
+  readonly recipient: number;
+}
+
+const prefix = 'b';
+const idBytes = 16;
+const signatureBytes = 10;
+const totalBytes = idBytes + 1 + signatureBytes;
+const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
+const pattern = /^b-([a-z2-7]+)$/;
+
+/**
+ * Return paths of one message and recipient (VERP), signed, so that a bounce to one proves that it answers mail of this
+ * service: `b-` and 44 letters and digits in lower case (RFC 4648 section 6), since servers on the way may change the case.
+ */
+export class ReturnPaths {
+  readonly #key: Buffer;
+
+  constructor(key: MasterKey) {
+    this.#key = key.derive('return path');
+  }
+
+  /** The address for MAIL FROM. @param domain whose MX brings bounces back */
+  make({ messageId, recipient }: ReturnPath, domain: string): string {
+    const named = Buffer.alloc(idBytes + 1);
+    named.write(messageId.replaceAll('-', ''), 'hex');
+    named.writeUInt8(recipient, idBytes);
+    return `${prefix}-${encode(Buffer.concat([named, this.#sign(named)]))}@${domain}`;
+  }
+
+  /** What an address names, in any case; undefined where it was not made here. Takes whatever a stranger sends. */
+  read(address: string): ReturnPath | undefined {
+    const at = address.lastIndexOf('@');
+    if (at === -1 || at > 100) return undefined;
+    const bytes = decode(pattern.exec(address.slice(0, at).toLowerCase())?.[1] ?? '');
+    if (bytes?.length !== totalBytes) return undefined;
+    const named = bytes.subarray(0, idBytes + 1);
+    if (!timingSafeEqual(this.#sign(named), bytes.subarray(idBytes + 1))) return undefined;
+    const hex = named.toString('hex', 0, idBytes);
+    const id = [
+      hex.slice(0, 8),
+      hex.slice(8, 12),
+      hex.slice(12, 16),
+      hex.slice(16, 20),
+      hex.slice(20),
+    ];
+    const messageId = parseMessageId(id.join('-'));
+    return messageId && { messageId, recipient: named.readUInt8(idBytes) };
+  }
+
+  #sign(named: Buffer): Buffer {
+    return createHmac('sha256', this.#key).update(named).digest().subarray(0, signatureBytes);
+  }
+}
+
+function encode(bytes: Buffer): string {
+  let text = '';
+  let bits = 0;
+  let value = 0;
+  for (const byte of bytes) {
+    value = (value << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += alphabet[(value >>> bits) & 31];
+    }
+    value &= (1 << bits) - 1;
+  }
+  return bits === 0 ? text : text + alphabet[(value << (5 - bits)) & 31];
+}
+
+/** Undefined where the text is not the one spelling of its bytes. */
+function decode(text: string): Buffer | undefined {
+  const bytes: number[] = [];
+  let bits = 0;
+  let value = 0;
+  for (const letter of text) {
+    value = (value << 5) | alphabet.indexOf(letter);
+    bits += 5;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes.push((value >>> bits) & 255);
+    value &= (1 << bits) - 1;
+  }
+  const decoded = Buffer.from(bytes);
+  return encode(decoded) === text ? decoded : undefined;
+}

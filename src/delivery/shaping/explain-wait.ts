@@ -1,0 +1,30 @@
+/** `40/min`, `2.5/s`: a rate as people say it. */
+export function showRate(perSecond: number): string {
+  if (perSecond >= 10) return `${Math.round(perSecond)}/s`;
+  if (perSecond >= 2) return `${perSecond.toFixed(1)}/s`;
+  const perMinute = perSecond * 60;
+  return `${perMinute >= 10 ? Math.round(perMinute) : perMinute.toFixed(1)}/min`;
+}
+
+/** `12:03` in UTC; with seconds where it is near. */
+export function showTime(time: number, now: number): string {
+  const text = new Date(time).toISOString();
+  return Math.abs(time - now) < 60_000 ? text.slice(11, 19) : text.slice(11, 16);
+}
+
+export interface WaitFacts {
+  readonly label: string;
+  readonly rate: number;
+  readonly slowedAt: number | undefined;
+  readonly next: number;
+  readonly now: number;
+}
+
+/** `waiting: Gmail asked to slow down at 12:03, 40/min now, next at 12:07 (UTC)` */
+export function explainPace({ label, rate, slowedAt, next, now }: WaitFacts): string {
+  const why =
+    slowedAt === undefined
+      ? `the pace of ${label} is still being found out`
+      : `${label} asked to slow down at ${showTime(slowedAt, now)}`;
+  return `waiting: ${why}, ${showRate(rate)} now, next at ${showTime(next, now)} (UTC)`;
+}

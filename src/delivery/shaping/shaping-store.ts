@@ -1,0 +1,212 @@
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { Pace } from './pace.ts';
+
+/** What a node tells about a destination. */
+export interface Beat {
+  readonly name: string;
+  readonly label: string;
+  /** Where nobody knows the destination yet. */
+  readonly startRate: number;
+  readonly startConnections: number;
+  /** Per second, of this node. */
+  readonly demand: number;
+  readonly sent: number;
+}
+
+/** A destination as all nodes know it. */
+export interface KnownDestination {
+  readonly name: string;
+  readonly label: string;
+  /** Times are those of the caller's clock. */
+  readonly pace: Pace;
+  readonly slowedReason: string | undefined;
+  readonly overrideRate: number | undefined;
+  readonly overrideConnections: number | undefined;
+  readonly version: string;
+  /** Other nodes, per second. */
+  readonly othersDemand: number;
+  readonly othersSent: number;
+}
+
+interface Row {
+  name: string;
+  label: string;
+  rate: number;
+  good: number;
+  bad: number | null;
+  connections: number;
+  changed_ago: number;
+  connections_ago: number;
+  slowed_ago: number | null;
+  blocked_in: number | null;
+  slowed_reason: string | null;
+  override_rate: number | null;
+  override_connections: number | null;
+  version: string;
+  others_demand: number;
+  others_sent: number;
+}
+
+// Times travel as milliseconds before or after the database's now, so that clocks of nodes need not agree.
+const columns = `
+  d.name, d.label, d.rate, d.good, d.bad, d.connections, d.slowed_reason, d.override_rate, d.override_connections,
+  d.version, extract(epoch from now() - d.changed_at)::float8 * 1000 as changed_ago,
+  extract(epoch from now() - d.connections_at)::float8 * 1000 as connections_ago,
+  extract(epoch from now() - d.slowed_at)::float8 * 1000 as slowed_ago,
+  extract(epoch from d.blocked_until - now())::float8 * 1000 as blocked_in`;
+
+/** The pace of destinations, shared by all nodes. */
+export class ShapingStore {
+  readonly #database: Database;
+  readonly #node: string;
+  readonly #now: () => number;
+
+  /**
+   * @param node names this process
+   * @param now the clock to which times are converted
+   */
+  constructor(database: Database, node: string, now: () => number) {
+    this.#database = database;
+    this.#node = node;
+    this.#now = now;
+  }
+
+  /** Tells what this node does with destinations, and answers what is known of them. */
+  async beat(beats: readonly Beat[]): Promise<KnownDestination[]> {
+    const { rows } = await this.#database.pool.query<Row>({
+      name: 'shaping-beat',
+      text: beatStatement,
+      values: [this.#node, JSON.stringify(beats)],
+    });
+    // A destination that this very statement made is not in its own view of the table.
+    const missing = beats.some((beat) => !rows.some((row) => row.name === beat.name));
+    if (!missing) return rows.map((row) => this.#known(row));
+    const again = await this.#database.pool.query<Row>({
+      name: 'shaping-beat',
+      text: beatStatement,
+      values: [this.#node, JSON.stringify(beats)],
+    });
+    return again.rows.map((row) => this.#known(row));
+  }
+
+  /**
+   * Writes what was learnt, unless somebody else has written meanwhile.
+   * @returns the version now, or undefined where it was not written
+   */
+  async save(
+    name: string,
+    version: string,
+    pace: Pace,
+    slowedReason: string | undefined,
+  ): Promise<string | undefined> {
+    const now = this.#now();
+    const { rows } = await this.#database.pool.query<{ version: string }>({
+      name: 'shaping-save',
+      text: `
+        update destination
+        set rate = $3, good = $4, bad = $5, connections = $6,
+          changed_at = now() - $7::float8 * interval '1 ms',
+          connections_at = now() - $8::float8 * interval '1 ms',
+          slowed_at = now() - $9::float8 * interval '1 ms',
+          blocked_until = now() + $10::float8 * interval '1 ms',
+          slowed_reason = $11, version = version + 1
+        where name = $1 and version = $2
+        returning version`,
+      values: [
+        name,
+        version,
+        pace.rate,
+        pace.good,
+        pace.bad ?? null,
+        pace.connections,
+        now - pace.changedAt,
+        now - pace.connectionsAt,
+        pace.slowedAt === undefined ? null : now - pace.slowedAt,
+        pace.blockedUntil > now ? pace.blockedUntil - now : null,
+        slowedReason ?? null,
+      ],
+    });
+    return rows[0]?.version;
+  }
+
+  /** All destinations with what all nodes do, for people. */
+  async list(): Promise<KnownDestination[]> {
+    const { rows } = await this.#database.pool.query<Row>(`
+      select ${columns}, coalesce(n.demand, 0) as others_demand, coalesce(n.sent, 0) as others_sent
+      from destination d
+      left join lateral (
+        select sum(demand) as demand, sum(sent) as sent from destination_node n
+        where n.name = d.name and n.seen_at > now() - interval '5 s') n on true
+      order by d.name`);
+    return rows.map((row) => this.#known(row));
+  }
+
+  /** Sets what people decide over what was learnt; undefined leaves it to learning. @returns false where it is unknown */
+  async override(
+    name: string,
+    rate: number | undefined,
+    connections: number | undefined,
+  ): Promise<boolean> {
+    const { rowCount } = await this.#database.pool.query(
+      `update destination set override_rate = $2, override_connections = $3, version = version + 1 where name = $1`,
+      [name, rate ?? null, connections ?? null],
+    );
+    return rowCount === 1;
+  }
+
+  /** Forgets nodes that are gone, and destinations that nothing was learnt about for a week. */
+  async clean(): Promise<void> {
+    await this.#database.pool.query(
+      "delete from destination_node where seen_at < now() - interval '1 hour'",
+    );
+    await this.#database.pool.query(`
+      delete from destination d
+      where d.changed_at < now() - interval '7 days'
+        and (d.slowed_at is null or d.slowed_at < now() - interval '30 days')
+        and d.override_rate is null and d.override_connections is null
+        and not exists (select from destination_node n where n.name = d.name)`);
+  }
+
+  #known(row: Row): KnownDestination {
+    const now = this.#now();
+    return {
+      name: row.name,
+      label: row.label,
+      pace: {
+        rate: row.rate,
+        good: row.good,
+        bad: row.bad ?? undefined,
+        connections: row.connections,
+        changedAt: now - row.changed_ago,
+        connectionsAt: now - row.connections_ago,
+        slowedAt: row.slowed_ago === null ? undefined : now - row.slowed_ago,
+        blockedUntil: now + (row.blocked_in ?? 0),
+      },
+      slowedReason: row.slowed_reason ?? undefined,
+      overrideRate: row.override_rate ?? undefined,
+      overrideConnections: row.override_connections ?? undefined,
+      version: row.version,
+      othersDemand: row.others_demand,
+      othersSent: row.others_sent,
+    };
+  }
+}
+
+const beatStatement = `
+  with mine as materialized (
+    select * from json_to_recordset($2::json) as x (name text, label text, "startRate" float8, "startConnections" int,
+      demand float8, sent float8)),
+  made as (
+    insert into destination (name, label, rate, good, connections)
+    select name, label, "startRate", "startRate" / 2, "startConnections" from mine order by name
+    on conflict do nothing),
+  told as (
+    insert into destination_node (name, node, demand, sent, seen_at)
+    select name, $1::uuid, demand, sent, now() from mine order by name
+    on conflict (name, node) do update
+      set demand = excluded.demand, sent = excluded.sent, seen_at = excluded.seen_at)
+  select ${columns}, coalesce(n.demand, 0) as others_demand, coalesce(n.sent, 0) as others_sent
+  from mine join destination d using (name)
+  left join lateral (
+    select sum(demand) as demand, sum(sent) as sent from destination_node n
+    where n.name = d.name and n.node <> $1::uuid and n.seen_at > now() - interval '4 s') n on true`;

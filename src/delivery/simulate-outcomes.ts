@@ -1,0 +1,62 @@
+import { type SimulatedOutcome, simulatedOutcome } from '../foundation/simulated-address.ts';
+import type { Reply } from './reply.ts';
+import type {
+  Admission,
+  Permit,
+  TransactionEnd,
+  TransactionResult,
+  Transport,
+} from './transport.ts';
+
+const replies: Readonly<Record<SimulatedOutcome, Reply>> = {
+  delivered: { code: 250, enhanced: '2.0.0', text: 'simulated: taken' },
+  complaint: { code: 250, enhanced: '2.0.0', text: 'simulated: taken, and a complaint follows' },
+  bounce: { code: 550, enhanced: '5.1.1', text: 'simulated: no such user here' },
+  suppressed: { code: 550, enhanced: '5.1.1', text: 'simulated: no such user here' },
+  defer: { code: 451, enhanced: '4.3.0', text: 'simulated: try again later' },
+};
+
+/** Puts the reserved test domain before a transport: mail to it ends here as its address asks, all else goes on. */
+export function simulateOutcomes(transport: Transport): Transport {
+  return {
+    send: (mail, releaseDot, stopping) => transport.send(mail, releaseDot, stopping),
+    drop: () => transport.drop(),
+    close: () => transport.close(),
+    async admit(outline): Promise<Admission> {
+      const simulated = outline.to.filter((address) => simulatedOutcome(address) !== undefined);
+      const real = outline.to.filter((address) => simulatedOutcome(address) === undefined);
+      const permits = simulated.map(simulatedPermit);
+      if (real.length === 0) return { permits, postponed: [] };
+      const rest = await admitReal(transport, { ...outline, to: real });
+      return { permits: [...permits, ...rest.permits], postponed: rest.postponed };
+    },
+  };
+}
+
+async function admitReal(
+  transport: Transport,
+  outline: Parameters<NonNullable<Transport['admit']>>[0],
+): Promise<Admission> {
+  if (transport.admit !== undefined) return await transport.admit(outline);
+  const permit: Permit = {
+    to: outline.to,
+    send: (mail, releaseDot, stopping) => transport.send(mail, releaseDot, stopping),
+    cancel: () => undefined,
+  };
+  return { permits: [permit], postponed: [] };
+}
+
+function simulatedPermit(address: string): Permit {
+  return {
+    to: [address],
+    send: () => Promise.resolve(resultOf(address)),
+    cancel: () => undefined,
+  };
+}
+
+function resultOf(address: string): TransactionResult {
+  const reply = replies[simulatedOutcome(address) ?? 'bounce'];
+  const stage = reply.code === 250 ? 'final' : 'rcpt';
+  const end: TransactionEnd = { kind: 'reply', stage, reply };
+  return { refused: new Map(), end, server: 'simulator', transcript: [] };
+}

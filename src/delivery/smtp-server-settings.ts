@@ -1,0 +1,126 @@
+import { OperatorError } from '../foundation/errors.ts';
+
+/**
+ * `required`: encrypted and verified, or nothing is sent. `optional`: in clear where no encryption is offered, verified
+ * where it is. `unverified`: encrypted where offered, to whoever answers. `off`: in clear.
+ */
+export type TlsUse = 'required' | 'optional' | 'off' | 'unverified';
+
+/** A server that takes our mail, and how to speak with it. */
+export interface SmtpServerSettings {
+  readonly host: string;
+  readonly port: number;
+  /** TLS from the first byte (RFC 8314 section 3.3) instead of STARTTLS (RFC 3207). */
+  readonly implicitTls: boolean;
+  readonly tls: TlsUse;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+  /** SASL mechanism; undefined: the first that both sides know. */
+  readonly mechanism: string | undefined;
+  /** Connections at the same time. */
+  readonly connections: number;
+  /** Messages over one connection. */
+  readonly messagesPerConnection: number;
+  /** Name that the certificate must show; undefined: the host. */
+  readonly serverName?: string;
+  /** Address of this machine to connect from; undefined: the system's choice. */
+  readonly localAddress?: string;
+  /** Authorities to trust instead of the usual ones, in PEM. */
+  readonly ca?: string;
+}
+
+const tlsUses: readonly TlsUse[] = ['required', 'optional', 'off', 'unverified'];
+const mechanisms = ['PLAIN', 'LOGIN', 'CRAM-MD5'];
+
+/**
+ * Reads one relay's address: `smtp://user:password@host:587?tls=required&connections=10`.
+ * TLS is required where a password would otherwise travel in clear, and used where it is offered else; `tls` says
+ * otherwise.
+ * @throws OperatorError saying what to change; it never repeats the password
+ */
+export function readSmtpServer(text: string): SmtpServerSettings {
+  const url = URL.parse(text);
+  if (url === null || !['smtp:', 'smtps:'].includes(url.protocol) || url.hostname === '') {
+    throw new OperatorError(
+      'SMTP_URL must look like smtp://user:password@host:587 or smtps://user:password@host:465.',
+    );
+  }
+  const implicitTls = url.protocol === 'smtps:';
+  const user = url.username === '' ? undefined : decode(url.username);
+  const known = new Set(['tls', 'connections', 'messages', 'auth']);
+  const stranger = [...url.searchParams.keys()].find((name) => !known.has(name));
+  if (stranger !== undefined)
+    throw new OperatorError(
+      `SMTP_URL knows tls, auth, connections and messages, not "${stranger}".`,
+    );
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port || (implicitTls ? 465 : 587)),
+    implicitTls,
+    tls: readTls(url.searchParams.get('tls'), implicitTls, user !== undefined),
+    user,
+    password: user === undefined ? undefined : decode(url.password),
+    mechanism: readMechanism(url.searchParams.get('auth')),
+    connections: readCount('connections', url.searchParams.get('connections'), 10, 1_000),
+    messagesPerConnection: readCount('messages', url.searchParams.get('messages'), 100, 100_000),
+  };
+}
+
+/**
+ * Reads SMTP_URL: one relay, or several with spaces between them, the most wanted first.
+ * @throws OperatorError saying what to change
+ */
+export function readSmtpServers(text: string): SmtpServerSettings[] {
+  return text.split(/\s+/).filter(Boolean).map(readSmtpServer);
+}
+
+/** The inbox inside this service: on the loopback, without TLS. */
+export function inboxServer(port: number): SmtpServerSettings {
+  return {
+    host: '127.0.0.1',
+    port,
+    implicitTls: false,
+    tls: 'off',
+    user: undefined,
+    password: undefined,
+    mechanism: undefined,
+    connections: 10,
+    messagesPerConnection: 10_000,
+  };
+}
+
+function readTls(text: string | null, implicitTls: boolean, credentials: boolean): TlsUse {
+  if (text === null) return implicitTls || credentials ? 'required' : 'optional';
+  const found = tlsUses.find((use) => use === text);
+  if (found === undefined)
+    throw new OperatorError(`tls in SMTP_URL must be one of ${tlsUses.join(', ')}, not "${text}".`);
+  if (implicitTls && found === 'off')
+    throw new OperatorError('smtps:// always uses TLS; write smtp:// with tls=off for none.');
+  return found;
+}
+
+function readMechanism(text: string | null): string | undefined {
+  if (text === null) return undefined;
+  const found = mechanisms.find((mechanism) => mechanism === text.toUpperCase());
+  if (found === undefined)
+    throw new OperatorError(`auth in SMTP_URL must be one of ${mechanisms.join(', ')}.`);
+  return found;
+}
+
+function readCount(name: string, text: string | null, given: number, most: number): number {
+  if (text === null) return given;
+  const count = Number(text);
+  if (!/^\d{1,6}$/.test(text) || count < 1 || count > most)
+    throw new OperatorError(`${name} in SMTP_URL must be a number from 1 to ${most}.`);
+  return count;
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new OperatorError(
+      'User or password in SMTP_URL has a % that begins no code; write it as %25.',
+    );
+  }
+}

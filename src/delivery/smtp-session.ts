@@ -1,0 +1,336 @@
+import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import { DotRefused, DotUnknown, holdMessage } from './held-message.ts';
+import { parseReply, type Reply } from './reply.ts';
+import type { SmtpServerSettings } from './smtp-server-settings.ts';
+import { Transcript } from './transcript.ts';
+import type { FaultKind, OutgoingMail, Stage, TransactionEnd } from './transport.ts';
+
+/** How long each step may take, in milliseconds. */
+export interface SmtpTimeouts {
+  /** Name look-up, connection, greeting and TLS together. */
+  readonly connect: number;
+  readonly greeting: number;
+  /** One command and its reply. */
+  readonly command: number;
+  /** The message's text. */
+  readonly data: number;
+  /** From the final dot to its reply. */
+  readonly final: number;
+}
+
+/** RFC 5321 section 4.5.3.2: 5 minutes for the greeting and each command, 3 for a block of text, 10 after the dot. */
+export const standardTimeouts: SmtpTimeouts = {
+  connect: 330_000,
+  greeting: 300_000,
+  command: 300_000,
+  data: 180_000,
+  final: 600_000,
+};
+
+/** What Nodemailer says about an error. */
+interface ConnectionError extends Error {
+  readonly code?: string | undefined;
+  readonly command?: string | undefined;
+  readonly response?: string | undefined;
+  readonly rejectedErrors?: readonly ConnectionError[] | undefined;
+  readonly recipient?: string | undefined;
+}
+
+/** A session could not be begun. */
+export class NoSession extends Error {
+  override name = 'NoSession';
+  readonly end: TransactionEnd;
+  readonly transcript: readonly string[];
+
+  constructor(end: TransactionEnd, transcript: readonly string[]) {
+    super('no SMTP session');
+    this.end = end;
+    this.transcript = transcript;
+  }
+}
+
+export interface SessionOutcome {
+  readonly end: TransactionEnd;
+  readonly refused: ReadonlyMap<string, Reply>;
+  readonly transcript: readonly string[];
+}
+
+/** One connection to a server, greeted and authenticated, for one transaction after the other. */
+export class SmtpSession {
+  readonly #connection: SMTPConnection;
+  readonly #timeouts: SmtpTimeouts;
+  readonly #transcript: Transcript;
+  readonly #smtpUtf8: boolean;
+  #settle: ((end: TransactionEnd) => void) | undefined;
+  #onEnd: (() => void) | undefined;
+  #used = 0;
+
+  private constructor(
+    connection: SMTPConnection,
+    timeouts: SmtpTimeouts,
+    transcript: Transcript,
+    smtpUtf8: boolean,
+  ) {
+    this.#connection = connection;
+    this.#timeouts = timeouts;
+    this.#transcript = transcript;
+    this.#smtpUtf8 = smtpUtf8;
+    connection.on('end', () => this.#onEnd?.());
+  }
+
+  /**
+   * Connects, greets, encrypts and authenticates as the settings say.
+   * @param name what we call ourselves in EHLO; undefined: the machine's name
+   * @throws NoSession with the reply or fault that came instead
+   */
+  static async open(
+    server: SmtpServerSettings,
+    name: string | undefined,
+    timeouts: SmtpTimeouts,
+  ): Promise<SmtpSession> {
+    const transcript = new Transcript();
+    const connection = new SMTPConnection({
+      host: server.host,
+      port: server.port,
+      secure: server.implicitTls,
+      requireTLS: server.tls === 'required' && !server.implicitTls,
+      ignoreTLS: server.tls === 'off',
+      opportunisticTLS: server.tls === 'optional',
+      connectionTimeout: timeouts.connect,
+      greetingTimeout: timeouts.greeting,
+      socketTimeout: Math.max(timeouts.command, timeouts.final) + 1_000,
+      socketCloseTimeout: 1_000,
+      tls: {
+        rejectUnauthorized: server.tls !== 'unverified',
+        ...(server.serverName !== undefined && { servername: server.serverName }),
+        ...(server.ca !== undefined && { ca: server.ca }),
+      },
+      ...(server.localAddress !== undefined && { localAddress: server.localAddress }),
+      ...(name !== undefined && { name }),
+      logger: transcript,
+      transactionLog: true,
+    });
+    const smtpUtf8 = await begin(connection, server, transcript, timeouts);
+    return new SmtpSession(connection, timeouts, transcript, smtpUtf8);
+  }
+
+  /** Transactions made so far. */
+  get used(): number {
+    return this.#used;
+  }
+
+  /** True where what is said is encrypted. */
+  get encrypted(): boolean {
+    return this.#connection.secure;
+  }
+
+  /** True where another transaction can be made. */
+  get usable(): boolean {
+    return !this.#connection.destroyed;
+  }
+
+  /** Told once the connection is over. */
+  onEnd(listener: () => void): void {
+    this.#onEnd = listener;
+  }
+
+  /** Makes one transaction; see `Transport.send`. */
+  async send(mail: OutgoingMail, releaseDot: () => Promise<boolean>): Promise<SessionOutcome> {
+    if (this.#used > 0) this.#transcript.note('connection reused');
+    this.#used += 1;
+    const refused = new Map<string, Reply>();
+    const end =
+      mail.needsSmtpUtf8 && !this.#smtpUtf8
+        ? // RFC 6531 section 3.2: such a message must not go to a server without the extension.
+          ({
+            kind: 'unfit',
+            cause: 'unsupported',
+            text: 'the server does not take addresses with letters beyond ASCII (SMTPUTF8)',
+          } as const)
+        : await this.#transact(mail, releaseDot, refused);
+    return { end, refused, transcript: this.#transcript.take() };
+  }
+
+  /** Ends a transaction that was refused, so that the next one starts clean. @returns false where the connection is no good */
+  reset(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.drop(), this.#timeouts.command);
+      this.onEnd(() => resolve(false));
+      this.#connection.reset((error) => {
+        clearTimeout(timer);
+        this.#transcript.take();
+        resolve(error === null);
+      });
+    });
+  }
+
+  /** Ends the connection politely. */
+  quit(): void {
+    if (!this.usable) return;
+    const timer = setTimeout(() => this.#connection.close(), 2_000);
+    timer.unref();
+    this.#connection.quit();
+  }
+
+  /** Ends the connection at once. A transaction under way ends as stopped or uncertain. */
+  drop(): void {
+    this.#connection.close();
+    this.#settle?.({ kind: 'stopped' });
+  }
+
+  #transact(
+    mail: OutgoingMail,
+    releaseDot: () => Promise<boolean>,
+    refused: Map<string, Reply>,
+  ): Promise<TransactionEnd> {
+    return new Promise((resolve) => {
+      let stage: Stage = 'mail';
+      let timer: NodeJS.Timeout | undefined;
+      let settled = false;
+      const settle = (end: TransactionEnd): void => {
+        settled = true;
+        clearTimeout(timer);
+        this.#settle = undefined;
+        // The dot has left: whatever went wrong since, nobody knows what the server did.
+        const unknown = stage === 'final' && (end.kind === 'fault' || end.kind === 'stopped');
+        resolve(unknown ? { kind: 'uncertain', text: textOf(end) } : end);
+      };
+      const enter = (next: Stage, milliseconds: number): void => {
+        if (settled) return;
+        stage = next;
+        clearTimeout(timer);
+        timer = setTimeout(() => {
+          settle({
+            kind: 'fault',
+            stage,
+            fault: 'timeout',
+            text: `no reply for ${milliseconds / 1_000} s`,
+          });
+          this.#connection.close();
+        }, milliseconds);
+      };
+      this.#settle = settle;
+      enter('mail', this.#timeouts.command);
+      const held = holdMessage(mail.raw, {
+        onText: () => enter('data', this.#timeouts.data),
+        releaseDot,
+        onDot: () => enter('final', this.#timeouts.final),
+      });
+      const envelope = { from: mail.from, to: [...mail.to], size: mail.raw.length };
+      this.#connection.send(envelope, held, (error: ConnectionError | null, info) => {
+        collectRefused(error?.rejectedErrors ?? info?.rejectedErrors, refused);
+        if (error !== null) this.#fail(error, stage, settle);
+        else if (stage === 'final')
+          settle({ kind: 'reply', stage, reply: parseReply(info.response) });
+        else this.#fail(new Error('the server answered before the final dot'), stage, settle);
+      });
+    });
+  }
+
+  #fail(error: ConnectionError, stage: Stage, settle: (end: TransactionEnd) => void): void {
+    if (error instanceof DotRefused) {
+      settle({ kind: 'lost' });
+      this.#connection.close();
+      return;
+    }
+    if (error instanceof DotUnknown) {
+      settle({ kind: 'fault', stage, fault: 'database', text: 'the final dot was not sent' });
+      this.#connection.close();
+      return;
+    }
+    settle(endOf(error, stage));
+    // After an error beside the dialogue, or in the middle of the text, the two sides no longer agree where they are.
+    if (error.response === undefined || stage === 'data') this.#connection.close();
+  }
+}
+
+function begin(
+  connection: SMTPConnection,
+  server: SmtpServerSettings,
+  transcript: Transcript,
+  timeouts: SmtpTimeouts,
+): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: ConnectionError): void => {
+      clearTimeout(timer);
+      connection.close();
+      reject(new NoSession(endOf(error, 'connect'), transcript.take()));
+    };
+    const began = (smtpUtf8: boolean): void => {
+      clearTimeout(timer);
+      resolve(smtpUtf8);
+    };
+    const timer = setTimeout(() => {
+      fail(Object.assign(new Error('the server took too long'), { code: 'ETIMEDOUT' }));
+    }, timeouts.connect + timeouts.command);
+    connection.on('error', fail);
+    connection.connect((error) => {
+      if (error) return fail(error);
+      const smtpUtf8 = /[ -]SMTPUTF8\b/im.test(String(connection.lastServerResponse));
+      const { user, password: pass, mechanism } = server;
+      if (user === undefined) return began(smtpUtf8);
+      transcript.secret = true;
+      const method = mechanism === undefined ? {} : { method: mechanism };
+      connection.login({ user, pass: pass ?? '', ...method }, (refusal) => {
+        transcript.secret = false;
+        if (refusal) fail(refusal);
+        else began(smtpUtf8);
+      });
+    });
+  });
+}
+
+const stageOfCommand: Readonly<Record<string, Stage>> = {
+  'MAIL FROM': 'mail',
+  'RCPT TO': 'rcpt',
+  DATA: 'data',
+};
+
+function endOf(error: ConnectionError, stage: Stage): TransactionEnd {
+  // A refused STARTTLS is a reply too, but it says nothing about mail.
+  if (error.code === 'ETLS') {
+    const said = error.response === undefined ? '' : `: ${error.response}`;
+    return { kind: 'fault', stage, fault: 'tls', text: plain(error.message + said) };
+  }
+  if (error.response !== undefined) {
+    const at = stage === 'mail' ? (stageOfCommand[error.command ?? ''] ?? stage) : stage;
+    return { kind: 'reply', stage: at, reply: parseReply(error.response) };
+  }
+  if (error.code === 'EMESSAGE' && stage === 'mail')
+    return { kind: 'unfit', cause: 'size', text: error.message };
+  return { kind: 'fault', stage, fault: faultOf(error), text: plain(error.message) };
+}
+
+const faults: Readonly<Record<string, FaultKind>> = {
+  EDNS: 'name',
+  ETLS: 'tls',
+  ETIMEDOUT: 'timeout',
+  ECONNECTION: 'closed',
+  EPROTOCOL: 'protocol',
+};
+
+function faultOf(error: ConnectionError): FaultKind {
+  const known = faults[error.code ?? ''];
+  if (known !== undefined) return known;
+  if (error.code === undefined) return 'protocol';
+  return /certificate|\bssl\b|\btls\b/i.test(error.message) ? 'tls' : 'connection';
+}
+
+function collectRefused(
+  errors: readonly ConnectionError[] | undefined,
+  refused: Map<string, Reply>,
+): void {
+  for (const error of errors ?? []) {
+    if (error.recipient !== undefined && error.response !== undefined)
+      refused.set(error.recipient, parseReply(error.response));
+  }
+}
+
+function textOf(end: TransactionEnd): string {
+  if (end.kind === 'fault') return `${end.text} after the final dot`;
+  return 'the connection was dropped after the final dot';
+}
+
+function plain(text: string): string {
+  return text.replace(/\s+/g, ' ').slice(0, 300);
+}

@@ -1,0 +1,50 @@
+import type { Log } from '../../foundation/log.ts';
+import type { TlsResult, TlsTally } from './tls-result.ts';
+import type { TlsCount } from './tls-result-store.ts';
+
+const writeMilliseconds = 30_000;
+/** Past this many different results, they are written at once. */
+const most = 1_000;
+
+/** Counts sessions in memory and writes the counts from time to time. */
+export class TlsCounter implements TlsTally {
+  readonly #add: (counts: readonly TlsCount[]) => Promise<void>;
+  readonly #log: Log;
+  #counts = new Map<string, { result: TlsResult; sessions: number }>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(add: (counts: readonly TlsCount[]) => Promise<void>, log: Log) {
+    this.#add = add;
+    this.#log = log;
+  }
+
+  count(result: TlsResult): void {
+    const key = [result.domain, result.policyType, result.type, result.host].join(' ');
+    const count = this.#counts.get(key);
+    if (count === undefined) this.#counts.set(key, { result, sessions: 1 });
+    else count.sessions += 1;
+    if (this.#counts.size > most) void this.write();
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.write(), writeMilliseconds);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.write();
+  }
+
+  /** Writes what was counted. What cannot be written is dropped: a report with a gap is better than a growing memory. */
+  async write(): Promise<void> {
+    if (this.#counts.size === 0) return;
+    const counts = [...this.#counts.values()].map(({ result, sessions }) => ({
+      ...result,
+      sessions,
+    }));
+    this.#counts = new Map();
+    await this.#add(counts).catch((error: unknown) => {
+      this.#log.debug({ err: error }, 'counts for TLS reporting cannot be written');
+    });
+  }
+}

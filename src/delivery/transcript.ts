@@ -1,0 +1,68 @@
+const longestLine = 500;
+const firstLines = 60;
+const lastLines = 20;
+
+interface Entry {
+  readonly tnx?: unknown;
+}
+
+/**
+ * Listens to one SMTP connection and keeps what was said, bounded, without credentials and without the message's text.
+ * It has the shape of the logger that the connection takes.
+ */
+export class Transcript {
+  #head: string[] = [];
+  #tail: string[] = [];
+  #cut = 0;
+  /** While true, what the client says is a credential. */
+  secret = false;
+
+  /** A line of ours about the connection. */
+  note(text: string): void {
+    this.#add(`* ${text}`);
+  }
+
+  /** What was kept since the last call; forgets it. */
+  take(): string[] {
+    const lines =
+      this.#cut === 0
+        ? [...this.#head, ...this.#tail]
+        : [...this.#head, `* ${this.#cut} lines left out`, ...this.#tail];
+    this.#head = [];
+    this.#tail = [];
+    this.#cut = 0;
+    return lines;
+  }
+
+  debug(entry: Entry, message?: unknown): void {
+    if (typeof message !== 'string') return;
+    if (entry.tnx === 'server')
+      for (const line of message.split(/\r?\n/, 200)) this.#add(`< ${line}`);
+    else if (entry.tnx === 'client') this.#add(`> ${this.#withoutSecret(message)}`);
+  }
+
+  trace(): void {}
+  info(): void {}
+  warn(): void {}
+  error(): void {}
+  fatal(): void {}
+
+  #withoutSecret(line: string): string {
+    const command = /^AUTH\s+\S+/i.exec(line)?.[0];
+    if (command !== undefined) return `${command} ***`;
+    return this.secret ? '***' : line;
+  }
+
+  #add(line: string): void {
+    const cut = line.length <= longestLine ? line : `${line.slice(0, longestLine)}…`;
+    if (this.#head.length < firstLines) {
+      this.#head.push(cut);
+      return;
+    }
+    this.#tail.push(cut);
+    if (this.#tail.length > lastLines) {
+      this.#tail.shift();
+      this.#cut += 1;
+    }
+  }
+}

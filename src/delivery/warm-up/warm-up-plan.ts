@@ -1,0 +1,25 @@
+import type { WarmUp } from '../../sender/sending-domain.ts';
+
+const dayMilliseconds = 86_400_000;
+
+/** The UTC day of a time: `2026-03-01`. */
+export function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
+
+/** Messages that may leave on a day; undefined where the plan is over. Before its first day, nothing may. */
+export function allowance({ from, plan }: WarmUp, day: string): number | undefined {
+  const place = Math.round((Date.parse(day) - Date.parse(from)) / dayMilliseconds);
+  if (place < 0) return 0;
+  return place < plan.length ? (plan[place] ?? 0) : undefined;
+}
+
+/**
+ * A usual plan: it begins with `first` messages and doubles every second day until it reaches `goal`, so that receivers
+ * see a new sender grow instead of appear.
+ */
+export function usualPlan(goal: number, first = 50): number[] {
+  const plan: number[] = [];
+  for (let most = first; most < goal; most *= Math.SQRT2) plan.push(Math.round(most));
+  return plan;
+}

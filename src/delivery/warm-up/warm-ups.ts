@@ -1,0 +1,126 @@
+import type { Log } from '../../foundation/log.ts';
+import type { WarmUp } from '../../sender/sending-domain.ts';
+import type { Source, SourceLimits } from '../direct/source-pools.ts';
+import { allowance, dayOf } from './warm-up-plan.ts';
+
+/** What warm-ups need of the database. */
+export interface WarmUpCounts {
+  share(
+    day: string,
+    uses: readonly { subject: string; used: number }[],
+  ): Promise<ReadonlyMap<string, number>>;
+  sourcePlans(): Promise<ReadonlyMap<string, WarmUp>>;
+}
+
+interface Count {
+  /** Of this node, not yet told to the others. */
+  fresh: number;
+  /** Of all nodes, as known last. */
+  known: number;
+}
+
+const shareMilliseconds = 2_000;
+
+/**
+ * Keeps warm-up plans: how much of a day's allowance all nodes together have used. Nodes tell each other every other
+ * second, so a day may end with as much too many as leaves in that time.
+ */
+export class WarmUps implements SourceLimits {
+  readonly #counts: WarmUpCounts;
+  readonly #now: () => number;
+  readonly #log: Log;
+  #subjects = new Map<string, Count>();
+  #plans: ReadonlyMap<string, WarmUp> = new Map();
+  #day: string;
+  #timer: NodeJS.Timeout | undefined;
+  #sharing: Promise<void> | undefined;
+
+  constructor(counts: WarmUpCounts, now: () => number, log: Log) {
+    this.#counts = counts;
+    this.#now = now;
+    this.#log = log;
+    this.#day = dayOf(now());
+  }
+
+  /** What is left of a subject's day; undefined: there is no limit. A subject that was not counted yet is looked up. */
+  async left(subject: string, warmUp: WarmUp): Promise<number | undefined> {
+    const most = allowance(warmUp, this.#today());
+    if (most === undefined) return undefined;
+    if (!this.#subjects.has(subject)) {
+      this.#subjects.set(subject, { fresh: 0, known: 0 });
+      await this.share();
+    }
+    return Math.max(0, most - this.#usedOf(subject));
+  }
+
+  /** Counts a message. */
+  count(subject: string): void {
+    this.#today();
+    const count = this.#subjects.get(subject);
+    if (count === undefined) this.#subjects.set(subject, { fresh: 1, known: 0 });
+    else count.fresh += 1;
+  }
+
+  mayUse(source: Source): boolean {
+    const plan = this.#plans.get(source.address ?? '');
+    const most = plan && allowance(plan, this.#today());
+    return most === undefined || this.#usedOf(subjectOf(source)) < most;
+  }
+
+  used(source: Source): void {
+    if (this.#plans.has(source.address ?? '')) this.count(subjectOf(source));
+  }
+
+  async start(): Promise<void> {
+    await this.share();
+    this.#timer ??= setInterval(() => void this.share(), shareMilliseconds);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.share();
+  }
+
+  /** Tells the other nodes, and hears of them. */
+  share(): Promise<void> {
+    this.#sharing ??= this.#share().finally(() => {
+      this.#sharing = undefined;
+    });
+    return this.#sharing;
+  }
+
+  async #share(): Promise<void> {
+    const day = this.#today();
+    const counts = [...this.#subjects];
+    const uses = counts.map(([subject, { fresh }]) => ({ subject, used: fresh }));
+    try {
+      this.#plans = await this.#counts.sourcePlans();
+      const known = uses.length === 0 ? new Map() : await this.#counts.share(day, uses);
+      if (day !== this.#day) return;
+      for (const [place, [subject, count]] of counts.entries()) {
+        count.fresh -= uses[place]?.used ?? 0;
+        count.known = known.get(subject) ?? count.known;
+      }
+    } catch (error) {
+      this.#log.debug({ err: error }, 'warm-up counts cannot be shared');
+    }
+  }
+
+  #usedOf(subject: string): number {
+    const count = this.#subjects.get(subject);
+    return count === undefined ? 0 : count.fresh + count.known;
+  }
+
+  #today(): string {
+    const day = dayOf(this.#now());
+    if (day !== this.#day) {
+      this.#day = day;
+      this.#subjects = new Map();
+    }
+    return day;
+  }
+}
+
+function subjectOf(source: Source): string {
+  return `source:${source.address ?? ''}`;
+}

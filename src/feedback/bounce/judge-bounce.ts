@@ -1,0 +1,75 @@
+import { classifyReply } from '../../delivery/classify-reply.ts';
+import { bouncePhrases } from './bounce-phrases.ts';
+import type { MailReport } from './mail-report.ts';
+
+const longestDiagnostic = 500;
+/** A basic code that no rule names: the status alone decides. */
+const namelessPermanent = 559;
+const namelessTemporary = 459;
+
+/**
+ * Decides what a failed delivery was about, from the status of the report and the words of the server.
+ * @param status the report's own, RFC 3463
+ * @param words what the server or the program said
+ */
+export function judgeBounce(
+  status: string | undefined,
+  words: string,
+): MailReport & { kind: 'bounce' } {
+  const reply = findReply(words);
+  const enhanced = preciser(status, reply?.enhanced);
+  const digit = Number((enhanced ?? String(reply?.code ?? 5)).charAt(0));
+  const permanent = digit !== 4;
+  const code = codeFor(reply?.code, permanent);
+  const meaning = classifyReply(code, enhanced, words);
+  let cause = meaning.kind === 'delivered' ? 'other' : meaning.cause;
+  if (cause === 'other' || (reply === undefined && isVague(enhanced))) {
+    const phrase = bouncePhrases.find(({ text }) => text.test(words.slice(0, 4_000)));
+    if (phrase !== undefined) cause = phrase.cause;
+  }
+  return { kind: 'bounce', permanent, cause, status: enhanced, diagnostic: shorten(words) };
+}
+
+function codeFor(code: number | undefined, permanent: boolean): number {
+  if (code === undefined) return permanent ? namelessPermanent : namelessTemporary;
+  const sameClass = Math.floor(code / 100) === (permanent ? 5 : 4);
+  return sameClass ? code : permanent ? namelessPermanent : namelessTemporary;
+}
+
+/** X.0.0 and X.5.0 say nothing; then the server's own status counts, if it says more. */
+function preciser(report: string | undefined, reply: string | undefined): string | undefined {
+  if (report === undefined || isVague(report)) return reply ?? report;
+  return report;
+}
+
+function isVague(status: string | undefined): boolean {
+  return status === undefined || /^[245]\.(0\.0|0|5\.0|7\.0|3\.0)$/.test(status);
+}
+
+/** The first SMTP reply in a text: `550 5.1.1 …`, `550-5.1.1`, `552: …`, `#5.1.1`, or a status alone. */
+export function findReply(
+  text: string,
+): { readonly code: number | undefined; readonly enhanced: string | undefined } | undefined {
+  const words = text.slice(0, 20_000);
+  const full =
+    /(?<![\d.:[-])([45][0-5]\d)(?:[ :,>#-]+\(?#?([45]\.\d{1,3}\.\d{1,3})\b)?(?=[ :,;)>-]|$)/m.exec(
+      words,
+    );
+  const alone = /(?<![\d.])#?([45]\.\d{1,2}\.\d{1,3})(?![\d.])/.exec(words);
+  if (full === null && alone === null) return undefined;
+  return {
+    code: full === null ? undefined : Number(full[1]),
+    enhanced: full?.[2] ?? alone?.[1],
+  };
+}
+
+/** One line, bounded, without mail addresses: events hold no personal data. */
+export function shorten(words: string): string {
+  return words
+    .slice(0, 4_000)
+    .replace(/[^\s<>"'(),;:[\]]{1,100}@[^\s<>"'(),;:[\]]{1,255}/g, '[address]')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, longestDiagnostic)
+    .toWellFormed();
+}

@@ -1,0 +1,125 @@
+/** A part of a message: its own header fields and what it holds. */
+export interface MimePart {
+  /** In lower case, without parameters. */
+  readonly type: string;
+  /** Values by lower-case name, unfolded, in their order. */
+  readonly headers: ReadonlyMap<string, readonly string[]>;
+  /** Decoded text of a part without parts of its own. */
+  readonly text: string;
+  readonly parts: readonly MimePart[];
+}
+
+const deepest = 6;
+const mostParts = 100;
+/** What a report says stands at its beginning; the rest of a large one is not read. */
+const longestText = 200_000;
+
+/**
+ * Reads the structure of a message (RFC 2045, 2046) as far as reports need it, forgiving what programs get wrong: bare line
+ * feeds, missing closing boundaries, unknown encodings. Never throws.
+ */
+export function readMime(source: Buffer): MimePart {
+  const text = source.toString('latin1', 0, Math.min(source.length, 2_000_000));
+  return readPart(text.replaceAll('\r\n', '\n'), deepest, { left: mostParts });
+}
+
+function readPart(source: string, depth: number, budget: { left: number }): MimePart {
+  budget.left -= 1;
+  const [head, body] = splitHead(source);
+  const headers = readHeaders(head);
+  const contentType = headers.get('content-type')?.[0] ?? 'text/plain';
+  const type = (contentType.split(';')[0] ?? '').trim().toLowerCase();
+  const boundary = type.startsWith('multipart/') ? boundaryOf(contentType) : undefined;
+  if (boundary !== undefined && depth > 0) {
+    const parts = splitParts(body, boundary)
+      .slice(0, Math.max(0, budget.left))
+      .map((part) => readPart(part, depth - 1, budget));
+    return { type, headers, text: '', parts };
+  }
+  const decoded = decode(body.slice(0, longestText), headers, contentType);
+  return { type, headers, text: decoded, parts: [] };
+}
+
+function splitHead(source: string): [head: string, body: string] {
+  if (source.startsWith('\n')) return ['', source.slice(1)];
+  const end = source.indexOf('\n\n');
+  return end === -1 ? [source, ''] : [source.slice(0, end), source.slice(end + 2)];
+}
+
+/** Header-like lines (RFC 5322 section 2.2) by lower-case name; also those of reports. */
+export function readHeaders(head: string): Map<string, string[]> {
+  const headers = new Map<string, string[]>();
+  let last: string[] | undefined;
+  for (const line of head.split('\n').slice(0, 500)) {
+    if (/^[ \t]/.test(line) && last !== undefined) {
+      last.push(`${last.pop() ?? ''} ${line.trim()}`.trim());
+      continue;
+    }
+    const field = /^([!-9;-~]{1,80})[ \t]*:[ \t]*(.*)$/.exec(line);
+    if (field === null) continue;
+    const name = (field[1] ?? '').toLowerCase();
+    last = headers.get(name) ?? [];
+    last.push((field[2] ?? '').slice(0, 4_000).trimEnd());
+    headers.set(name, last);
+  }
+  return headers;
+}
+
+function boundaryOf(contentType: string): string | undefined {
+  const found = /;\s*boundary\s*=\s*(?:"([^"]{1,200})"|([^;\s"]{1,200}))/i.exec(contentType);
+  return found?.[1] ?? found?.[2];
+}
+
+function splitParts(body: string, boundary: string): string[] {
+  const marker = `\n--${boundary}`;
+  const parts: string[] = [];
+  const text = `\n${body}`;
+  let at = text.indexOf(marker);
+  while (at !== -1 && parts.length < mostParts) {
+    const start = at + marker.length;
+    if (text.startsWith('--', start)) break;
+    const lineEnd = text.indexOf('\n', start);
+    if (lineEnd === -1) break;
+    const next = text.indexOf(marker, lineEnd);
+    parts.push(text.slice(lineEnd + 1, next === -1 ? undefined : next));
+    at = next;
+  }
+  return parts;
+}
+
+function decode(
+  body: string,
+  headers: ReadonlyMap<string, readonly string[]>,
+  contentType: string,
+): string {
+  const encoding = headers.get('content-transfer-encoding')?.[0]?.trim().toLowerCase();
+  const bytes =
+    encoding === 'base64'
+      ? Buffer.from(body, 'base64')
+      : Buffer.from(encoding === 'quoted-printable' ? fromQuotedPrintable(body) : body, 'latin1');
+  const charset = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(contentType)?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    return bytes.toString('utf8');
+  }
+}
+
+function fromQuotedPrintable(text: string): string {
+  return text
+    .replace(/[ \t]*=[ \t]*\n/g, '')
+    .replace(/=([0-9A-F]{2})/gi, (_all, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    );
+}
+
+/** All parts of a message, the outer before the inner; messages within are not opened. */
+export function* eachPart(part: MimePart): Generator<MimePart> {
+  yield part;
+  for (const inner of part.parts) yield* eachPart(inner);
+}
+
+/** The first value of a header, or the empty text. */
+export function headerOf(part: Pick<MimePart, 'headers'>, name: string): string {
+  return part.headers.get(name)?.[0] ?? '';
+}

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import type { ReturnPath } from '../../delivery/return-path.ts';
+import type { MailReport } from './mail-report.ts';
+import { readReport } from './read-report.ts';
+import type { OutsideEvent } from './report-store.ts';
+
+/**
+ * What a mail to a return path means for its message. The return path alone says whose message it is and which recipient,
+ * and proves that it answers mail of this service; what the mail itself names is not believed.
+ * @returns undefined where it says nothing about the message
+ */
+export function takeReport(path: ReturnPath, source: Buffer): OutsideEvent | undefined {
+  const report = readReport(source);
+  const event = eventOf(report);
+  if (event === undefined) return undefined;
+  return { ...path, ...event, report: createHash('sha256').update(source).digest('base64url') };
+}
+
+function eventOf(report: MailReport): Pick<OutsideEvent, 'kind' | 'detail'> | undefined {
+  if (report.kind === 'bounce') {
+    const { permanent, cause, status, diagnostic } = report;
+    const detail = { by: 'mail', cause, permanent, status, reason: diagnostic };
+    return { kind: 'bounced', detail };
+  }
+  if (report.kind === 'delay')
+    return {
+      kind: 'delayed',
+      detail: { by: 'mail', status: report.status, reason: report.diagnostic },
+    };
+  if (report.kind === 'complaint')
+    return { kind: 'complained', detail: { by: 'mail', feedbackType: report.feedbackType } };
+  return undefined;
+}

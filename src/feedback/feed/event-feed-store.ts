@@ -1,0 +1,123 @@
+import { sql } from 'kysely';
+import type { Database } from '../../foundation/database/open-database.ts';
+
+type Kysely = Database['kysely'];
+
+/**
+ * Transactions `from` (included) up to `until` (not included), all of them ended: `message` and `message_event` rows whose
+ * `tx` lies between are complete and never change their `tx` any more.
+ */
+export interface FeedWindow {
+  readonly from: string;
+  readonly until: string;
+  /** Rows of messages and events in it. */
+  readonly rows: number;
+}
+
+/** True where some follower is behind rows that are there. */
+export async function anyBehind(kysely: Kysely, names: readonly string[]): Promise<boolean> {
+  const { rows } = await sql<{ behind: boolean }>`
+    with c as (
+      select coalesce(min(coalesce(f.tx, '0'::xid8)), '0'::xid8) as tx
+      from unnest(${names}::text[]) as n (name) left join feed_cursor f using (name))
+    select exists (select from message_event e, c where e.tx >= c.tx)
+      or exists (select from message m, c where m.tx >= c.tx) as behind`.execute(kysely);
+  return rows[0]?.behind ?? false;
+}
+
+/** Makes a follower's row, at the beginning of everything that is kept. */
+export async function ensureCursor(kysely: Kysely, name: string): Promise<void> {
+  await sql`insert into feed_cursor (name) values (${name}) on conflict do nothing`.execute(kysely);
+}
+
+/**
+ * Takes the follower's lock for this transaction.
+ * @returns its place, or undefined where another node holds it
+ */
+export async function lockCursor(transaction: Kysely, name: string): Promise<string | undefined> {
+  const { rows } = await sql<{ tx: string }>`
+    select tx::text from feed_cursor where name = ${name} for update skip locked`.execute(
+    transaction,
+  );
+  return rows[0]?.tx;
+}
+
+/** Waits for the follower's lock. */
+export async function waitForCursor(transaction: Kysely, name: string): Promise<string> {
+  const { rows } = await sql<{ tx: string }>`
+    select tx::text from feed_cursor where name = ${name} for update`.execute(transaction);
+  return rows[0]?.tx ?? '0';
+}
+
+/**
+ * Everything below has ended. A snapshot knows of the whole server's transactions, and one of another database must not
+ * hold this one up: so those that still run here are looked for. They are read after the snapshot, so what has ended in
+ * between is seen by the statements that follow. Where another role's sessions cannot be seen, the snapshot alone counts.
+ */
+const bound = sql`
+  running as materialized (
+    select backend_xid::text::numeric as xid, usename is not null and state is null and backend_type = 'client backend' as hidden
+    from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+    union all
+    select transaction::text::numeric, false from pg_prepared_xacts where database = current_database()),
+  newest as materialized (
+    select pg_snapshot_xmax(pg_current_snapshot())::text::numeric as tx),
+  bound as materialized (
+    select case when exists (select from running where hidden) then pg_snapshot_xmin(pg_current_snapshot())
+      else (select least(newest.tx, min(
+          newest.tx - mod(newest.tx, 4294967296) + running.xid
+            - case when running.xid > mod(newest.tx, 4294967296) then 4294967296 else 0 end))::text::xid8
+        from newest left join running on true group by newest.tx) end as tx)`;
+
+/**
+ * The next window from a place on, with about `most` rows; a transaction is never split.
+ * @returns undefined where nothing has ended since
+ */
+export async function nextWindow(
+  transaction: Kysely,
+  from: string,
+  most: number,
+): Promise<FeedWindow | undefined> {
+  const { rows } = await sql<{ until: string | null; rows: number; full: boolean; end: string }>`
+    with ${bound},
+    found as (
+      select tx from (
+        (select tx from message_event where tx >= ${from}::xid8 and tx < (select tx from bound)
+         order by tx limit ${most})
+        union all
+        (select tx from message where tx >= ${from}::xid8 and tx < (select tx from bound)
+         order by tx limit ${most})) as either
+      order by tx limit ${most})
+    select (max(tx)::text::numeric + 1)::text as until, count(*)::int as rows, count(*) = ${most} as full,
+      (select tx::text from bound) as end
+    from found`.execute(transaction);
+  const [row] = rows;
+  if (row?.until == null) return undefined;
+  return { from, until: row.full ? row.until : row.end, rows: row.rows };
+}
+
+/** Says that everything before `until` is done. */
+export async function moveCursor(transaction: Kysely, name: string, until: string): Promise<void> {
+  await sql`update feed_cursor set tx = ${until}::xid8 where name = ${name}`.execute(transaction);
+}
+
+/**
+ * Where the database was restored into another server, its transactions count from another number: followers that are
+ * ahead of every transaction would wait for ever. Then rows that were followed get the number 1, the others a new one.
+ */
+export async function mendRestored(kysely: Kysely): Promise<boolean> {
+  const { rows } = await sql<{ ahead: boolean }>`
+    select coalesce(max(tx) > pg_snapshot_xmax(pg_current_snapshot()), false) as ahead
+    from feed_cursor`.execute(kysely);
+  if (rows[0]?.ahead !== true) return false;
+  await kysely.transaction().execute(async (transaction) => {
+    await sql`select from feed_cursor order by name for update`.execute(transaction);
+    for (const table of ['message', 'message_event']) {
+      await sql`
+        update ${sql.table(table)} set tx = case when tx < (select min(tx) from feed_cursor)
+          then '1'::xid8 else pg_current_xact_id() end`.execute(transaction);
+    }
+    await sql`update feed_cursor set tx = pg_current_xact_id()`.execute(transaction);
+  });
+  return true;
+}

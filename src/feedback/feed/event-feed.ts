@@ -1,0 +1,129 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { Log } from '../../foundation/log.ts';
+import {
+  anyBehind,
+  ensureCursor,
+  type FeedWindow,
+  lockCursor,
+  mendRestored,
+  moveCursor,
+  nextWindow,
+} from './event-feed-store.ts';
+
+/** Something that is written behind messages and events, exactly once for each window. */
+export interface Follower {
+  /** Names its place in `feed_cursor`; never changes. */
+  readonly name: string;
+  /** Writes what the window's rows mean. Its writes and the new place are one commit. */
+  follow(transaction: Database['kysely'], window: FeedWindow): Promise<void>;
+}
+
+export interface EventFeedParts {
+  readonly database: Database;
+  readonly log: Log;
+  readonly followers: readonly Follower[];
+}
+
+/** Rows of one window. */
+const mostRows = 5_000;
+const idleMilliseconds = 500;
+const longestPause = 30_000;
+
+/**
+ * Lets followers see every message and event once, in commit order, behind the statements that wrote them. Each follower
+ * is at work on one node at a time; its place moves in the transaction of its writes, so that nothing is missed or counted
+ * twice whatever happens to the process. One follower's fault does not stop the others.
+ */
+export class EventFeed {
+  readonly #parts: EventFeedParts;
+  readonly #stop = new AbortController();
+  readonly #failures = new Map<string, { count: number; until: number }>();
+  #running: Promise<void> | undefined;
+
+  constructor(parts: EventFeedParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Ends after the window that is under way. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  /** Brings every follower up to now, where no other node is at it; for tests and commands. */
+  async catchUp(): Promise<void> {
+    for (const { name } of this.#parts.followers)
+      await ensureCursor(this.#parts.database.kysely, name);
+    while (await this.#pass()) if (this.#stop.signal.aborted) return;
+  }
+
+  async #run(): Promise<void> {
+    const { kysely } = this.#parts.database;
+    let ready = false;
+    while (!this.#stop.signal.aborted) {
+      let worked = false;
+      try {
+        if (!ready) {
+          for (const { name } of this.#parts.followers) await ensureCursor(kysely, name);
+          if (await mendRestored(kysely))
+            this.#parts.log.warn('the database was restored; followers begin from here');
+          ready = true;
+        }
+        worked = await this.#pass();
+      } catch (error) {
+        this.#parts.log.warn({ err: error }, 'events cannot be followed now; trying on');
+      }
+      if (!worked)
+        await delay(idleMilliseconds, undefined, { signal: this.#stop.signal }).catch(
+          () => undefined,
+        );
+    }
+  }
+
+  /** One window for each follower. @returns true where there was one */
+  async #pass(): Promise<boolean> {
+    const { database, followers } = this.#parts;
+    const names = followers.map(({ name }) => name);
+    if (!(await anyBehind(database.kysely, names))) return false;
+    let worked = false;
+    for (const follower of followers) {
+      if (this.#stop.signal.aborted) return false;
+      if (await this.#follow(follower)) worked = true;
+    }
+    return worked;
+  }
+
+  async #follow(follower: Follower): Promise<boolean> {
+    const failed = this.#failures.get(follower.name);
+    if (failed !== undefined && failed.until > performance.now()) return false;
+    try {
+      const worked = await this.#parts.database.kysely
+        .transaction()
+        .execute(async (transaction) => {
+          const from = await lockCursor(transaction, follower.name);
+          if (from === undefined) return false;
+          const window = await nextWindow(transaction, from, mostRows);
+          if (window === undefined) return false;
+          await follower.follow(transaction, window);
+          await moveCursor(transaction, follower.name, window.until);
+          return true;
+        });
+      this.#failures.delete(follower.name);
+      return worked;
+    } catch (error) {
+      const count = (failed?.count ?? 0) + 1;
+      const pause = Math.min(500 * 2 ** count, longestPause);
+      this.#failures.set(follower.name, { count, until: performance.now() + pause });
+      this.#parts.log.error(
+        { err: error, follower: follower.name },
+        'a follower failed; trying on',
+      );
+      return false;
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import type { DressMail, FindVersion } from '../delivery/prepare-mail.ts';
+import { ReturnPaths } from '../delivery/return-path.ts';
+import type { ChangeListener } from '../foundation/change-listener.ts';
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import { domainOf } from '../foundation/email-address.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import type { Log } from '../foundation/log.ts';
+import type { MasterKey } from '../foundation/master-key.ts';
+import type { Http } from '../http/create-http.ts';
+import { type OutsideEvent, writeOutsideEvents } from './bounce/report-store.ts';
+import { type ReportServer, startReportServer } from './bounce/start-report-server.ts';
+import { PrivacyUpkeep } from './privacy/privacy-upkeep.ts';
+import { fetchText } from './relay/fetch-text.ts';
+import { type IntakeSecrets, registerIntakeRoutes } from './relay/intake-routes.ts';
+import { relayHeaders } from './relay/relay-event.ts';
+import { BriefMemory } from './tracking/brief-memory.ts';
+import { registerClickRoute } from './tracking/click-routes.ts';
+import { writeEngagements } from './tracking/engagement-store.ts';
+import { EngagementWriter } from './tracking/engagement-writer.ts';
+import { registerOpenRoute } from './tracking/open-routes.ts';
+import { trackMessage } from './tracking/track-message.ts';
+import { TrackingDomains } from './tracking/tracking-domains.ts';
+import { TrackingTokens } from './tracking/tracking-tokens.ts';
+import { unsubscribeDressing } from './unsubscribe/unsubscribe-dressing.ts';
+import { registerUnsubscribeRoutes } from './unsubscribe/unsubscribe-routes.ts';
+import { UnsubscribeTokens } from './unsubscribe/unsubscribe-token.ts';
+
+export interface FeedbackParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly key: MasterKey;
+  readonly changes: ChangeListener;
+  readonly findVersion: FindVersion;
+  /** The address that others see, without a trailing slash. */
+  readonly publicUrl: () => string;
+  /** Readers' addresses are kept whole. */
+  readonly keepAddresses: boolean;
+  readonly smtpUrl: string | undefined;
+  readonly hostname: string | undefined;
+  /** Where mail to return paths comes in; undefined: nowhere. */
+  readonly reports: ReportSettings | undefined;
+  readonly intake: IntakeSecrets;
+  /** The host for tracked links that a sending domain has set up, or undefined. */
+  readonly findTrackingHost: (
+    accountId: AccountId,
+    fromDomain: string,
+  ) => Promise<string | undefined>;
+}
+
+/** The SMTP server for reports; key and certificate are PEM. */
+export interface ReportSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: { readonly key: string; readonly cert: string } | undefined;
+}
+
+/** What comes back after delivery, as the rest of the service sees it. */
+export interface Feedback {
+  /** Adds tracking and unsubscribing to a message that is about to be sent. */
+  readonly dress: DressMail;
+  registerRoutes(http: Http): void;
+  /** Opens the SMTP server for reports, where there is to be one. */
+  start(): Promise<void>;
+  /** The port that reports come in at; undefined before `start` and where there is none. */
+  reportPort(): number | undefined;
+  /** Writes what waits. To be called when HTTP is closed. */
+  stop(): Promise<void>;
+}
+
+/** Connects the parts of feedback with each other. */
+export function createFeedback(parts: FeedbackParts): Feedback {
+  const { database, clock, log, key } = parts;
+  const tokens = new TrackingTokens(key);
+  const unsubscribeTokens = new UnsubscribeTokens(key);
+  const domains = new TrackingDomains(database, parts.changes, parts.publicUrl);
+  const writer = new EngagementWriter({
+    write: (items) => writeEngagements(database, items),
+    log,
+  });
+  const write = (events: readonly OutsideEvent[]): Promise<number> =>
+    writeOutsideEvents(database.kysely, events, clock.offset);
+  const returnPaths = new ReturnPaths(key);
+  const hosts = new BriefMemory<string | undefined>(5_000);
+  const baseOf = async (accountId: AccountId, fromDomain: string): Promise<string> => {
+    const host = await hosts.get(`${accountId}/${fromDomain}`, () =>
+      parts.findTrackingHost(accountId, fromDomain),
+    );
+    return host === undefined ? await domains.baseOf(accountId) : `https://${host}`;
+  };
+  let server: ReportServer | undefined;
+  const upkeep = new PrivacyUpkeep({ database, clock, log });
+  return {
+    async start() {
+      upkeep.start();
+      if (parts.reports === undefined) return;
+      server = await startReportServer({
+        ...parts.reports,
+        hostname: parts.hostname,
+        readReturnPath: (address) => returnPaths.read(address),
+        write,
+        clock,
+        log,
+      });
+    },
+    reportPort: () => server?.port,
+    async dress(message, content, template) {
+      // Nothing of it needs an address: the most usual message pays for no look-up.
+      const bare = !message.trackOpens && !message.trackClicks && message.transactional;
+      const base = bare ? '' : await baseOf(message.accountId, domainOf(content.from.address));
+      const listed = unsubscribeDressing(unsubscribeTokens, base, message, content);
+      const forRelay = relayHeaders(parts.smtpUrl, message.messageId);
+      return {
+        ...trackMessage(tokens, base, message, content, template),
+        ...listed,
+        headerLines: [...(listed.headerLines ?? []), ...forRelay],
+      };
+    },
+    registerRoutes(http) {
+      const { findVersion, keepAddresses } = parts;
+      const record = writer.add.bind(writer);
+      registerClickRoute(http, { tokens, clock, findVersion, keepAddresses, record });
+      registerOpenRoute(http, { tokens, clock, keepAddresses, record });
+      registerIntakeRoutes(http, { secrets: parts.intake, clock, fetchText, write });
+      registerUnsubscribeRoutes(http, { tokens: unsubscribeTokens, database, clock });
+    },
+    async stop() {
+      await server?.stop();
+      await upkeep.stop();
+      await writer.stop();
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import type { Database } from '../../foundation/database/open-database.ts';
+import { codeOf } from '../../foundation/database/sqlstate.ts';
+import type { Log } from '../../foundation/log.ts';
+
+const classes = [30, 90, 400] as const;
+/** The messages themselves last, so that nothing is left that names one that is gone. */
+const tables = ['message_search', 'message_event', 'message'] as const;
+const day = 24 * 60 * 60 * 1000;
+const week = 7 * day;
+const lockNotAvailable = '55P03';
+
+/**
+ * Drops the weekly partitions whose messages are all older than their class keeps them, and deletes what is as old in the
+ * default partitions. A lock that is not free in time leaves a partition for the next run.
+ * @param now milliseconds since the epoch
+ */
+export async function dropOldPartitions(
+  database: Pick<Database, 'pool'>,
+  now: number,
+  log: Log,
+): Promise<void> {
+  const client = await database.pool.connect();
+  try {
+    await client.query("set lock_timeout = '1s'");
+    for (const table of tables) {
+      for (const days of classes) {
+        const column = table === 'message' ? 'id' : 'message_id';
+        const bound = lowestId(now - days * day);
+        for (;;) {
+          const { rowCount } = await client.query(
+            `delete from ${table}_${days}_rest where ctid = any (array(
+               select ctid from ${table}_${days}_rest where ${column} < $1 limit 5000))`,
+            [bound],
+          );
+          if ((rowCount ?? 0) < 5_000) break;
+        }
+        for (const name of await oldPartitions(`${table}_${days}`, now - days * day)) {
+          try {
+            // Names come from the catalog and hold letters, digits and underscores only.
+            await client.query(`drop table ${name}`);
+            log.info({ partition: name }, 'dropped a partition whose time is over');
+          } catch (error) {
+            if (codeOf(error) !== lockNotAvailable) throw error;
+          }
+        }
+      }
+    }
+    await client.query('reset lock_timeout');
+    client.release();
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+
+  async function oldPartitions(parent: string, oldest: number): Promise<string[]> {
+    const { rows } = await client.query<{ name: string }>(
+      `select c.relname as name from pg_inherits i
+       join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
+       where p.relname = $1 and c.relname ~ '_[0-9]{8}$'`,
+      [parent],
+    );
+    return rows.map(({ name }) => name).filter((name) => endOf(name) <= oldest);
+  }
+}
+
+/** The end of the week that a partition's name says the Monday of. */
+function endOf(name: string): number {
+  const text = name.slice(-8);
+  return Date.parse(`${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6)}`) + week;
+}
+
+function lowestId(milliseconds: number): string {
+  const hex = Math.max(0, milliseconds).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}

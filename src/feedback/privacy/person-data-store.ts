@@ -1,0 +1,180 @@
+import { createHmac } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { ComparableAddress } from '../../foundation/email-address.ts';
+import { type AccountId, newId } from '../../foundation/ids.ts';
+
+type Kysely = Database['kysely'];
+
+/** Stands in place of an erased Cc address; nobody can have it (RFC 2606 section 2). */
+const nobody = 'erased@erased.invalid';
+const perStep = 500;
+
+export interface PersonRequest {
+  readonly accountId: AccountId;
+  readonly address: ComparableAddress;
+  /** Who asked for it: a person's id. */
+  readonly requestedBy: string;
+  /** Hashes addresses in the record. */
+  readonly hashKey: Buffer;
+}
+
+/** What was erased. */
+export interface Erased {
+  readonly messages: number;
+  readonly contacts: number;
+  readonly suppressions: number;
+}
+
+/**
+ * Erases what an account keeps about one address: messages to it lose all personal data (a message that waits is canceled by
+ * that), in messages that it only had a copy of its address goes; opens and clicks of those messages lose their traces;
+ * contacts and, unless `keepSuppressions`, suppressions go. A record of it stays. Totals stay, as they hold nobody's data.
+ */
+export async function erasePerson(
+  kysely: Kysely,
+  request: PersonRequest & { readonly keepSuppressions: boolean },
+): Promise<Erased> {
+  const { accountId, address } = request;
+  let messages = 0;
+  for (;;) {
+    const count = await kysely
+      .transaction()
+      .execute((transaction) => eraseSome(transaction, accountId, address));
+    messages += count;
+    if (count < perStep) break;
+  }
+  return await kysely.transaction().execute(async (transaction) => {
+    const contacts = await sql`
+      delete from contact where account_id = ${accountId} and lower(email) = ${address}`.execute(
+      transaction,
+    );
+    const suppressions = request.keepSuppressions
+      ? undefined
+      : await sql`
+          delete from suppression where account_id = ${accountId} and address = ${address}`.execute(
+          transaction,
+        );
+    await sql`
+      update idempotency_key set suppressed_recipients = array(
+        select a from unnest(suppressed_recipients) as a where lower(a) <> ${address})
+      where account_id = ${accountId} and ${address} = any (select lower(a) from unnest(suppressed_recipients) as a)`.execute(
+      transaction,
+    );
+    const erased = {
+      messages,
+      contacts: Number(contacts.numAffectedRows ?? 0n),
+      suppressions: Number(suppressions?.numAffectedRows ?? 0n),
+    };
+    await record(transaction, 'erase', request, erased);
+    return erased;
+  });
+}
+
+async function eraseSome(
+  transaction: Kysely,
+  accountId: AccountId,
+  address: ComparableAddress,
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    with found as materialized (
+      select account_id, message_id, retention_days, recipient from message_search
+      where account_id = ${accountId} and address = ${address} limit ${perStep}),
+    erased as (
+      update message m
+      set content = case when f.own or m.content is null then null
+        else ((m.content::jsonb - 'suppressedCc') || jsonb_build_object('cc', (
+          select jsonb_agg(case when lower(c) = ${address} then ${nobody} else c end)
+          from jsonb_array_elements_text(m.content::jsonb -> 'cc') as c)))::json end
+      from (select account_id, message_id, retention_days, bool_or(recipient = 0) as own from found group by 1, 2, 3) as f
+      where m.account_id = f.account_id and m.id = f.message_id and m.retention_days = f.retention_days),
+    waiting as materialized (
+      select q.account_id, q.message_id,
+        array(select p from unnest(q.pending) as p where p <> all (f.recipients)) as pending,
+        array(select p from unnest(q.held) as p where p <> all (f.recipients)) as held
+      from queue_entry q
+      join (select account_id, message_id, array_agg(recipient) as recipients from found
+        group by 1, 2 having min(recipient) > 0) as f using (account_id, message_id)
+      for update of q),
+    unqueued as (
+      update queue_entry q set pending = w.pending, held = w.held from waiting w
+      where q.account_id = w.account_id and q.message_id = w.message_id and cardinality(w.pending || w.held) > 0),
+    settled as (
+      delete from queue_entry q using waiting w
+      where q.account_id = w.account_id and q.message_id = w.message_id and cardinality(w.pending || w.held) = 0),
+    searched as (
+      update message_search s set address = null
+      from (select account_id, message_id, retention_days, bool_or(recipient = 0) as own from found group by 1, 2, 3) as f
+      where s.account_id = f.account_id and s.message_id = f.message_id and s.retention_days = f.retention_days
+        and (f.own or s.address = ${address})),
+    traces as (
+      update message_event e set detail = (e.detail::jsonb - 'userAgent' - 'network')::json
+      from (select distinct account_id, message_id, retention_days from found) as f
+      where e.account_id = f.account_id and e.message_id = f.message_id and e.retention_days = f.retention_days
+        and e.kind in ('opened', 'clicked')),
+    posted as (
+      update webhook_delivery w set last_request = null
+      from (select distinct account_id, message_id from found) as f
+      where w.account_id = f.account_id and w.message_id = f.message_id)
+    select count(*)::int as count from found`.execute(transaction);
+  return rows[0]?.count ?? 0;
+}
+
+/**
+ * All that an account keeps about one address, part by part: messages with their events, suppressions, contacts. Leaves a
+ * record of it.
+ */
+export async function* exportPerson(
+  kysely: Kysely,
+  request: PersonRequest,
+): AsyncGenerator<Readonly<Record<string, unknown>>> {
+  const { accountId, address } = request;
+  let messages = 0;
+  let after = '00000000-0000-0000-0000-000000000000';
+  for (;;) {
+    const { rows } = await sql<{ message_id: string } & Record<string, unknown>>`
+      select s.message_id, s.recipient, m.template_id, m.state, m.accepted_at, m.external_id, m.tag,
+        case when s.recipient = 0 then m.content end as content,
+        (select json_agg(json_build_object('at', e.at, 'kind', e.kind, 'detail', e.detail) order by e.at, e.id)
+         from message_event e where e.account_id = s.account_id and e.message_id = s.message_id
+           and e.retention_days = s.retention_days and (e.recipient is null or e.recipient = s.recipient)) as events
+      from message_search s
+      join message m on m.account_id = s.account_id and m.id = s.message_id and m.retention_days = s.retention_days
+      where s.account_id = ${accountId} and s.address = ${address} and s.message_id > ${after}
+      order by s.message_id limit 200`.execute(kysely);
+    for (const { message_id: id, ...message } of rows) {
+      messages += 1;
+      after = id;
+      yield { message: { id, ...message } };
+    }
+    if (rows.length < 200) break;
+  }
+  const suppressions = await sql<Record<string, unknown>>`
+    select reason, message_id, created_at, expires_at from suppression
+    where account_id = ${accountId} and address = ${address}`.execute(kysely);
+  for (const suppression of suppressions.rows) yield { suppression };
+  const contacts = await sql<Record<string, unknown>>`
+    select list_id, email, fields, created_at from contact
+    where account_id = ${accountId} and lower(email) = ${address}`.execute(kysely);
+  for (const contact of contacts.rows) yield { contact };
+  const counts = {
+    messages,
+    suppressions: suppressions.rows.length,
+    contacts: contacts.rows.length,
+  };
+  await record(kysely, 'export', request, counts);
+}
+
+async function record(
+  kysely: Kysely,
+  kind: 'erase' | 'export',
+  { accountId, address, requestedBy, hashKey }: PersonRequest,
+  counts: object,
+): Promise<void> {
+  const hash = createHmac('sha256', hashKey).update(address).digest();
+  await sql`
+    insert into privacy_record (account_id, id, kind, address_hash, requested_by, counts)
+    values (${accountId}, ${newId()}, ${kind}, ${hash}, ${requestedBy}, ${JSON.stringify(counts)})`.execute(
+    kysely,
+  );
+}

@@ -1,0 +1,115 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { AccountId } from '../../foundation/ids.ts';
+
+type Kysely = Database['kysely'];
+
+/** Days after which an account's data goes although its messages stay; null: with the message. */
+export interface RetentionRule {
+  readonly contentDays: number | null;
+  readonly addressDays: number | null;
+  /** Opens and clicks. */
+  readonly engagementDays: number | null;
+}
+
+export async function readRetentionRule(
+  kysely: Kysely,
+  accountId: AccountId,
+): Promise<RetentionRule> {
+  const { rows } = await sql<RetentionRule>`
+    select content_days as "contentDays", address_days as "addressDays", engagement_days as "engagementDays"
+    from retention_rule where account_id = ${accountId}`.execute(kysely);
+  return rows[0] ?? { contentDays: null, addressDays: null, engagementDays: null };
+}
+
+/** Sets an account's rule; it holds for what is kept already, too. Days are 3 or more. */
+export async function saveRetentionRule(
+  kysely: Kysely,
+  accountId: AccountId,
+  rule: RetentionRule,
+): Promise<void> {
+  await sql`
+    insert into retention_rule (account_id, content_days, address_days, engagement_days)
+    values (${accountId}, ${rule.contentDays}, ${rule.addressDays}, ${rule.engagementDays})
+    on conflict (account_id) do update set content_days = excluded.content_days, address_days = excluded.address_days,
+      engagement_days = excluded.engagement_days`.execute(kysely);
+}
+
+const perStep = 1_000;
+
+/** The lowest UUID v7 of so many days ago (RFC 9562 section 5.7). */
+const boundOf = (days: string, offset: number): RawBuilder<string> => sql<string>`
+  (lpad(to_hex(floor(extract(epoch from now() + ${offset}::float8 * interval '1 ms' - ${sql.ref(days)} * interval '1 day') * 1000)::bigint), 12, '0')
+    || repeat('0', 20))::uuid`;
+
+interface Step {
+  readonly days: 'content_days' | 'address_days' | 'engagement_days';
+  readonly done: 'content_done' | 'address_done' | 'engagement_done';
+  /** Statements that erase, as further parts of the `with` list; `part` holds account_id, id and retention_days. */
+  readonly erase: RawBuilder<unknown>;
+}
+
+const steps: readonly Step[] = [
+  {
+    days: 'content_days',
+    done: 'content_done',
+    erase: sql`erased as (
+      update message m
+      set content = ((m.content::jsonb - 'subjectLine' - 'previewText') || '{"values":{}}')::json
+      from part where m.account_id = part.account_id and m.id = part.id and m.retention_days = part.retention_days
+        and m.content is not null)`,
+  },
+  {
+    days: 'address_days',
+    done: 'address_done',
+    erase: sql`erased as (
+      update message m set content = null
+      from part where m.account_id = part.account_id and m.id = part.id and m.retention_days = part.retention_days
+        and m.content is not null),
+    searched as (
+      update message_search s set address = null
+      from part where s.account_id = part.account_id and s.message_id = part.id and s.retention_days = part.retention_days),
+    posted as (
+      update webhook_delivery w set last_request = null
+      from part where w.account_id = part.account_id and w.message_id = part.id)`,
+  },
+  {
+    days: 'engagement_days',
+    done: 'engagement_done',
+    erase: sql`erased as (
+      delete from message_event e using part
+      where e.account_id = part.account_id and e.message_id = part.id and e.retention_days = part.retention_days
+        and e.kind in ('opened', 'clicked'))`,
+  },
+];
+
+/** Does what accounts' rules ask for, some messages at a time. @param offset milliseconds added to the database's clock */
+export async function applyRetentionRules(kysely: Kysely, offset: number): Promise<void> {
+  const { rows } = await sql<{ account_id: AccountId }>`
+    select account_id from retention_rule`.execute(kysely);
+  for (const { account_id: accountId } of rows)
+    for (const step of steps) while (await applyStep(kysely, accountId, step, offset));
+}
+
+/** @returns true where there is more to do. Messages that are still to be sent are younger than any rule's days. */
+async function applyStep(
+  kysely: Kysely,
+  accountId: AccountId,
+  { days, done, erase }: Step,
+  offset: number,
+): Promise<boolean> {
+  const { rows } = await sql<{ count: number }>`
+    with rule as materialized (
+      select ${sql.ref(done)} as done, ${boundOf(days, offset)} as bound from retention_rule
+      where account_id = ${accountId} and ${sql.ref(days)} is not null for update),
+    part as materialized (
+      select m.account_id, m.id, m.retention_days from message m, rule
+      where m.account_id = ${accountId} and m.id > rule.done and m.id < rule.bound
+      order by m.id limit ${perStep}),
+    ${erase},
+    moved as (
+      update retention_rule set ${sql.ref(done)} = (select id from part order by id desc limit 1)
+      where account_id = ${accountId} and exists (select from part))
+    select count(*)::int as count from part`.execute(kysely);
+  return rows[0]?.count === perStep;
+}

@@ -1,0 +1,118 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../foundation/clock.ts';
+import type { Http } from '../../http/create-http.ts';
+import type { OutsideEvent } from '../bounce/report-store.ts';
+import { fieldsOf, textOf } from './json-fields.ts';
+import { isFromMailgun, readMailgun } from './read-mailgun.ts';
+import { readPostmark } from './read-postmark.ts';
+import { isFromSendgrid, readSendgrid } from './read-sendgrid.ts';
+import { readSes } from './read-ses.ts';
+import { type FetchText, isSnsAddress, SnsSignatures } from './sns-signature.ts';
+
+/** What relays prove themselves with; a relay that has nothing here is answered 404. */
+export interface IntakeSecrets {
+  /** Topics of Amazon SNS whose messages count: anyone can have a topic. */
+  readonly snsTopics: readonly string[];
+  /** Password of HTTP Basic, as Postmark sends it. */
+  readonly postmarkPassword: string | undefined;
+  readonly mailgunKey: string | undefined;
+  readonly sendgridKey: string | undefined;
+}
+
+export interface IntakeRouteParts {
+  readonly secrets: IntakeSecrets;
+  readonly clock: Clock;
+  readonly fetchText: FetchText;
+  readonly write: (events: readonly OutsideEvent[]) => Promise<number>;
+}
+
+const bodyLimit = 4 * 1024 ** 2;
+
+/**
+ * `POST /intake/{ses,postmark,mailgun,sendgrid}`: what relays report by webhook. 200 once it is committed; 401 where the
+ * request does not prove itself; 400 for a body that is no JSON; 503 where the database is away, so that the relay tries
+ * again. Reports of messages that are not known change nothing.
+ */
+export function registerIntakeRoutes(http: Http, parts: IntakeRouteParts): void {
+  const { secrets, clock, write } = parts;
+  const signatures = new SnsSignatures(parts.fetchText);
+  http.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    // SNS sends JSON as text/plain, and signatures are over the raw body.
+    scope.addContentTypeParser('*', { parseAs: 'string', bodyLimit }, (_request, body, done) =>
+      done(null, body),
+    );
+    scope.post('/intake/ses', async (request, reply) => {
+      if (secrets.snsTopics.length === 0) return reply.callNotFound();
+      const body = jsonOf(request);
+      if (body === undefined) return refuse(reply, 400);
+      const message = fieldsOf(body);
+      if (!secrets.snsTopics.includes(textOf(message.TopicArn))) return refuse(reply, 401);
+      if (!(await signatures.isSigned(message))) return refuse(reply, 401);
+      if (message.Type === 'SubscriptionConfirmation' && isSnsAddress(textOf(message.SubscribeURL)))
+        await parts.fetchText(textOf(message.SubscribeURL));
+      if (message.Type === 'Notification') await write(readSes(parse(textOf(message.Message))));
+      return reply.send({ success: true });
+    });
+    scope.post('/intake/postmark', async (request, reply) => {
+      const { postmarkPassword } = secrets;
+      if (postmarkPassword === undefined) return reply.callNotFound();
+      if (!hasPassword(request, postmarkPassword)) return refuse(reply, 401);
+      return take(request, reply, readPostmark);
+    });
+    scope.post('/intake/mailgun', async (request, reply) => {
+      const { mailgunKey } = secrets;
+      if (mailgunKey === undefined) return reply.callNotFound();
+      if (!isFromMailgun(jsonOf(request), mailgunKey, clock.now())) return refuse(reply, 401);
+      return take(request, reply, readMailgun);
+    });
+    scope.post('/intake/sendgrid', async (request, reply) => {
+      const { sendgridKey } = secrets;
+      if (sendgridKey === undefined) return reply.callNotFound();
+      const timestamp = textOf(request.headers['x-twilio-email-event-webhook-timestamp']);
+      const signature = textOf(request.headers['x-twilio-email-event-webhook-signature']);
+      if (!isFromSendgrid(textOf(request.body), timestamp, signature, sendgridKey))
+        return refuse(reply, 401);
+      return take(request, reply, readSendgrid);
+    });
+  });
+
+  async function take(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    read: (body: unknown) => OutsideEvent[],
+  ): Promise<FastifyReply> {
+    const body = jsonOf(request);
+    if (body === undefined) return refuse(reply, 400);
+    await write(read(body));
+    return reply.send({ success: true });
+  }
+}
+
+function refuse(reply: FastifyReply, status: 400 | 401): FastifyReply {
+  const message = status === 400 ? 'The body is no JSON' : 'The request does not prove who sent it';
+  return reply.code(status).send({ status, message });
+}
+
+function jsonOf(request: FastifyRequest): unknown {
+  return parse(textOf(request.body));
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** RFC 7617; compared by hashes, so that neither content nor length shows in the time. */
+function hasPassword(request: FastifyRequest, password: string): boolean {
+  const encoded =
+    /^Basic +([A-Za-z0-9+/=]{1,1000})$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
+  const pair = Buffer.from(encoded, 'base64').toString('utf8');
+  const given = pair.slice(pair.indexOf(':') + 1);
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(password));
+}

@@ -1,0 +1,52 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { OutsideEvent } from '../bounce/report-store.ts';
+import { fieldsOf, textOf } from './json-fields.ts';
+import { messageOf, relayBounce, relayNote } from './relay-event.ts';
+
+const by = 'Mailgun';
+
+/** How old a signed request may be, in milliseconds. */
+const oldest = 15 * 60_000;
+
+/** True where the body was signed with the account's webhook key a short while ago. */
+export function isFromMailgun(body: unknown, key: string, now: number): boolean {
+  const { timestamp, token, signature } = fieldsOf(fieldsOf(body).signature);
+  const given = Buffer.from(textOf(signature), 'hex');
+  const wanted = createHmac('sha256', key)
+    .update(`${textOf(timestamp)}${textOf(token)}`)
+    .digest();
+  if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return false;
+  return Math.abs(now - Number(textOf(timestamp)) * 1_000) <= oldest;
+}
+
+/** A failure, complaint or unsubscription of Mailgun's webhooks. */
+export function readMailgun(body: unknown): OutsideEvent[] {
+  const data = fieldsOf(fieldsOf(body)['event-data']);
+  const headers = fieldsOf(fieldsOf(data.message).headers);
+  const messageId = messageOf(textOf(headers['message-id']));
+  if (messageId === undefined) return [];
+  const address = textOf(data.recipient);
+  const report = textOf(data.id);
+  const event = textOf(data.event);
+  if (event === 'complained' || event === 'unsubscribed')
+    return [relayNote(event, by, messageId, address, report)];
+  if (event !== 'failed') return [];
+  const status = fieldsOf(data['delivery-status']);
+  const words = [textOf(status.code), textOf(status.message), textOf(status.description)]
+    .filter((part) => part !== '')
+    .join(' ');
+  // Mailgun still tries after a temporary failure.
+  if (textOf(data.severity) === 'temporary')
+    return [relayNote('delayed', by, messageId, address, report)];
+  return [
+    relayBounce({
+      by,
+      messageId,
+      address,
+      status: textOf(status['enhanced-code']),
+      words,
+      permanent: true,
+      report,
+    }),
+  ];
+}

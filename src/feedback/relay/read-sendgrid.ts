@@ -1,0 +1,58 @@
+import { createPublicKey, verify } from 'node:crypto';
+import type { OutsideEvent } from '../bounce/report-store.ts';
+import { fieldsOf, listOf, textOf } from './json-fields.ts';
+import { messageOf, relayBounce, relayNote } from './relay-event.ts';
+
+const by = 'SendGrid';
+
+/**
+ * True where the raw body was signed (ECDSA with SHA-256) with the private part of the account's verification key.
+ * @param key the public key as SendGrid shows it: base64 of its DER form
+ */
+export function isFromSendgrid(
+  raw: string,
+  timestamp: string,
+  signature: string,
+  key: string,
+): boolean {
+  try {
+    const publicKey = createPublicKey({
+      key: Buffer.from(key, 'base64'),
+      format: 'der',
+      type: 'spki',
+    });
+    return verify(
+      'sha256',
+      Buffer.from(timestamp + raw),
+      publicKey,
+      Buffer.from(signature, 'base64'),
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** Bounces, drops, complaints and unsubscriptions of SendGrid's event webhook. */
+export function readSendgrid(body: unknown): OutsideEvent[] {
+  return listOf(body).flatMap((entry): OutsideEvent[] => {
+    const event = fieldsOf(entry);
+    const messageId = messageOf(textOf(event['smtp-id']));
+    if (messageId === undefined) return [];
+    const address = textOf(event.email);
+    const report = textOf(event.sg_event_id);
+    const kind = textOf(event.event);
+    if (kind === 'spamreport') return [relayNote('complained', by, messageId, address, report)];
+    if (kind === 'unsubscribe') return [relayNote('unsubscribed', by, messageId, address, report)];
+    if (kind === 'deferred') return [relayNote('delayed', by, messageId, address, report)];
+    if (kind !== 'bounce' && kind !== 'dropped') return [];
+    const bounce = {
+      by,
+      messageId,
+      address,
+      status: textOf(event.status),
+      words: textOf(event.reason),
+      report,
+    };
+    return [relayBounce({ ...bounce, permanent: kind === 'bounce' && event.type !== 'blocked' })];
+  });
+}

@@ -1,0 +1,69 @@
+import type { PermanentCause } from '../../delivery/reply-rules.ts';
+import type { MessageId } from '../../foundation/ids.ts';
+import type { OutsideEvent } from '../bounce/report-store.ts';
+import { fieldsOf, listOf, textOf } from './json-fields.ts';
+import { messageHeader, messageOf, relayBounce, relayNote } from './relay-event.ts';
+
+const by = 'Amazon SES';
+
+const subTypes: Readonly<Record<string, PermanentCause>> = {
+  NoEmail: 'no-mailbox',
+  MailboxFull: 'mailbox-full',
+  MessageTooLarge: 'size',
+  ContentRejected: 'content',
+};
+
+/** Bounces and complaints of a notification or an event of Amazon SES, the JSON that SNS carries. */
+export function readSes(message: unknown): OutsideEvent[] {
+  const root = fieldsOf(message);
+  const messageId = findMessage(root.mail);
+  if (messageId === undefined) return [];
+  const kind = textOf(root.notificationType ?? root.eventType);
+  if (kind === 'Bounce') {
+    const bounce = fieldsOf(root.bounce);
+    return listOf(bounce.bouncedRecipients).map((entry) => {
+      const recipient = fieldsOf(entry);
+      return relayBounce({
+        by,
+        messageId,
+        address: textOf(recipient.emailAddress),
+        status: textOf(recipient.status),
+        words:
+          textOf(recipient.diagnosticCode) ||
+          `${textOf(bounce.bounceType)} ${textOf(bounce.bounceSubType)}`,
+        permanent: bounce.bounceType === 'Permanent',
+        cause: subTypes[textOf(bounce.bounceSubType)],
+        report: textOf(bounce.feedbackId),
+      });
+    });
+  }
+  if (kind !== 'Complaint') return [];
+  const complaint = fieldsOf(root.complaint);
+  const feedbackType = textOf(complaint.complaintFeedbackType) || 'abuse';
+  if (feedbackType === 'not-spam') return [];
+  return listOf(complaint.complainedRecipients).map((entry) =>
+    relayNote(
+      'complained',
+      by,
+      messageId,
+      textOf(fieldsOf(entry).emailAddress),
+      textOf(complaint.feedbackId),
+      {
+        feedbackType,
+      },
+    ),
+  );
+}
+
+/** SES gives messages an id of its own; ours stands in a header of the original. */
+function findMessage(mail: unknown): MessageId | undefined {
+  for (const entry of listOf(fieldsOf(mail).headers)) {
+    const { name, value } = fieldsOf(entry);
+    const lower = textOf(name).toLowerCase();
+    if (lower === messageHeader.toLowerCase() || lower === 'message-id') {
+      const found = messageOf(textOf(value));
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}

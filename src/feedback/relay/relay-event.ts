@@ -1,0 +1,60 @@
+import type { PermanentCause } from '../../delivery/reply-rules.ts';
+import { type MessageId, parseMessageId } from '../../foundation/ids.ts';
+import { judgeBounce } from '../bounce/judge-bounce.ts';
+import type { OutsideEvent } from '../bounce/report-store.ts';
+
+/** Header that names the message for relays that give it a Message-ID of their own. */
+export const messageHeader = 'X-Signalpost-Message';
+/** The same as metadata of Postmark, which hands it back. */
+export const postmarkMetadata = 'signalpost-message';
+
+/** Header lines by which reports of the relay of SMTP_URL will name the message; none where its Message-ID does. */
+export function relayHeaders(smtpUrl: string | undefined, messageId: MessageId): string[] {
+  const host = smtpUrl === undefined ? '' : (URL.parse(smtpUrl)?.hostname ?? '');
+  if (/(^|\.)postmarkapp\.com$/.test(host))
+    return [`X-PM-Metadata-${postmarkMetadata}: ${messageId}`];
+  if (/(^|\.)amazonaws\.com(\.cn)?$/.test(host)) return [`${messageHeader}: ${messageId}`];
+  return [];
+}
+
+/** The message that a Message-ID of this service names (`<uuid@domain>`), or an id by itself. */
+export function messageOf(text: string): MessageId | undefined {
+  return parseMessageId(text.trim().replace(/^<|@.*$|>$/gs, ''));
+}
+
+/** A bounce as a relay tells it. */
+export function relayBounce(options: {
+  readonly by: string;
+  readonly messageId: MessageId;
+  readonly address: string;
+  readonly status?: string | undefined;
+  readonly words: string;
+  readonly permanent: boolean;
+  /** What the relay itself says it was about; counts where the words say nothing. */
+  readonly cause?: PermanentCause | undefined;
+  readonly report: string;
+}): OutsideEvent {
+  const { by, messageId, address, words, permanent, report } = options;
+  const judged = judgeBounce(options.status || undefined, words);
+  const cause = judged.cause === 'other' ? (options.cause ?? 'other') : judged.cause;
+  const { status, diagnostic: reason } = judged;
+  return {
+    messageId,
+    recipient: { address },
+    kind: 'bounced',
+    detail: { by, cause, permanent, status, reason },
+    report,
+  };
+}
+
+/** Another report of a relay. */
+export function relayNote(
+  kind: 'complained' | 'unsubscribed' | 'delayed',
+  by: string,
+  messageId: MessageId,
+  address: string,
+  report: string,
+  detail: Readonly<Record<string, unknown>> = {},
+): OutsideEvent {
+  return { messageId, recipient: { address }, kind, detail: { by, ...detail }, report };
+}

@@ -1,0 +1,55 @@
+import { verify, X509Certificate } from 'node:crypto';
+import { type Fields, textOf } from './json-fields.ts';
+
+const snsHost = /^sns\.[a-z0-9-]{3,40}\.amazonaws\.com(\.cn)?$/;
+const mostCertificates = 20;
+
+/** Fetches a text by GET; throws where there is none. */
+export type FetchText = (url: string) => Promise<string>;
+
+/** True for an https address of Amazon SNS itself. */
+export function isSnsAddress(address: string): boolean {
+  const url = URL.parse(address);
+  return url !== null && url.protocol === 'https:' && url.port === '' && snsHost.test(url.hostname);
+}
+
+/** Verifies messages of Amazon SNS by the certificate that they name, which must be Amazon's own. */
+export class SnsSignatures {
+  readonly #fetch: FetchText;
+  readonly #certificates = new Map<string, X509Certificate>();
+
+  constructor(fetch: FetchText) {
+    this.#fetch = fetch;
+  }
+
+  /** True where the message was signed by SNS. @throws where the certificate cannot be fetched */
+  async isSigned(message: Fields): Promise<boolean> {
+    const address = textOf(message.SigningCertURL);
+    if (!isSnsAddress(address) || !address.endsWith('.pem')) return false;
+    const algorithm = message.SignatureVersion === '2' ? 'sha256' : 'sha1';
+    const certificate = await this.#certificate(address);
+    const signature = Buffer.from(textOf(message.Signature), 'base64');
+    return verify(algorithm, Buffer.from(signedText(message)), certificate.publicKey, signature);
+  }
+
+  async #certificate(address: string): Promise<X509Certificate> {
+    const known = this.#certificates.get(address);
+    if (known !== undefined) return known;
+    const certificate = new X509Certificate(await this.#fetch(address));
+    if (this.#certificates.size >= mostCertificates) this.#certificates.clear();
+    this.#certificates.set(address, certificate);
+    return certificate;
+  }
+}
+
+/** Names and values that are signed, in the order that SNS documents, each on a line of its own. */
+function signedText(message: Fields): string {
+  const names =
+    message.Type === 'Notification'
+      ? ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type']
+      : ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'];
+  return names
+    .filter((name) => message[name] !== undefined && message[name] !== null)
+    .map((name) => `${name}\n${textOf(message[name])}\n`)
+    .join('');
+}

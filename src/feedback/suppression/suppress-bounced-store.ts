@@ -1,0 +1,53 @@
+import { sql } from 'kysely';
+import type { PermanentCause } from '../../delivery/reply-rules.ts';
+import type { Database } from '../../foundation/database/open-database.ts';
+import { simulatedDomain } from '../../foundation/simulated-address.ts';
+import type { Follower } from '../feed/event-feed.ts';
+import type { FeedWindow } from '../feed/event-feed-store.ts';
+
+/** Causes of a bounce that are about the address itself; spam filters, full mailboxes and our own faults are not. */
+export const hardCauses: readonly PermanentCause[] = [
+  'no-mailbox',
+  'mailbox-disabled',
+  'no-domain',
+];
+
+/**
+ * Hard bounces and complaints suppress the recipient in its account. The address comes from the message's own content and
+ * is never read from a report, so nobody can have somebody else's address suppressed. An erased message suppresses nothing.
+ */
+export const suppressBounced: Follower = {
+  name: 'suppression',
+  follow: suppressWindow,
+};
+
+async function suppressWindow(
+  transaction: Database['kysely'],
+  { from, until }: FeedWindow,
+): Promise<void> {
+  // Rows go in the order of the key, so that two writers never wait for each other crosswise.
+  await sql`
+    insert into suppression (account_id, address, reason, message_id, created_at)
+    select distinct on (account_id, address, reason) account_id, address, reason, message_id, at
+    from (
+      select e.account_id, e.message_id, e.at,
+        lower(case when coalesce(e.recipient, 0) = 0 then m.content ->> 'to'
+          else m.content -> 'cc' ->> (e.recipient - 1) end) as address,
+        case e.kind when 'bounced' then 'hard_bounce' when 'complained' then 'complaint' else 'unsubscribe' end as reason
+      from message_event e
+      join message m on m.account_id = e.account_id and m.id = e.message_id and m.retention_days = e.retention_days
+      where e.tx >= ${from}::xid8 and e.tx < ${until}::xid8
+        and (e.kind in ('complained', 'unsubscribed')
+          or (e.kind = 'bounced' and e.detail ->> 'cause' = any (${hardCauses}::text[])
+            and coalesce(e.detail ->> 'permanent', 'true') = 'true'))
+        -- What DELIVERY_REDIRECT's address does says nothing about the recipient's.
+        and not exists (
+          select from message_event r where r.account_id = e.account_id and r.message_id = e.message_id
+            and r.retention_days = e.retention_days and r.kind = 'redirected')
+    ) as found
+    where address is not null
+      -- The reserved test domain answers the same every time.
+      and address not like ${`%@${simulatedDomain}`} and exists (select from account where id = found.account_id)
+    order by account_id, address, reason, at
+    on conflict do nothing`.execute(transaction);
+}

@@ -1,0 +1,107 @@
+import { sql } from 'kysely';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { ComparableAddress } from '../../foundation/email-address.ts';
+import type { AccountId } from '../../foundation/ids.ts';
+import type { NewSuppression, Suppression, SuppressionReason } from './suppression.ts';
+
+type Kysely = Database['kysely'];
+
+/**
+ * Adds entries, each address at most once per reason; what is there already keeps its time and source, and the later end.
+ * @param offset milliseconds added to the database's clock
+ * @returns how many were new
+ */
+export async function addSuppressions(
+  kysely: Kysely,
+  accountId: AccountId,
+  entries: readonly NewSuppression[],
+  offset = 0,
+): Promise<number> {
+  const rows = entries.map((entry) => ({
+    address: entry.address,
+    reason: entry.reason,
+    message_id: entry.messageId ?? null,
+    expires_at: entry.expiresAt?.toISOString() ?? null,
+  }));
+  const { rows: written } = await sql<{ fresh: boolean }>`
+    insert into suppression as s (account_id, address, reason, message_id, expires_at, created_at)
+    select distinct on (e.address, e.reason) ${accountId}, e.address, e.reason, e.message_id, e.expires_at,
+      now() + ${offset}::float8 * interval '1 ms'
+    from json_to_recordset(${JSON.stringify(rows)}::json)
+      as e (address text, reason text, message_id uuid, expires_at timestamptz)
+    order by e.address, e.reason, e.expires_at desc nulls first
+    on conflict (account_id, address, reason) do update
+    set expires_at = case when s.expires_at is null or excluded.expires_at is null then null
+      else greatest(s.expires_at, excluded.expires_at) end
+    returning xmax = 0 as fresh`.execute(kysely);
+  return written.filter((row) => row.fresh).length;
+}
+
+/**
+ * Takes an address off the list, for one reason or for all.
+ * @returns how many entries went
+ */
+export async function removeSuppression(
+  kysely: Kysely,
+  accountId: AccountId,
+  address: ComparableAddress,
+  reason?: SuppressionReason,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from suppression
+    where account_id = ${accountId} and address = ${address}
+      and (${reason ?? null}::text is null or reason = ${reason ?? null})`.execute(kysely);
+  return Number(numAffectedRows ?? 0n);
+}
+
+export interface SuppressionFilter {
+  /** Addresses that contain this text, in lower case. */
+  readonly contains?: string | undefined;
+  readonly reason?: SuppressionReason | undefined;
+  /** The last entry of the page before; order is by address, then reason. */
+  readonly after?: { readonly address: string; readonly reason: string } | undefined;
+  readonly limit: number;
+}
+
+/** A page of an account's entries in the order of address and reason; ended entries are part of it. */
+export async function listSuppressions(
+  kysely: Kysely,
+  accountId: AccountId,
+  filter: SuppressionFilter,
+): Promise<Suppression[]> {
+  const { after, contains, reason, limit } = filter;
+  const { rows } = await sql<Suppression>`
+    select address, reason, message_id as "messageId", created_at as "createdAt", expires_at as "expiresAt"
+    from suppression
+    where account_id = ${accountId}
+      and (address, reason) > (${after?.address ?? ''}, ${after?.reason ?? ''})
+      and (${reason ?? null}::text is null or reason = ${reason ?? null})
+      and (${contains ?? null}::text is null or position(${contains ?? null} in address) > 0)
+    order by address, reason limit ${limit}`.execute(kysely);
+  return rows;
+}
+
+/** The entries of one address. */
+export async function readSuppressions(
+  kysely: Kysely,
+  accountId: AccountId,
+  address: ComparableAddress,
+): Promise<Suppression[]> {
+  const { rows } = await sql<Suppression>`
+    select address, reason, message_id as "messageId", created_at as "createdAt", expires_at as "expiresAt"
+    from suppression where account_id = ${accountId} and address = ${address} order by reason`.execute(
+    kysely,
+  );
+  return rows;
+}
+
+/** Takes ended entries away, some thousands at a time. */
+export async function removeEndedSuppressions(kysely: Kysely, offset = 0): Promise<void> {
+  for (;;) {
+    const { numAffectedRows } = await sql`
+      delete from suppression where (account_id, address, reason) in (
+        select account_id, address, reason from suppression
+        where expires_at < now() + ${offset}::float8 * interval '1 ms' limit 5000)`.execute(kysely);
+    if (Number(numAffectedRows ?? 0n) < 5_000) return;
+  }
+}

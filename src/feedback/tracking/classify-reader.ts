@@ -1,0 +1,83 @@
+import { BlockList, isIP, isIPv4 } from 'node:net';
+import { knownAgents, knownNetworks, type ReaderClass } from './known-readers.ts';
+
+/** What a request shows of its reader. */
+export interface ReaderTraits {
+  readonly kind: 'opened' | 'clicked';
+  readonly userAgent: string;
+  readonly address: string;
+  /** The link that no person sees was followed. */
+  readonly hidden: boolean;
+  /** Sec-Purpose, Purpose or X-Moz said that nobody asked for it yet. */
+  readonly prefetch: boolean;
+}
+
+export interface ReaderVerdict {
+  readonly class: ReaderClass;
+  /** Why, for people; a person is what nothing speaks against. */
+  readonly reason: string;
+}
+
+const agentLength = 500;
+
+/** Tells who opened or clicked by the request alone. Total and pure. */
+export function classifyReader(traits: ReaderTraits): ReaderVerdict {
+  if (traits.hidden) return { class: 'scanner', reason: 'followed the hidden link' };
+  const agent = traits.userAgent.slice(0, agentLength);
+  if (agent.trim() === '') return { class: 'scanner', reason: 'no user agent' };
+  const known = knownAgents.find((entry) => entry.agent.test(agent));
+  if (known !== undefined) return { class: known.class, reason: `user agent of ${known.name}` };
+  const network = findNetwork(traits.kind, traits.address);
+  if (network !== undefined) return network;
+  if (traits.prefetch) return { class: 'prefetch', reason: 'fetched ahead by the browser' };
+  return { class: 'person', reason: 'nothing speaks against a person' };
+}
+
+interface LoadedNetwork extends ReaderVerdict {
+  readonly for: 'opened' | 'clicked' | 'both';
+  readonly list: BlockList;
+}
+
+const networks: readonly LoadedNetwork[] = knownNetworks.map((entry) => {
+  const list = new BlockList();
+  for (const network of entry.networks) {
+    const slash = network.indexOf('/');
+    const base = network.slice(0, slash);
+    list.addSubnet(base, Number(network.slice(slash + 1)), isIPv4(base) ? 'ipv4' : 'ipv6');
+  }
+  return { class: entry.class, reason: `network of ${entry.name}`, for: entry.for, list };
+});
+
+function findNetwork(kind: ReaderTraits['kind'], address: string): ReaderVerdict | undefined {
+  const plain = address.startsWith('::ffff:') ? address.slice(7) : address;
+  const family = isIP(plain);
+  if (family === 0) return undefined;
+  const found = networks.find(
+    (entry) =>
+      (entry.for === 'both' || entry.for === kind) &&
+      entry.list.check(plain, family === 4 ? 'ipv4' : 'ipv6'),
+  );
+  return found && { class: found.class, reason: found.reason };
+}
+
+/**
+ * The network that an address stands in, so that no single reader is kept: the first 24 bits of IPv4, 48 of IPv6. Empty for
+ * what is no address.
+ */
+export function truncateAddress(address: string): string {
+  const plain = address.startsWith('::ffff:') ? address.slice(7) : address;
+  const family = isIP(plain);
+  if (family === 4) return `${plain.split('.').slice(0, 3).join('.')}.0/24`;
+  if (family === 0) return '';
+  const groups = expand(plain).slice(0, 3);
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/48`;
+}
+
+function expand(address: string): string[] {
+  const [head = '', tail] = (address.split('%')[0] ?? '').split('::');
+  const first = head === '' ? [] : head.split(':');
+  if (tail === undefined) return first;
+  const last = tail === '' ? [] : tail.split(':');
+  const missing = Math.max(0, 8 - first.length - last.length);
+  return [...first, ...Array.from({ length: missing }, () => '0'), ...last];
+}

@@ -1,0 +1,74 @@
+import type { FastifyReply } from 'fastify';
+import type { FindVersion } from '../../delivery/prepare-mail.ts';
+import type { Clock } from '../../foundation/clock.ts';
+import type { Http } from '../../http/create-http.ts';
+import { linkTarget } from '../../rendering/link-target.ts';
+import type { LoadedTemplate } from '../../rendering/load-template.ts';
+import type { Engagement } from './engagement.ts';
+import { readEngagement } from './read-request.ts';
+import type { TrackedLink, TrackingTokens } from './tracking-tokens.ts';
+
+export interface TrackingRouteParts {
+  readonly tokens: TrackingTokens;
+  readonly clock: Clock;
+  readonly findVersion: FindVersion;
+  readonly keepAddresses: boolean;
+  readonly record: (engagement: Engagement) => void;
+}
+
+/**
+ * `GET /c/{token}`: sends the reader on to where the link of the message leads (302). The token is signed, so it leads
+ * nowhere but where a published template and an accepted message lead: no open redirect. 404 for any other token. The
+ * event is written later, so the answer waits for the database only where the template version is not in memory. HEAD is
+ * answered alike and not counted: mail programs and proxies try links that way.
+ */
+export function registerClickRoute(http: Http, parts: TrackingRouteParts): void {
+  http.get<{ Params: { token: string } }>('/c/:token', (request, reply) => {
+    const link = parts.tokens.readLink(request.params.token);
+    if (link === undefined) return notFound(reply);
+    if (request.method === 'GET') {
+      const hidden = link.index === undefined;
+      const engaged = { message: link, kind: 'clicked', link: link.index, hidden } as const;
+      parts.record(readEngagement(request, parts.clock.now(), parts.keepAddresses, engaged));
+    }
+    if (link.index === undefined) return reply.code(204).header('cache-control', 'no-store').send();
+    const found = parts.findVersion(link.accountId, link.templateId, link.templateVersion);
+    if (!(found instanceof Promise)) return sendOn(reply, link, found);
+    return found.then((template) => sendOn(reply, link, template));
+  });
+}
+
+function sendOn(reply: FastifyReply, link: TrackedLink, template: LoadedTemplate | undefined) {
+  const { index } = link;
+  const compiled = index === undefined ? undefined : template?.compiled.links[index];
+  if (template === undefined || index === undefined || compiled === undefined)
+    return notFound(reply);
+  const values: Record<string, string> = Object.create(null);
+  compiled.fields.forEach((name, place) => {
+    const value = link.values[place];
+    if (value !== undefined) values[name] = value;
+  });
+  const target = linkTarget(template, index, values);
+  if (target === undefined) return notFound(reply);
+  return reply
+    .code(302)
+    .header('cache-control', 'no-store')
+    .header('referrer-policy', 'no-referrer')
+    .header('x-robots-tag', 'noindex, nofollow')
+    .header('location', asciiUrl(target))
+    .send();
+}
+
+/** A header is ASCII: what is not is percent-encoded as a browser would. */
+function asciiUrl(url: string): string {
+  return /^[!-~]*$/.test(url)
+    ? url
+    : encodeURI(url.toWellFormed()).replace(/%25([0-9A-F]{2})/gi, '%$1');
+}
+
+function notFound(reply: FastifyReply) {
+  return reply
+    .code(404)
+    .type('text/plain; charset=utf-8')
+    .send('This link is not known here. Please look for what you need on the sender’s own site.\n');
+}

@@ -1,0 +1,50 @@
+import type { Database } from '../../foundation/database/open-database.ts';
+import { newId } from '../../foundation/ids.ts';
+import type { Engagement } from './engagement.ts';
+
+/**
+ * Writes opens and clicks as events of their messages. What came before the message was delivered is a scanner on the way
+ * to the mailbox; with Cc recipients that cannot be told, since one may have it before another. Nothing is written for
+ * messages that are not there any more.
+ */
+export async function writeEngagements(
+  database: Pick<Database, 'pool'>,
+  items: readonly Engagement[],
+): Promise<void> {
+  await database.pool.query({
+    name: 'engagement-write',
+    text: `
+      insert into message_event (account_id, message_id, retention_days, id, at, kind, detail)
+      select m.account_id, m.id, m.retention_days, i.id, i.at, i.kind,
+        case when i.class = 'person' and m.content -> 'cc' is null
+            and (m.state in ('queued', 'deferred') or (m.state = 'delivered' and i.at < m.state_at))
+          then (i.detail || '{"class":"scanner","reason":"came before the message was delivered"}'::jsonb)::json
+          else i.detail::json end
+      from jsonb_to_recordset($1::jsonb) as i (account_id text, message_id uuid, retention_days smallint, id uuid,
+        at timestamptz, kind text, class text, detail jsonb)
+      join message m on m.account_id = i.account_id and m.id = i.message_id and m.retention_days = i.retention_days
+      on conflict do nothing`,
+    values: [JSON.stringify(items.map(rowOf))],
+  });
+}
+
+function rowOf(item: Engagement): Record<string, unknown> {
+  const { message, verdict } = item;
+  return {
+    account_id: message.accountId,
+    message_id: message.messageId,
+    retention_days: message.retentionDays,
+    id: newId(),
+    at: new Date(item.at).toISOString(),
+    kind: item.kind,
+    class: verdict.class,
+    detail: {
+      class: verdict.class,
+      reason: verdict.reason,
+      ...(item.link !== undefined && { link: item.link }),
+      ...(item.hidden && { hidden: true }),
+      userAgent: item.userAgent,
+      network: item.network,
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import type { ReaderVerdict } from './classify-reader.ts';
+import type { TrackedMessage } from './tracking-tokens.ts';
+
+/** One open or click, as it came. */
+export interface Engagement {
+  readonly message: TrackedMessage;
+  readonly kind: 'opened' | 'clicked';
+  /** When, in milliseconds since the epoch by the process clock. */
+  readonly at: number;
+  /** The link's number; undefined for opens and the hidden link. */
+  readonly link: number | undefined;
+  readonly hidden: boolean;
+  readonly verdict: ReaderVerdict;
+  readonly userAgent: string;
+  /** The reader's network, or its address where the operator keeps them. */
+  readonly network: string;
+}

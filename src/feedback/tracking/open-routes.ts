@@ -1,0 +1,30 @@
+import type { Http } from '../../http/create-http.ts';
+import type { TrackingRouteParts } from './click-routes.ts';
+import { readEngagement } from './read-request.ts';
+
+/** A transparent GIF of one pixel. */
+const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
+const imagePattern = /^([A-Za-z0-9_-]+)\.gif$/;
+
+/**
+ * `GET /o/{token}.gif`: the image that shows that a message was opened. Always answers the image, also for a token that was
+ * not made here: a broken image helps nobody. HEAD is not counted.
+ */
+export function registerOpenRoute(
+  http: Http,
+  parts: Omit<TrackingRouteParts, 'findVersion'>,
+): void {
+  http.get<{ Params: { image: string } }>('/o/:image', (request, reply) => {
+    const token = imagePattern.exec(request.params.image)?.[1];
+    const message = token === undefined ? undefined : parts.tokens.readOpen(token);
+    if (message !== undefined && request.method === 'GET') {
+      const engaged = { message, kind: 'opened' } as const;
+      parts.record(readEngagement(request, parts.clock.now(), parts.keepAddresses, engaged));
+    }
+    return reply
+      .header('cache-control', 'no-store, no-cache, private')
+      .header('cross-origin-resource-policy', 'cross-origin')
+      .type('image/gif')
+      .send(pixel);
+  });
+}

@@ -1,0 +1,39 @@
+import type { FastifyRequest } from 'fastify';
+import { classifyReader, truncateAddress } from './classify-reader.ts';
+import type { Engagement } from './engagement.ts';
+import type { TrackedMessage } from './tracking-tokens.ts';
+
+const agentLength = 300;
+
+export interface Engaged {
+  readonly message: TrackedMessage;
+  readonly kind: 'opened' | 'clicked';
+  readonly link?: number | undefined;
+  readonly hidden?: boolean;
+}
+
+/** What a request says about an open or click; the reader's address is cut to its network unless `keepAddresses`. */
+export function readEngagement(
+  request: FastifyRequest,
+  at: number,
+  keepAddresses: boolean,
+  { message, kind, link, hidden = false }: Engaged,
+): Engagement {
+  const userAgent = String(request.headers['user-agent'] ?? '').slice(0, agentLength);
+  const verdict = classifyReader({
+    kind,
+    userAgent,
+    address: request.ip,
+    hidden,
+    prefetch: isPrefetch(request),
+  });
+  const network = keepAddresses ? request.ip : truncateAddress(request.ip);
+  return { message, kind, at, link, hidden, verdict, userAgent, network };
+}
+
+/** Sec-Purpose (Fetch standard) and its forerunners. */
+function isPrefetch({ headers }: FastifyRequest): boolean {
+  const purpose =
+    headers['sec-purpose'] ?? headers.purpose ?? headers['x-purpose'] ?? headers['x-moz'];
+  return /prefetch|prerender|preview/i.test(String(purpose ?? ''));
+}

@@ -1,0 +1,87 @@
+import { sql } from 'kysely';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { AccountId } from '../../foundation/ids.ts';
+import { classifyReader, type ReaderVerdict } from './classify-reader.ts';
+
+type Kysely = Database['kysely'];
+
+interface StoredEngagement {
+  readonly message_id: string;
+  readonly retention_days: number;
+  readonly id: string;
+  readonly kind: 'opened' | 'clicked';
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+const perStep = 1_000;
+
+/** What came together or at the wrong time was judged by more than the request shows, and stays. */
+const judgedByTime = new Set([
+  'followed several links at once',
+  'came before the message was delivered',
+  'followed the hidden link',
+]);
+
+/**
+ * Judges the opens and clicks of a time anew by the present list of known readers, from what was kept of them; rebuild the
+ * account's report of that time afterwards. Events whose traces were erased stay as they are.
+ * @returns how many changed
+ */
+export async function reclassifyEngagements(
+  kysely: Kysely,
+  accountId: AccountId,
+  from: Date,
+  until: Date,
+): Promise<number> {
+  let changed = 0;
+  let after = {
+    message: '00000000-0000-0000-0000-000000000000',
+    event: '00000000-0000-0000-0000-000000000000',
+  };
+  for (;;) {
+    const { rows } = await sql<StoredEngagement>`
+      select message_id, retention_days, id, kind, detail from message_event
+      where account_id = ${accountId} and (message_id, id) > (${after.message}::uuid, ${after.event}::uuid)
+        and kind in ('opened', 'clicked') and at >= ${from} and at < ${until}
+      order by message_id, id limit ${perStep}`.execute(kysely);
+    changed += await writeVerdicts(kysely, accountId, rows);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < perStep) return changed;
+    after = { message: last.message_id, event: last.id };
+  }
+}
+
+async function writeVerdicts(
+  kysely: Kysely,
+  accountId: AccountId,
+  events: readonly StoredEngagement[],
+): Promise<number> {
+  const rows = events.flatMap((event) => {
+    const verdict = judgeAgain(event);
+    if (verdict === undefined || verdict.class === event.detail.class) return [];
+    const { message_id, retention_days, id } = event;
+    return [{ message_id, retention_days, id, class: verdict.class, reason: verdict.reason }];
+  });
+  if (rows.length === 0) return 0;
+  const { numAffectedRows } = await sql`
+    update message_event e
+    set detail = (e.detail::jsonb || jsonb_build_object('class', r.class, 'reason', r.reason))::json
+    from json_to_recordset(${JSON.stringify(rows)}::json)
+      as r (message_id uuid, retention_days smallint, id uuid, class text, reason text)
+    where e.account_id = ${accountId} and e.message_id = r.message_id and e.retention_days = r.retention_days
+      and e.id = r.id`.execute(kysely);
+  return Number(numAffectedRows ?? 0n);
+}
+
+function judgeAgain({ kind, detail }: StoredEngagement): ReaderVerdict | undefined {
+  const { userAgent, network, reason } = detail;
+  if (typeof userAgent !== 'string' || typeof network !== 'string') return undefined;
+  if (judgedByTime.has(String(reason))) return undefined;
+  return classifyReader({
+    kind,
+    userAgent,
+    address: network.replace(/\/\d+$/, ''),
+    hidden: detail.hidden === true,
+    prefetch: reason === 'fetched ahead by the browser',
+  });
+}

@@ -1,0 +1,63 @@
+import type { DeliverableContent } from '../../delivery/deliverable-content.ts';
+import type { MailDressing } from '../../delivery/prepare-mail.ts';
+import type { ClaimedMessage } from '../../queue/attempt.ts';
+import type { LoadedTemplate } from '../../rendering/load-template.ts';
+import { unsubscribeField } from '../../template/built-in-fields.ts';
+import type { CompiledLink } from '../../template/compiled-template.ts';
+import type { TrackingTokens } from './tracking-tokens.ts';
+
+/** A tracking address that would be longer leaves the link as it is: some readers cut what is longer. */
+const longestAddress = 2_000;
+
+/**
+ * Tracking addresses and the open image, only where the request asked for them.
+ * @param base where readers reach this service for the account, without a trailing slash
+ */
+export function trackMessage(
+  tokens: TrackingTokens,
+  base: string,
+  message: ClaimedMessage,
+  content: DeliverableContent,
+  template: LoadedTemplate,
+): Pick<MailDressing, 'rewriteLink' | 'bodyEnd'> {
+  let bodyEnd = '';
+  if (message.trackClicks && template.compiled.links.some((link) => link.trackable)) {
+    bodyEnd += hiddenLink(linkAddress(undefined));
+  }
+  if (message.trackOpens) bodyEnd += image(`${base}/o/${tokens.makeOpen(message)}.gif`);
+  if (!message.trackClicks) return { bodyEnd };
+  return { bodyEnd, rewriteLink };
+
+  function linkAddress(link: CompiledLink | undefined): string {
+    const { accountId, messageId, retentionDays, templateId, templateVersion } = message;
+    const values = (link?.fields ?? []).map((name) =>
+      Object.hasOwn(content.values, name) ? content.values[name] : undefined,
+    );
+    const index = link?.index;
+    const token = tokens.makeLink({
+      accountId,
+      messageId,
+      retentionDays,
+      templateId,
+      templateVersion,
+      index,
+      values,
+    });
+    return `${base}/c/${token}`;
+  }
+
+  function rewriteLink(link: CompiledLink, url: string): string {
+    if (link.fields.includes(unsubscribeField)) return url;
+    const address = linkAddress(link);
+    return address.length > longestAddress ? url : address;
+  }
+}
+
+/** Invisible and out of the way of screen readers and keyboards: only a program follows it. */
+function hiddenLink(address: string): string {
+  return `<a href="${address}" style="display:none" tabindex="-1" aria-hidden="true" rel="nofollow"></a>`;
+}
+
+function image(address: string): string {
+  return `<img src="${address}" width="1" height="1" alt="" style="border:0;width:1px;height:1px">`;
+}

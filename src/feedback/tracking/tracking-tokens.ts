@@ -1,0 +1,92 @@
+import type { AccountId, MessageId, TemplateId } from '../../foundation/ids.ts';
+import type { MasterKey } from '../../foundation/master-key.ts';
+import { ByteReader, ByteWriter } from './byte-fields.ts';
+import { SignedTokens } from './signed-token.ts';
+
+/** The message that something belongs to, with what names its partition. */
+export interface TrackedMessage {
+  readonly accountId: AccountId;
+  readonly messageId: MessageId;
+  readonly retentionDays: number;
+}
+
+/** Everything that a tracked link says: no row of a table stands behind it. */
+export interface TrackedLink extends TrackedMessage {
+  readonly templateId: TemplateId;
+  readonly templateVersion: number;
+  /** The link's place in the version's table; undefined: the hidden link that no person sees. */
+  readonly index: number | undefined;
+  /** Values that stand in its URL, in the order of the link's fields; undefined: the template's default. */
+  readonly values: readonly (string | undefined)[];
+}
+
+/** Makes and reads the tokens of tracked links and open images. */
+export class TrackingTokens {
+  readonly #links: SignedTokens;
+  readonly #opens: SignedTokens;
+
+  constructor(key: MasterKey) {
+    this.#links = new SignedTokens(key.derive('tracked link'));
+    this.#opens = new SignedTokens(key.derive('open image'));
+  }
+
+  makeLink(link: TrackedLink): string {
+    const writer = writeMessage(link)
+      .text(link.templateId)
+      .number(link.templateVersion)
+      .number(link.index === undefined ? 0 : link.index + 1);
+    for (const value of link.values) {
+      if (value === undefined) writer.number(0);
+      else writer.number(1).text(value);
+    }
+    return this.#links.make(writer.finish());
+  }
+
+  /** What a link's token says; undefined where it was not made here. */
+  readLink(token: string): TrackedLink | undefined {
+    return read(this.#links, token, (reader) => {
+      const message = readMessage(reader);
+      const templateId = reader.text() as TemplateId;
+      const templateVersion = reader.number();
+      const place = reader.number();
+      const values: (string | undefined)[] = [];
+      while (!reader.done) values.push(reader.number() === 0 ? undefined : reader.text());
+      const index = place === 0 ? undefined : place - 1;
+      return { ...message, templateId, templateVersion, index, values };
+    });
+  }
+
+  makeOpen(message: TrackedMessage): string {
+    return this.#opens.make(writeMessage(message).finish());
+  }
+
+  /** The message of an image's token; undefined where it was not made here. */
+  readOpen(token: string): TrackedMessage | undefined {
+    return read(this.#opens, token, readMessage);
+  }
+}
+
+function writeMessage({ accountId, messageId, retentionDays }: TrackedMessage): ByteWriter {
+  return new ByteWriter().uuid(messageId).text(accountId).number(retentionDays);
+}
+
+function readMessage(reader: ByteReader): TrackedMessage {
+  const messageId = reader.uuid() as MessageId;
+  const accountId = reader.text() as AccountId;
+  return { accountId, messageId, retentionDays: reader.number() };
+}
+
+function read<Value>(
+  tokens: SignedTokens,
+  token: string,
+  parse: (reader: ByteReader) => Value,
+): Value | undefined {
+  const content = tokens.read(token);
+  if (content === undefined) return undefined;
+  try {
+    return parse(new ByteReader(content));
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}

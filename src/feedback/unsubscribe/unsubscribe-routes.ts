@@ -1,0 +1,78 @@
+import type { FastifyReply } from 'fastify';
+import type { Clock } from '../../foundation/clock.ts';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { Http } from '../../http/create-http.ts';
+import { plainPage } from '../../http/plain-page.ts';
+import { resubscribe, unsubscribe } from './unsubscribe-store.ts';
+import type { UnsubscribeTokens } from './unsubscribe-token.ts';
+
+export interface UnsubscribeRouteParts {
+  readonly tokens: UnsubscribeTokens;
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/**
+ * `GET /u/{token}` shows a page with one button and changes nothing, since programs follow links (RFC 8058 section 1);
+ * `POST /u/{token}` unsubscribes, whatever its body, also from a mail program's one click (section 3.2), without cookies or
+ * a redirect; `POST /u/{token}/undo` takes it back. 404 for a token that was not made here.
+ */
+export function registerUnsubscribeRoutes(http: Http, parts: UnsubscribeRouteParts): void {
+  const { tokens, database, clock } = parts;
+  http.register(async (scope) => {
+    // Any form, multipart included: what counts is the address of the request.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(
+      '*',
+      { parseAs: 'string', bodyLimit: 4_096 },
+      (_request, body, done) => done(null, body),
+    );
+    scope.get<{ Params: { token: string } }>('/u/:token', (request, reply) => {
+      if (tokens.read(request.params.token) === undefined) return unknown(reply);
+      return show(
+        reply,
+        plainPage('Unsubscribe?', 'You will no longer get messages of this kind from the sender.', {
+          label: 'Unsubscribe',
+          action: `/u/${request.params.token}`,
+        }),
+      );
+    });
+    scope.post<{ Params: { token: string } }>('/u/:token', async (request, reply) => {
+      const found = tokens.read(request.params.token);
+      if (found === undefined) return unknown(reply);
+      const how = String(request.body).includes('One-Click') ? 'one-click' : 'page';
+      await unsubscribe(database.kysely, found, how, clock.offset);
+      return show(
+        reply,
+        plainPage('You are unsubscribed.', 'Was it a mistake? You can take it back.', {
+          label: 'Subscribe again',
+          action: `/u/${request.params.token}/undo`,
+        }),
+      );
+    });
+    scope.post<{ Params: { token: string } }>('/u/:token/undo', async (request, reply) => {
+      const found = tokens.read(request.params.token);
+      if (found === undefined) return unknown(reply);
+      await resubscribe(database.kysely, found);
+      return show(reply, plainPage('You are subscribed again.', 'Nothing else is needed.'));
+    });
+  });
+}
+
+function unknown(reply: FastifyReply): FastifyReply {
+  const text =
+    'It may have been cut by a mail program. Please answer the message and ask to be unsubscribed.';
+  return show(reply.code(404), plainPage('This link is not complete.', text));
+}
+
+function show(reply: FastifyReply, page: string): FastifyReply {
+  return reply
+    .header('cache-control', 'no-store')
+    .header('referrer-policy', 'no-referrer')
+    .header(
+      'content-security-policy',
+      "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    )
+    .type('text/html; charset=utf-8')
+    .send(page);
+}

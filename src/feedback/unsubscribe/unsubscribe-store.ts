@@ -1,0 +1,44 @@
+import { sql } from 'kysely';
+import type { Database } from '../../foundation/database/open-database.ts';
+import { normaliseAddress } from '../../foundation/email-address.ts';
+import { newId } from '../../foundation/ids.ts';
+import { addSuppressions } from '../suppression/suppression-store.ts';
+import type { Unsubscription } from './unsubscribe-token.ts';
+
+/**
+ * Takes an address off an account's non-transactional mail, now and in one commit with the event of its message. Again
+ * changes nothing. An account that is gone has nothing to be taken off.
+ */
+export async function unsubscribe(
+  kysely: Database['kysely'],
+  { accountId, messageId, retentionDays, address }: Unsubscription,
+  how: 'one-click' | 'page',
+  offset: number,
+): Promise<void> {
+  await kysely.transaction().execute(async (transaction) => {
+    const account = await sql`select from account where id = ${accountId} for key share`.execute(
+      transaction,
+    );
+    if (account.rows.length === 0) return;
+    const entry = { address: normaliseAddress(address), reason: 'unsubscribe' as const, messageId };
+    const added = await addSuppressions(transaction, accountId, [entry], offset);
+    if (added === 0) return;
+    await sql`
+      insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
+      select account_id, id, retention_days, ${newId()}, now() + ${offset}::float8 * interval '1 ms', 'unsubscribed', 0,
+        json_build_object('how', ${how}::text)
+      from message where account_id = ${accountId} and id = ${messageId} and retention_days = ${retentionDays}`.execute(
+      transaction,
+    );
+  });
+}
+
+/** Undoes an unsubscription; other reasons stay. */
+export async function resubscribe(
+  kysely: Database['kysely'],
+  { accountId, address }: Unsubscription,
+): Promise<void> {
+  await sql`
+    delete from suppression where account_id = ${accountId} and address = ${normaliseAddress(address)}
+      and reason = 'unsubscribe'`.execute(kysely);
+}

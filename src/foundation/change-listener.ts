@@ -1,0 +1,126 @@
+import pg from 'pg';
+import { changeChannel } from './database/announce.ts';
+import { clientSettings, type DatabaseSettings } from './database/open-database.ts';
+import type { Log } from './log.ts';
+
+/** Drops the entry `key` from a cache, or everything for '*'. */
+export type DropEntry = (key: string) => void;
+
+const heartbeatMilliseconds = 300;
+const silenceMilliseconds = 1_000;
+const reconnectMilliseconds = 250;
+
+/**
+ * Hears the announcements of all nodes on a connection of its own, which must go straight to the database
+ * (LISTEN does not work through a transaction pooler). A heartbeat query proves that the connection still delivers:
+ * PostgreSQL sends pending notifications before it answers. After a second of silence nothing may be answered from
+ * memory, also where this process itself was stopped for a while; when the connection is back, caches are emptied first.
+ */
+export class ChangeListener {
+  readonly #settings: DatabaseSettings;
+  readonly #log: Log;
+  readonly #subscribers = new Map<string, DropEntry[]>();
+  #client: pg.Client | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #lastHeard = 0;
+  #closed = false;
+
+  constructor(settings: DatabaseSettings, log: Log) {
+    this.#settings = settings;
+    this.#log = log;
+  }
+
+  /** Registers a cache under a topic; subscribers of one topic all hear. */
+  subscribe(topic: string, drop: DropEntry): void {
+    const list = this.#subscribers.get(topic) ?? [];
+    list.push(drop);
+    this.#subscribers.set(topic, list);
+  }
+
+  /** False while changes may be missed: what is in memory must be bypassed then. */
+  trusted(): boolean {
+    return this.#client !== undefined && performance.now() - this.#lastHeard < silenceMilliseconds;
+  }
+
+  /** Connects and starts the heartbeat. Resolves once connected, or at once where the database is away: it goes on trying. */
+  async start(): Promise<void> {
+    await this.#connect();
+    this.#schedule();
+  }
+
+  /** Ends the connection; caches are bypassed from here on. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#dropClient();
+  }
+
+  #schedule(): void {
+    if (this.#closed) return;
+    const pause = this.#client === undefined ? reconnectMilliseconds : heartbeatMilliseconds;
+    this.#timer = setTimeout(() => void this.#beat().finally(() => this.#schedule()), pause);
+    this.#timer.unref();
+  }
+
+  async #beat(): Promise<void> {
+    const client = this.#client;
+    if (client === undefined) return this.#connect();
+    let silence: NodeJS.Timeout | undefined;
+    const allowed = Math.max(0, this.#lastHeard + silenceMilliseconds - performance.now());
+    const overdue = new Promise<never>((_, reject) => {
+      silence = setTimeout(() => reject(new Error('no answer within a second')), allowed);
+    });
+    try {
+      await Promise.race([client.query('select 1'), overdue]);
+      this.#lastHeard = performance.now();
+    } catch (error) {
+      if (!this.#closed) this.#lose(error);
+    } finally {
+      clearTimeout(silence);
+    }
+  }
+
+  async #connect(): Promise<void> {
+    const client = new pg.Client({
+      ...clientSettings(this.#settings, 'signalpost changes'),
+      connectionTimeoutMillis: silenceMilliseconds,
+      query_timeout: silenceMilliseconds,
+    });
+    client.on('error', (error) => {
+      if (this.#client === client) this.#lose(error);
+    });
+    client.on('notification', (message) => this.#hear(message.payload ?? ''));
+    try {
+      await client.connect();
+      await client.query(`listen ${changeChannel}`);
+    } catch (error) {
+      this.#log.debug({ err: error }, 'change listener cannot connect');
+      client.end().catch(() => undefined);
+      return;
+    }
+    if (this.#closed) {
+      await client.end().catch(() => undefined);
+      return;
+    }
+    for (const list of this.#subscribers.values()) for (const drop of list) drop('*');
+    this.#client = client;
+    this.#lastHeard = performance.now();
+  }
+
+  #hear(payload: string): void {
+    const colon = payload.indexOf(':');
+    const topic = payload.slice(0, colon);
+    for (const drop of this.#subscribers.get(topic) ?? []) drop(payload.slice(colon + 1));
+  }
+
+  #lose(error: unknown): void {
+    this.#log.warn({ err: error }, 'change listener lost; caches are bypassed until it is back');
+    void this.#dropClient();
+  }
+
+  async #dropClient(): Promise<void> {
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.end().catch(() => undefined);
+  }
+}

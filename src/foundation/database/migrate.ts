@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import type pg from 'pg';
+import { OperatorError } from '../errors.ts';
+import type { Database } from './open-database.ts';
+
+const folder = new URL('../../../migrations/', import.meta.url);
+const fileName = /^(\d{4})-[a-z0-9-]+\.sql$/;
+
+/** One advisory lock for the whole installation: nodes that start together migrate one after the other. */
+const lockKey = 7_233_480_021;
+
+interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly sql: string;
+  readonly sha256: string;
+}
+
+/** The migrations of this release in order. They are forward-only; a file that was released is never edited. */
+export async function readMigrations(): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((name) => fileName.test(name)).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const sql = await readFile(new URL(name, folder), 'utf8');
+      const sha256 = createHash('sha256').update(sql).digest('hex');
+      return { version: Number(name.slice(0, 4)), name, sql, sha256 };
+    }),
+  );
+}
+
+/**
+ * Brings the database to this release, each migration in a transaction of its own under the lock.
+ * @returns the names that were applied now
+ * @throws OperatorError where the database is newer than this release, or a released migration was edited
+ */
+export async function migrate(database: Database): Promise<string[]> {
+  const migrations = await readMigrations();
+  const client = await database.pool.connect();
+  try {
+    await client.query('select pg_advisory_lock($1)', [lockKey]);
+    try {
+      return await applyMissing(client, migrations);
+    } finally {
+      await client.query('select pg_advisory_unlock($1)', [lockKey]);
+    }
+  } finally {
+    client.release();
+  }
+}
+
+async function applyMissing(client: pg.PoolClient, migrations: Migration[]): Promise<string[]> {
+  await client.query(
+    'create table if not exists schema_migration (version integer primary key, name text not null, sha256 text not null, applied_at timestamptz not null default now())',
+  );
+  const applied = await appliedMigrations(client);
+  refuseDifference(applied, migrations);
+  const missing = migrations.filter((migration) => !applied.has(migration.version));
+  for (const migration of missing) {
+    await client.query('begin');
+    try {
+      await client.query(migration.sql);
+      await client.query(
+        'insert into schema_migration (version, name, sha256) values ($1, $2, $3)',
+        [migration.version, migration.name, migration.sha256],
+      );
+      await client.query('commit');
+    } catch (error) {
+      await client.query('rollback');
+      throw error;
+    }
+  }
+  return missing.map((migration) => migration.name);
+}
+
+async function appliedMigrations(client: pg.PoolClient | pg.Pool): Promise<Map<number, string>> {
+  const answer = await client.query<{ version: number; sha256: string }>(
+    'select version, sha256 from schema_migration',
+  );
+  return new Map(answer.rows.map((row) => [row.version, row.sha256]));
+}
+
+function refuseDifference(applied: Map<number, string>, migrations: Migration[]): void {
+  const known = new Map(migrations.map((migration) => [migration.version, migration]));
+  for (const [version, sha256] of applied) {
+    const migration = known.get(version);
+    if (migration === undefined) {
+      throw new OperatorError(
+        `The database was made by a newer Signalpost (migration ${version} is unknown here). Start that release or a later one.`,
+      );
+    }
+    if (migration.sha256 !== sha256) {
+      throw new OperatorError(
+        `The file migrations/${migration.name} differs from what the database was made with. Restore it and add a new migration instead.`,
+      );
+    }
+  }
+}
+
+/** True when the database has every migration of this release and no other. */
+export async function isCurrent(database: Database): Promise<boolean> {
+  const [applied, migrations] = await Promise.all([
+    appliedMigrations(database.pool),
+    readMigrations(),
+  ]);
+  return (
+    applied.size === migrations.length &&
+    migrations.every((migration) => applied.get(migration.version) === migration.sha256)
+  );
+}

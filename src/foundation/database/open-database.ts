@@ -1,0 +1,133 @@
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { OperatorError } from '../errors.ts';
+import type { DB } from './tables.generated.ts';
+
+/** How to reach the database: a URL, or the members of a connection to the embedded one. */
+export type DatabaseSettings =
+  | { readonly url: string }
+  | {
+      readonly host: string;
+      readonly port: number;
+      readonly user: string;
+      readonly password: string;
+      readonly database: string;
+    };
+
+export type Tables = DB;
+
+/** A pool of connections with the typed query builder on top. Stores take `kysely`; hot paths may use `pool`. */
+export interface Database {
+  readonly kysely: Kysely<Tables>;
+  readonly pool: pg.Pool;
+  readonly settings: DatabaseSettings;
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  /** Shown in pg_stat_activity. */
+  readonly applicationName?: string;
+  /** Most connections of this pool. */
+  readonly connections?: number;
+}
+
+/** The client settings that every connection of the service shares. */
+export function clientSettings(
+  settings: DatabaseSettings,
+  applicationName = 'signalpost',
+): pg.ClientConfig {
+  return {
+    options: ourOptions,
+    ...('url' in settings ? readUrl(settings.url) : settings),
+    application_name: applicationName,
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+  };
+}
+
+// An accepted message must be on disk before its answer, whatever the server's default is.
+const ourOptions = '-c synchronous_commit=on -c timezone=UTC -c jit=off';
+
+/** Options of the URL's own would replace ours, not join them: they go first, since the last of two equal ones counts. */
+function readUrl(text: string): pg.ClientConfig {
+  const url = URL.parse(text);
+  const own = url?.searchParams.get('options');
+  if (url === null || own === undefined || own === null) return { connectionString: text };
+  url.searchParams.delete('options');
+  return { connectionString: url.href, options: `${own} ${ourOptions}` };
+}
+
+/**
+ * Opens a pool. Nothing is asked of the server yet.
+ * A broken idle connection is dropped quietly: the statement that needs the next one reports the fault.
+ */
+export function openDatabase(settings: DatabaseSettings, options: OpenOptions = {}): Database {
+  const pool = new pg.Pool({
+    ...clientSettings(settings, options.applicationName),
+    max: options.connections ?? 10,
+    idleTimeoutMillis: 60_000,
+  });
+  forgiveLostConnections(pool);
+  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return {
+    kysely,
+    pool,
+    settings,
+    close: () => pool.end(),
+  };
+}
+
+/**
+ * A connection that breaks fails the statement under way on it, or the next one; the event that says so besides must
+ * have a listener, or it ends the process. The pool listens while a connection idles, nobody while it is in use.
+ */
+export function forgiveLostConnections(pool: pg.Pool): void {
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+}
+
+const oldestServer = 150_000;
+
+/**
+ * Refuses a server that cannot be reached or is older than PostgreSQL 15.
+ * @throws OperatorError with one sentence that never contains the URL's password
+ */
+export async function requireServer(database: Database): Promise<void> {
+  const where = describeServer(database.settings);
+  let version: number;
+  try {
+    const answer = await database.pool.query<{ v: string }>(
+      "select current_setting('server_version_num') as v",
+    );
+    version = Number(answer.rows[0]?.v);
+  } catch (cause) {
+    throw new OperatorError(`The database at ${where} cannot be used: ${reasonOf(cause)}.`, {
+      cause,
+    });
+  }
+  if (version < oldestServer) {
+    const found = `${Math.floor(version / 10_000)}.${version % 10_000}`;
+    throw new OperatorError(
+      `The database at ${where} is PostgreSQL ${found}; Signalpost needs PostgreSQL 15 or later.`,
+    );
+  }
+}
+
+/** Host, port and database name of a server, without user and password. */
+export function describeServer(settings: DatabaseSettings): string {
+  if (!('url' in settings)) return `${settings.host}:${settings.port}/${settings.database}`;
+  try {
+    const url = new URL(settings.url);
+    return `${url.hostname}${url.port === '' ? '' : `:${url.port}`}${url.pathname}`;
+  } catch {
+    return 'DATABASE_URL';
+  }
+}
+
+function reasonOf(cause: unknown): string {
+  if (cause instanceof AggregateError && cause.errors[0] instanceof Error)
+    return cause.errors[0].message;
+  return cause instanceof Error && cause.message !== ''
+    ? cause.message.replace(/\.$/, '')
+    : String(cause);
+}

@@ -1,0 +1,114 @@
+import type { Answer, DecodedPacket } from 'dns-packet';
+import type { Dns, DnsAnswer, DnsData, DnsType } from './dns-answer.ts';
+import { exchange } from './dns-exchange.ts';
+import { type DnsServer, showServer } from './dns-server.ts';
+
+export interface DnsClientOptions {
+  /** For one question to one server. */
+  readonly milliseconds?: number;
+  /** How often all servers are asked before it is a fault. */
+  readonly rounds?: number;
+}
+
+/** RFC 2308 section 5: what does not exist may be believed for at most this long. */
+const longestAbsence = 3_600;
+const longestName = 253;
+
+/** Asks the resolvers in order until one gives an answer that counts. Remembers nothing. */
+export class DnsClient implements Dns {
+  readonly #servers: readonly DnsServer[];
+  readonly #milliseconds: number;
+  readonly #rounds: number;
+
+  constructor(servers: readonly DnsServer[], options: DnsClientOptions = {}) {
+    this.#servers = servers;
+    this.#milliseconds = options.milliseconds ?? 3_000;
+    this.#rounds = options.rounds ?? 2;
+  }
+
+  async lookUp<Type extends DnsType>(name: string, type: Type): Promise<DnsAnswer<Type>> {
+    let fault: DnsAnswer<Type> = { kind: 'fault', text: 'no resolver is set', server: '' };
+    if (name === '' || name.length > longestName)
+      return { kind: 'fault', text: 'not a domain name', server: '' };
+    for (let round = 0; round < this.#rounds; round += 1) {
+      for (const server of this.#servers) {
+        const answer = await this.#ask(server, name, type);
+        if (answer.kind !== 'fault') return answer;
+        fault = answer;
+      }
+    }
+    return fault;
+  }
+
+  async #ask<Type extends DnsType>(
+    server: DnsServer,
+    name: string,
+    type: Type,
+  ): Promise<DnsAnswer<Type>> {
+    const shown = showServer(server);
+    try {
+      return readPacket(await exchange(server, name, type, this.#milliseconds), type, shown);
+    } catch (error) {
+      return { kind: 'fault', text: error instanceof Error ? error.message : '', server: shown };
+    }
+  }
+}
+
+function readPacket<Type extends DnsType>(
+  packet: DecodedPacket,
+  type: Type,
+  server: string,
+): DnsAnswer<Type> {
+  const rcode = rcodeOf(packet);
+  if (rcode !== 'NOERROR' && rcode !== 'NXDOMAIN') {
+    return { kind: 'fault', text: rcode, server };
+  }
+  const answers = packet.answers ?? [];
+  // A resolver puts the aliases on the way (CNAME) into the same answer; the whole holds as long as its shortest part.
+  const records = answers.flatMap((answer) => readRecord(answer, type));
+  if (records.length === 0) {
+    const what = rcode === 'NXDOMAIN' ? 'name' : 'records';
+    return { kind: 'absent', what, ttl: absenceOf(packet), server };
+  }
+  const ttl = Math.min(...answers.map((answer) => ('ttl' in answer ? (answer.ttl ?? 0) : 0)));
+  return { kind: 'found', records, ttl, server };
+}
+
+function rcodeOf(packet: DecodedPacket): string {
+  return 'rcode' in packet && typeof packet.rcode === 'string' ? packet.rcode : 'NOERROR';
+}
+
+/** RFC 2308 section 5: the smaller one of the SOA record's own time to live and its last field. */
+function absenceOf(packet: DecodedPacket): number {
+  for (const authority of packet.authorities ?? []) {
+    if (authority.type !== 'SOA') continue;
+    const { minimum = 0 } = authority.data;
+    return Math.min(authority.ttl ?? 0, minimum, longestAbsence);
+  }
+  return 0;
+}
+
+function readRecord<Type extends DnsType>(answer: Answer, type: Type): DnsData[Type][] {
+  if (answer.type !== type) return [];
+  return [readData(answer) as DnsData[Type]];
+}
+
+function readData(answer: Answer): DnsData[DnsType] | undefined {
+  switch (answer.type) {
+    case 'A':
+    case 'AAAA':
+      return answer.data;
+    case 'CNAME':
+    case 'PTR':
+      return answer.data.toLowerCase();
+    case 'MX':
+      return {
+        preference: answer.data.preference ?? 0,
+        exchange: answer.data.exchange.toLowerCase().replace(/\.$/, ''),
+      };
+    case 'TXT':
+      return [answer.data].flat().map(String).join('');
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,106 @@
+import { domainToASCII } from 'node:url';
+
+declare const brand: unique symbol;
+
+/** One mailbox, `local@domain`: the local part as it was given, the domain in lower-case A-labels. */
+export type EmailAddress = string & { readonly [brand]: 'EmailAddress' };
+
+/** An address in the one spelling under which two equal mailboxes compare as equal. */
+export type ComparableAddress = string & { readonly [brand]: 'ComparableAddress' };
+
+export type ParsedEmailAddress =
+  | { readonly ok: true; readonly address: EmailAddress }
+  | { readonly ok: false; readonly reason: string };
+
+// RFC 5321 §4.5.3.1: octets of a local part, of a domain, and of a path without its angle brackets.
+const MAX_LOCAL_OCTETS = 64;
+const MAX_DOMAIN_OCTETS = 255;
+const MAX_ADDRESS_OCTETS = 254;
+/** Longer input is refused before anything looks at it; an octet is at most one UTF-16 unit. */
+const MAX_INPUT_UNITS = 320;
+
+// RFC 5322 §3.2.3 dot-atom. No two parts can match the same character, so matching is linear.
+const ASCII_LOCAL = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
+// RFC 6531 §3.3 adds UTF8-non-ascii to atext; controls, formats, spaces and surrogates stay out.
+const UNICODE_LOCAL =
+  /^(?:[\w!#$%&'*+/=?^`{|}~-]|[^\p{C}\p{Z}\p{ASCII}])+(?:\.(?:[\w!#$%&'*+/=?^`{|}~-]|[^\p{C}\p{Z}\p{ASCII}])+)*$/u;
+// RFC 1035 §2.3.4 and RFC 1123 §2.1: labels of 1 to 63 letters, digits and inner hyphens.
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const DIGITS = /^\d+$/;
+const NON_ASCII = /\P{ASCII}/u;
+
+function refuse(reason: string): ParsedEmailAddress {
+  return { ok: false, reason };
+}
+
+/**
+ * Reads one mailbox as the contract's fields hold it: no display name, no angle brackets, no
+ * comments, no space around it. Refused although RFC 5321 has them: quoted local parts (its §4.1.2
+ * tells hosts not to hand such mailboxes out) and address literals; and domains of a single label
+ * other than `localhost`. International domains are accepted and become A-labels (RFC 5890);
+ * an international local part is accepted and needs SMTPUTF8 to travel (`needsSmtpUtf8`).
+ * Time is linear in the input, which is cut off at 320 units.
+ */
+export function parseEmailAddress(text: string): ParsedEmailAddress {
+  if (text.length > MAX_INPUT_UNITS) return refuse('is longer than 254 octets');
+  const at = text.lastIndexOf('@');
+  if (at === -1) return refuse('has no @');
+  if (at === 0) return refuse('has nothing before the @');
+  if (at === text.length - 1) return refuse('has nothing after the @');
+  let local = text.slice(0, at);
+  if (!ASCII_LOCAL.test(local)) {
+    // Composed before it is judged: NFC turns the Greek question mark (U+037E) into a semicolon.
+    local = local.normalize('NFC');
+    if (!UNICODE_LOCAL.test(local)) return refuse(reasonForLocal(local));
+  }
+  if (octets(local) > MAX_LOCAL_OCTETS) return refuse('has more than 64 octets before the @');
+  const domain = parseDomain(text.slice(at + 1));
+  if (domain === undefined) return refuse('has no valid domain after the @');
+  const address = `${local}@${domain}`;
+  if (octets(address) > MAX_ADDRESS_OCTETS) return refuse('is longer than 254 octets');
+  return { ok: true, address: address as EmailAddress };
+}
+
+/** The spelling for comparing: addresses match without regard to case. */
+export function normaliseAddress(address: EmailAddress): ComparableAddress {
+  return address.toLowerCase() as ComparableAddress;
+}
+
+/** The part after the `@`: lower-case A-labels. */
+export function domainOf(address: EmailAddress): string {
+  return address.slice(address.lastIndexOf('@') + 1);
+}
+
+/** True where the mailbox cannot be named without SMTPUTF8 (RFC 6531): its local part is not ASCII. */
+export function needsSmtpUtf8(address: EmailAddress): boolean {
+  return NON_ASCII.test(address);
+}
+
+function parseDomain(text: string): string | undefined {
+  let domain = text.toLowerCase();
+  if (NON_ASCII.test(domain) || domain.includes('xn--')) {
+    // The empty string says that the name is no valid IDN. Plain ASCII names never go this way: the
+    // function would read `0x7f.1` as the address of a machine.
+    domain = domainToASCII(domain);
+  }
+  if (domain.length > MAX_DOMAIN_OCTETS) return undefined;
+  const labels = domain.split('.');
+  if (labels.length < 2 && domain !== 'localhost') return undefined;
+  for (const label of labels) if (!LABEL.test(label)) return undefined;
+  // RFC 3696 §2: a top-level name is never all digits; this also refuses bare IPv4 addresses.
+  return DIGITS.test(labels.at(-1) ?? '') ? undefined : domain;
+}
+
+function reasonForLocal(local: string): string {
+  if (/[\p{C}]/u.test(local)) return 'has control characters';
+  if (/[\p{Z}]/u.test(local)) return 'has spaces';
+  if (local.startsWith('"')) return 'has a quoted part before the @, which is not supported';
+  if (local.startsWith('.') || local.endsWith('.') || local.includes('..')) {
+    return 'has a misplaced dot before the @';
+  }
+  return 'has characters before the @ that an address cannot have';
+}
+
+function octets(text: string): number {
+  return NON_ASCII.test(text) ? Buffer.byteLength(text) : text.length;
+}

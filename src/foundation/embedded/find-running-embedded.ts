@@ -1,0 +1,64 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { OperatorError } from '../errors.ts';
+import type { ConnectionSettings } from './connection-settings.ts';
+import { type DataFolder, dataFolderAt } from './data-folder.ts';
+import { readPassword } from './database-password.ts';
+import { isDataFolderLocked, readNote, readServiceNote } from './service-lock.ts';
+
+/** What `database.json` holds: how to reach the running database, without its password. */
+type DatabaseNote = Omit<ConnectionSettings, 'password'>;
+
+const POLL_MS = 50;
+
+/**
+ * Finds the embedded database of the service that runs on a data folder, for another process of
+ * the same installation; undefined where no service runs there.
+ *
+ * @param waitMs how long to wait for a database that is still starting, in milliseconds
+ * @throws OperatorError where the service's database does not answer in that time
+ */
+export async function findRunningEmbedded(
+  dataDir: string,
+  waitMs = 30_000,
+): Promise<ConnectionSettings | undefined> {
+  const path = resolve(dataDir);
+  const folder = dataFolderAt(existsSync(path) ? realpathSync(path) : path);
+  if (!existsSync(folder.lockFile)) return undefined;
+  const deadline = Date.now() + waitMs;
+  while (isDataFolderLocked(folder)) {
+    const settings = readSettings(folder);
+    if (settings && (await answers(settings))) return settings;
+    if (Date.now() > deadline) throw noAnswer(folder, waitMs);
+    await delay(POLL_MS);
+  }
+  return undefined;
+}
+
+function readSettings(folder: DataFolder): ConnectionSettings | undefined {
+  const note = readNote<DatabaseNote>(folder.databaseNote);
+  const password = note && readPassword(folder);
+  return note && password !== undefined ? { ...note, password } : undefined;
+}
+
+async function answers(settings: ConnectionSettings): Promise<boolean> {
+  const client = new pg.Client({ ...settings, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+function noAnswer(folder: DataFolder, waitMs: number): OperatorError {
+  const pid = readServiceNote(folder)?.pid;
+  return new OperatorError(
+    `The database of the Signalpost that runs on ${folder.path}${pid ? ` (process ${pid})` : ''} has not answered for ${Math.round(waitMs / 1000)} s. See ${folder.log}.`,
+  );
+}

@@ -1,0 +1,67 @@
+import { chownSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { OperatorError } from '../errors.ts';
+import { childExit } from './child-exit.ts';
+import { DATABASE_USER_NAME } from './connection-settings.ts';
+import { type DataFolder, diskFull, saysDiskFull } from './data-folder.ts';
+import { type PostgresPrograms, startProgram } from './postgres-program.ts';
+
+/** A database to make: in `inside`/database, for a user with this password. */
+interface InitdbJob {
+  readonly inside: string;
+  readonly password: string;
+  readonly durable: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** @throws OperatorError with initdb's own reason where it fails */
+export async function runInitdb(
+  folder: DataFolder,
+  programs: PostgresPrograms,
+  job: InitdbJob,
+): Promise<void> {
+  job.signal?.throwIfAborted();
+  const child = startProgram(programs, 'initdb', initdbArguments(programs, job), {
+    cwd: folder.path,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const stop = () => child.kill('SIGTERM');
+  job.signal?.addEventListener('abort', stop);
+  const [exit, said] = await Promise.all([
+    childExit(child),
+    child.stderr ? text(child.stderr) : '',
+  ]);
+  job.signal?.removeEventListener('abort', stop);
+  job.signal?.throwIfAborted();
+  if (exit.code === 0) return;
+  if (saysDiskFull(said)) throw diskFull(folder.path);
+  throw new OperatorError(
+    `The database in ${folder.path} cannot be made: ${exit.problem ?? reasonIn(said)}.`,
+  );
+}
+
+function initdbArguments(programs: PostgresPrograms, job: InitdbJob): string[] {
+  const passwordFile = join(job.inside, 'password');
+  writeFileSync(passwordFile, job.password, { mode: 0o600, flag: 'wx' });
+  if (programs.user) chownSync(passwordFile, programs.user.uid, programs.user.gid);
+  return [
+    `--pgdata=${join(job.inside, 'database')}`,
+    `--username=${DATABASE_USER_NAME}`,
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    // Orders by code point, knows the letters of all scripts, and is the same on every system.
+    '--locale=C',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+    '--data-checksums',
+    '--no-instructions',
+    ...(job.durable ? [] : ['--no-sync']),
+  ];
+}
+
+function reasonIn(said: string): string {
+  const first = /(?:FATAL|PANIC|error): +(.*)/.exec(said)?.[1];
+  return first ?? said.trim().split('\n').at(-1) ?? 'it says nothing';
+}

@@ -1,0 +1,83 @@
+import { rmSync } from 'node:fs';
+import { OperatorError } from '../errors.ts';
+import { chooseEndpoint, type Endpoint } from './choose-endpoint.ts';
+import { clearLeftovers } from './clear-leftovers.ts';
+import { DATABASE_NAME, DATABASE_USER_NAME } from './connection-settings.ts';
+import {
+  type DataFolder,
+  diskFull,
+  folderProblem,
+  openDataFolder,
+  saysDiskFull,
+} from './data-folder.ts';
+import { readPassword, replacePassword } from './database-password.ts';
+import { chooseDatabaseUser, requireReachable } from './database-user.ts';
+import { EmbeddedDatabase } from './embedded-database.ts';
+import type { EmbeddedLog } from './embedded-log.ts';
+import { findPrograms } from './find-programs.ts';
+import { makeCluster } from './make-cluster.ts';
+import { PostmasterFailed } from './postmaster.ts';
+import { lockDataFolder } from './service-lock.ts';
+
+export interface EmbeddedOptions {
+  readonly dataDir: string;
+  readonly log: EmbeddedLog;
+  /** Ends a start that is under way; it then rejects with the signal's reason, all stopped. */
+  readonly signal?: AbortSignal;
+  /** False for databases that are thrown away: nothing is flushed to the disk. */
+  readonly durable?: boolean;
+}
+
+/**
+ * Starts the embedded PostgreSQL on a data folder, which is made where it is missing, and keeps
+ * it running until `stop()`.
+ *
+ * @throws OperatorError with one sentence where the folder, another service, the platform or
+ *   PostgreSQL itself stands in the way
+ */
+export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+  const folder = openDataFolder(options.dataDir);
+  const lock = lockDataFolder(folder);
+  try {
+    const { log, signal, durable = true } = options;
+    const user = chooseDatabaseUser(folder);
+    if (user) requireReachable(folder, user);
+    const programs = findPrograms(folder, user);
+    const state = await makeCluster(folder, programs, { durable, signal });
+    rmSync(folder.databaseNote, { force: true });
+    const endpoint = await chooseEndpoint(folder, user);
+    await clearLeftovers(folder, endpoint, log);
+    const password = readPassword(folder) ?? (await replacePassword(folder, programs));
+    const settings = { ...reachedAt(endpoint), password };
+    const database = new EmbeddedDatabase({
+      folder,
+      lock,
+      programs,
+      endpoint,
+      settings,
+      durable,
+      log,
+    });
+    await database.start(signal);
+    log.info({ version: programs.version, state }, 'the embedded database is ready');
+    return database;
+  } catch (error) {
+    lock.release();
+    throw startProblem(error, folder) ?? error;
+  }
+}
+
+function reachedAt({ host, port }: Endpoint) {
+  return { host, port, user: DATABASE_USER_NAME, database: DATABASE_NAME };
+}
+
+function startProblem(error: unknown, folder: DataFolder): OperatorError | undefined {
+  if (error instanceof PostmasterFailed) {
+    if (saysDiskFull(error.message)) return diskFull(folder.path, { cause: error });
+    return new OperatorError(
+      `The database in ${folder.cluster} does not start: ${error.message}. See ${folder.log}.`,
+      { cause: error },
+    );
+  }
+  return folderProblem(error, folder.path);
+}

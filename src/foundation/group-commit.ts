@@ -1,0 +1,121 @@
+/** What a group does with the items that came together; the answers stand in the order of the items. */
+export type CommitGroup<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;
+
+export interface GroupCommitOptions<Item> {
+  /** Most items of one group. */
+  readonly most: number;
+  /** Groups under way at the same time. */
+  readonly concurrency: number;
+  /** Items that may wait; one more is refused by `add` returning undefined. */
+  readonly waiting: number;
+  /** Limits by weight beside those by number, such as bytes. */
+  readonly weight?: {
+    readonly of: (item: Item) => number;
+    /** Most of one group; a single heavier item is a group of its own. */
+    readonly most: number;
+    /** Most that may wait. */
+    readonly waiting: number;
+  };
+}
+
+interface Waiting<Item, Answer> {
+  readonly item: Item;
+  readonly weight: number;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Group commit: items that arrive together share one statement and so one flush to disk. A group goes out as soon as
+ * a place is free, so an idle server adds no delay and a busy one needs few flushes.
+ */
+export class GroupCommit<Item, Answer> {
+  readonly #commit: CommitGroup<Item, Answer>;
+  readonly #options: GroupCommitOptions<Item>;
+  #waiting: Waiting<Item, Answer>[] = [];
+  #waitingWeight = 0;
+  #running = 0;
+  #scheduled = false;
+  #idle: (() => void)[] = [];
+
+  constructor(commit: CommitGroup<Item, Answer>, options: GroupCommitOptions<Item>) {
+    this.#commit = commit;
+    this.#options = options;
+  }
+
+  /** Items that wait for a group. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Groups under way. */
+  get running(): number {
+    return this.#running;
+  }
+
+  /**
+   * Adds an item to the next group.
+   * @returns the item's answer once its group is committed, or undefined where too many wait already
+   */
+  add(item: Item): Promise<Answer> | undefined {
+    const { waiting, weight: limits } = this.#options;
+    const weight = limits === undefined ? 0 : limits.of(item);
+    if (this.#waiting.length >= waiting) return undefined;
+    if (limits !== undefined && this.#waiting.length > 0) {
+      if (this.#waitingWeight + weight > limits.waiting) return undefined;
+    }
+    this.#waitingWeight += weight;
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, weight, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Resolves when nothing waits and nothing is under way. */
+  drain(): Promise<void> {
+    if (this.#running === 0 && this.#waiting.length === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  /** Groups start after the current turn of the event loop, so that all requests read in that turn share one. */
+  #schedule(): void {
+    if (this.#scheduled || this.#running >= this.#options.concurrency) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      while (this.#running < this.#options.concurrency && this.#waiting.length > 0)
+        void this.#run();
+    });
+  }
+
+  #take(): Waiting<Item, Answer>[] {
+    const { most, weight: limits } = this.#options;
+    let count = 0;
+    let weight = 0;
+    for (const waiting of this.#waiting) {
+      if (count >= most) break;
+      if (limits !== undefined && count > 0 && weight + waiting.weight > limits.most) break;
+      weight += waiting.weight;
+      count += 1;
+    }
+    this.#waitingWeight -= weight;
+    return this.#waiting.splice(0, count);
+  }
+
+  async #run(): Promise<void> {
+    const group = this.#take();
+    this.#running += 1;
+    try {
+      const answers = await this.#commit(group.map((waiting) => waiting.item));
+      group.forEach((waiting, index) => {
+        waiting.resolve(answers[index] as Answer);
+      });
+    } catch (error) {
+      for (const waiting of group) waiting.reject(error);
+    } finally {
+      this.#running -= 1;
+      if (this.#waiting.length > 0) this.#schedule();
+      else if (this.#running === 0) for (const resolve of this.#idle.splice(0)) resolve();
+    }
+  }
+}

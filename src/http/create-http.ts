@@ -1,0 +1,100 @@
+import { type FastifyInstance, fastify, LogController } from 'fastify';
+import { isUnavailable } from '../foundation/database/sqlstate.ts';
+import { newId } from '../foundation/ids.ts';
+import type { Log } from '../foundation/log.ts';
+import { closeFinishedConnections } from './close-connections.ts';
+
+export interface HttpOptions {
+  readonly log: Log;
+  /** Addresses or networks of proxies whose X-Forwarded-* count. */
+  readonly trustProxy: readonly string[];
+}
+
+export type Http = FastifyInstance;
+
+/** Largest request body of the contract's operations, in bytes. */
+export const bodyLimit = 256 * 1024;
+
+/**
+ * The HTTP server without routes and without listening. Every answer carries X-Request-Id; a trailing slash changes
+ * nothing; sizes and times of what a stranger may send are limited.
+ */
+export function createHttp(options: HttpOptions): Http {
+  const http = fastify({
+    loggerInstance: options.log,
+    logController: new LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: 'requestId',
+    }),
+    genReqId: newId,
+    trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
+    bodyLimit,
+    // A client that trickles its request in holds a connection no longer than this.
+    requestTimeout: 30_000,
+    connectionTimeout: 0,
+    keepAliveTimeout: 72_000,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    rewriteUrl: (request) => mendEncoding(request.url ?? '/'),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
+  }) as unknown as Http;
+  closeFinishedConnections(http);
+  http.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    done();
+  });
+  http.addHook('onResponse', (request, reply, done) => {
+    request.log.debug(
+      {
+        method: request.method,
+        route: request.routeOptions.url,
+        status: reply.statusCode,
+      },
+      'answered',
+    );
+    done();
+  });
+  http.setNotFoundHandler((request, reply) =>
+    reply.code(404).send({ status: 404, message: 'Not Found', requestId: request.id }),
+  );
+  http.setErrorHandler((error, request, reply) => {
+    const given = statusOf(error);
+    const status = isUnavailable(error) ? 503 : given;
+    if (status >= 500) request.log.error({ err: error }, 'request failed');
+    if (status === 503) reply.header('retry-after', 1);
+    const message =
+      status >= 500 || !(error instanceof Error) ? publicMessage(status) : error.message;
+    return reply.code(status).send({ status, message, requestId: request.id });
+  });
+  return http;
+}
+
+/**
+ * A path whose percent-encoding cannot be decoded is taken by the letter, so that it meets its route and is answered
+ * there, in that route's order of checks.
+ */
+function mendEncoding(url: string): string {
+  if (!url.includes('%')) return url;
+  const query = url.indexOf('?');
+  const path = query === -1 ? url : url.slice(0, query);
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return path.replaceAll('%', '%25') + url.slice(path.length);
+  }
+}
+
+function statusOf(error: unknown): number {
+  if (typeof error === 'object' && error !== null && 'statusCode' in error) {
+    const status = error.statusCode;
+    if (typeof status === 'number' && status >= 400 && status <= 599) return status;
+  }
+  return 500;
+}
+
+function publicMessage(status: number): string {
+  return status === 503
+    ? 'The service cannot work now; try again shortly'
+    : 'Internal Server Error';
+}

@@ -1,0 +1,19 @@
+import type { Registry } from 'prom-client';
+import type { Http } from './create-http.ts';
+import { isLoopbackPeer } from './loopback.ts';
+
+/**
+ * `GET /metrics`: Prometheus text format. Answers peers on the loopback only, unless `everyone` is set.
+ */
+export function registerMetricsRoutes(http: Http, registry: Registry, everyone: boolean): void {
+  http.get('/metrics', async (request, reply) => {
+    if (!everyone && !isLoopbackPeer(request)) {
+      return reply.code(403).send({
+        status: 403,
+        message: 'Metrics answer on the loopback only',
+        requestId: request.id,
+      });
+    }
+    return reply.type(registry.contentType).send(await registry.metrics());
+  });
+}

@@ -1,0 +1,28 @@
+import type { FastifyRequest } from 'fastify';
+import { isUnavailable } from '../foundation/database/sqlstate.ts';
+import type { Http } from '../http/create-http.ts';
+import type { AnswerProblem } from './answer-problem.ts';
+import { ParameterError } from './message-parameters.ts';
+
+/** Answers what goes wrong below `/inbox`: 400 for a parameter, 503 without the database; a page for a person. */
+export function answerInboxErrors(inbox: Http, answerProblem: AnswerProblem): void {
+  inbox.setErrorHandler((error, request, reply) => {
+    if (error instanceof ParameterError) {
+      const { message, parameter } = error;
+      return answerProblem(request, reply, { status: 400, message, parameter });
+    }
+    if (isUnavailable(error)) {
+      logFailure(request, error);
+      const message = 'The inbox cannot be read now; try again shortly.';
+      return answerProblem(request, reply, { status: 503, message });
+    }
+    throw error;
+  });
+  inbox.setNotFoundHandler((request, reply) =>
+    answerProblem(request, reply, { status: 404, message: 'The inbox has no such page.' }),
+  );
+}
+
+function logFailure(request: FastifyRequest, error: unknown): void {
+  request.log.error({ err: error, requestId: request.id }, 'the inbox cannot be read');
+}

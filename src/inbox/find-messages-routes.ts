@@ -1,0 +1,74 @@
+import type { Http } from '../http/create-http.ts';
+import type { AnswerProblem } from './answer-problem.ts';
+import type { InboxArrivals } from './inbox-arrivals.ts';
+import type { InboxMessage } from './inbox-message.ts';
+import type { InboxStore } from './inbox-store.ts';
+import { readMessageQuery } from './message-parameters.ts';
+import { waitForMessages } from './wait-for-messages.ts';
+
+export interface FindMessagesParts {
+  readonly store: Pick<InboxStore, 'find'>;
+  readonly arrivals: Pick<InboxArrivals, 'listen'>;
+  /** Ends waiting requests when the service stops. */
+  readonly stopping: AbortSignal;
+  readonly answerProblem: AnswerProblem;
+}
+
+/** Requests that may wait at the same time; one more is answered 503. */
+const mostWaiting = 500;
+
+/**
+ * `GET /inbox/api/messages?to=&since=&limit=&wait=`: the captured messages, newest first. `wait` holds the answer back
+ * for so many seconds until there is at least one. 400 names the parameter that is wrong.
+ */
+export function registerFindMessagesRoutes(http: Http, parts: FindMessagesParts): void {
+  const { store, arrivals, stopping, answerProblem } = parts;
+  let waiting = 0;
+  http.get('/api/messages', async (request, reply) => {
+    const { filter, limit, waitSeconds } = readMessageQuery(
+      request.query as Readonly<Record<string, unknown>>,
+    );
+    const find = () => store.find(filter, limit);
+    if (waitSeconds === 0) return (await find()).map(toAnswer);
+    if (waiting >= mostWaiting) {
+      const message = 'Too many requests wait for mail already.';
+      return answerProblem(request, reply, { status: 503, message });
+    }
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    waiting += 1;
+    try {
+      const found = await waitForMessages({
+        find,
+        arrivals,
+        to: filter.to,
+        milliseconds: waitSeconds * 1_000,
+        signal: AbortSignal.any([gone.signal, stopping]),
+      });
+      return found.map(toAnswer);
+    } finally {
+      waiting -= 1;
+    }
+  });
+}
+
+function toAnswer(message: InboxMessage) {
+  const headers = new Map<string, string[]>();
+  for (const [field, value] of message.headers) {
+    const name = field.toLowerCase();
+    const values = headers.get(name);
+    if (values === undefined) headers.set(name, [value]);
+    else values.push(value);
+  }
+  return {
+    id: message.id,
+    receivedAt: message.receivedAt.toISOString(),
+    envelopeFrom: message.envelopeFrom,
+    envelopeTo: message.envelopeTo,
+    headers: Object.fromEntries(headers),
+    subject: message.subject,
+    html: message.html,
+    text: message.text,
+    source: message.source.toString('utf8'),
+  };
+}

@@ -1,0 +1,57 @@
+import type { Http } from '../http/create-http.ts';
+import { answerInboxErrors } from './answer-inbox-errors.ts';
+import { createAnswerProblem } from './answer-problem.ts';
+import { registerEmptyInboxRoutes } from './empty-inbox-routes.ts';
+import { registerFindMessagesRoutes } from './find-messages-routes.ts';
+import { guardInbox, type MayRead } from './guard-inbox.ts';
+import type { InboxArrivals } from './inbox-arrivals.ts';
+import { registerInboxAssetsRoutes } from './inbox-assets-routes.ts';
+import { registerInboxPageRoutes } from './inbox-page-routes.ts';
+import type { InboxStore } from './inbox-store.ts';
+import { registerLiveUpdatesRoutes } from './live-updates-routes.ts';
+import { registerMessageContentRoutes } from './message-content-routes.ts';
+import { registerMessagePageRoutes } from './message-page-routes.ts';
+import { readAssets } from './read-assets.ts';
+
+export interface InboxRoutesParts {
+  readonly store: InboxStore;
+  readonly arrivals: InboxArrivals;
+  readonly mayRead: MayRead;
+}
+
+/** Everything below `/inbox`: all but the style, script and icon behind one guard. */
+export function registerInboxRoutes(http: Http, parts: InboxRoutesParts): void {
+  const { store, arrivals, mayRead } = parts;
+  const stopping = new AbortController();
+  http.addHook('preClose', async () => stopping.abort());
+  http.register(async (scope) => {
+    const assets = await readAssets();
+    registerInboxAssetsRoutes(scope, Object.values(assets));
+    const urls = { style: assets.style.url, script: assets.script.url, icon: assets.icon.url };
+    const answerProblem = createAnswerProblem(urls);
+    scope.register(
+      async (inbox) => {
+        guardInbox(inbox, mayRead, answerProblem);
+        answerInboxErrors(inbox, answerProblem);
+        ignoreBodies(inbox);
+        registerInboxPageRoutes(inbox, { store, assets: urls });
+        registerMessagePageRoutes(inbox, { store, assets: urls }, answerProblem);
+        registerMessageContentRoutes(inbox, store, answerProblem);
+        registerLiveUpdatesRoutes(inbox, arrivals, stopping.signal, answerProblem);
+        registerFindMessagesRoutes(inbox, { ...parts, stopping: stopping.signal, answerProblem });
+        registerEmptyInboxRoutes(inbox, parts);
+      },
+      { prefix: '/inbox' },
+    );
+  });
+}
+
+/** No request here says anything in its body; a form sends an empty one. */
+function ignoreBodies(inbox: Http): void {
+  inbox.removeAllContentTypeParsers();
+  inbox.addContentTypeParser(
+    '*',
+    { parseAs: 'string', bodyLimit: 16 * 1024 },
+    (_request, _body, done) => done(null),
+  );
+}

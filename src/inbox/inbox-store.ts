@@ -1,0 +1,198 @@
+import { type SqlBool, sql } from 'kysely';
+import type { Database } from '../foundation/database/open-database.ts';
+import { newId } from '../foundation/ids.ts';
+import type {
+  HeaderField,
+  InboxMessage,
+  InboxMessageId,
+  InboxSummary,
+  ReceivedMail,
+} from './inbox-message.ts';
+
+/** Most messages that are kept, and most bytes of them (as received); the oldest go first. */
+export const mostMessages = 10_000;
+export const mostBytes = 1024 ** 3;
+
+/** Most bytes of sources in one answer of the API; past it an answer holds fewer messages than asked for. */
+const mostAnswerBytes = 32 * 1024 ** 2;
+
+const beginningCharacters = 500;
+
+/** Which messages the API is asked for. */
+export interface MessageFilter {
+  /** An envelope recipient, in any case. */
+  readonly to: string | undefined;
+  /** Received at this time or later. */
+  readonly since: Date | undefined;
+}
+
+/** A page of the list, and how many messages there are on all of them. */
+export interface SummaryPage {
+  readonly summaries: readonly InboxSummary[];
+  readonly total: number;
+}
+
+interface MessageRow {
+  id: InboxMessageId;
+  received_at: Date;
+  envelope_from: string;
+  envelope_to: string[];
+  subject: string;
+  headers: HeaderField[];
+  html: string | null;
+  text: string | null;
+  source: Buffer;
+}
+
+interface SummaryRow {
+  id: InboxMessageId;
+  received_at: Date;
+  envelope_from: string;
+  envelope_to: string[];
+  from: string | null;
+  subject: string;
+  beginning: string | null;
+  total: number;
+}
+
+/** The messages of the inbox. */
+export class InboxStore {
+  readonly #kysely: Database['kysely'];
+
+  constructor(database: Database) {
+    this.#kysely = database.kysely;
+  }
+
+  /** Keeps a message; committed once this resolves. */
+  async add(mail: ReceivedMail): Promise<InboxMessageId> {
+    const id = newId() as InboxMessageId;
+    await sql`
+      insert into inbox_message (id, received_at, envelope_from, envelope_to, subject, headers, html, text, source)
+      values (${id}, now(), ${mail.envelopeFrom}, ${mail.envelopeTo}, ${mail.subject},
+        ${JSON.stringify(mail.headers)}, ${mail.html}, ${mail.text}, ${mail.source})`.execute(
+      this.#kysely,
+    );
+    return id;
+  }
+
+  /** The newest messages that the filter lets through, newest first. */
+  async find(filter: MessageFilter, limit: number): Promise<InboxMessage[]> {
+    const { rows } = await sql<MessageRow>`
+      select id, received_at, envelope_from, envelope_to, subject, headers, html, text, source
+      from (
+        select *, sum(octet_length(source)) over (order by received_at desc, id desc) - octet_length(source) as before
+        from (
+          select * from inbox_message
+          where ${matches(filter)}
+          order by received_at desc, id desc
+          limit ${limit}
+        ) newest
+      ) counted
+      where before < ${mostAnswerBytes}
+      order by received_at desc, id desc`.execute(this.#kysely);
+    return rows.map(toMessage);
+  }
+
+  /** The message with this id, or undefined. */
+  async read(id: InboxMessageId): Promise<InboxMessage | undefined> {
+    const { rows } = await sql<MessageRow>`
+      select id, received_at, envelope_from, envelope_to, subject, headers, html, text, source
+      from inbox_message where id = ${id}`.execute(this.#kysely);
+    return rows.map(toMessage)[0];
+  }
+
+  /**
+   * A page of the list, newest first.
+   * @param search stands literally, in any case, in the subject, an address, a name or the text; empty finds all
+   */
+  async list(search: string, offset: number, limit: number): Promise<SummaryPage> {
+    const { rows } = await sql<SummaryRow>`
+      with found as (select id, received_at from inbox_message where ${mentions(search)}),
+        page as (select id from found order by received_at desc, id desc offset ${offset} limit ${limit})
+      select m.id, m.received_at, m.envelope_from, m.envelope_to, 
+        (select field->>1 from jsonb_array_elements(m.headers) field where lower(field->>0) = 'from' limit 1) as "from", m.subject,
+        left(m.text, ${beginningCharacters}) as beginning, (select count(*)::int from found) as total
+      from (select count(*) from found) as counted(total)
+      left join page on true
+      left join inbox_message m on m.id = page.id
+      order by m.received_at desc, m.id desc`.execute(this.#kysely);
+    return {
+      summaries: rows.filter((row) => row.id !== null).map(toSummary),
+      total: rows[0]?.total ?? 0,
+    };
+  }
+
+  /** Ids and recipients of the messages of the last seconds, for nodes that did not receive them themselves. */
+  async latest(seconds: number): Promise<{ id: string; envelopeTo: readonly string[] }[]> {
+    const { rows } = await sql<{ id: string; envelopeTo: string[] }>`
+      select id, envelope_to as "envelopeTo" from inbox_message
+      where received_at > now() - make_interval(secs => ${seconds})
+      order by received_at, id`.execute(this.#kysely);
+    return rows;
+  }
+
+  /** Deletes what the filter lets through. */
+  async remove(filter: MessageFilter): Promise<void> {
+    await sql`delete from inbox_message where ${matches(filter)}`.execute(this.#kysely);
+  }
+
+  /** Drops the oldest messages past the bounds; the newest one always stays. */
+  async trim(messages = mostMessages, bytes = mostBytes): Promise<void> {
+    await sql`
+      delete from inbox_message where id in (
+        select id from (
+          select id, row_number() over newest_first as place, sum(octet_length(source)) over newest_first as bytes
+          from inbox_message
+          window newest_first as (order by received_at desc, id desc)
+        ) counted
+        where place > 1 and (place > ${messages} or bytes > ${bytes})
+      )`.execute(this.#kysely);
+  }
+}
+
+function matches({ to, since }: MessageFilter) {
+  const recipient =
+    to === undefined
+      ? sql<SqlBool>`true`
+      : sql<SqlBool>`exists (select from unnest(envelope_to) as recipient where lower(recipient) = lower(${to}))`;
+  return since === undefined ? recipient : sql<SqlBool>`received_at >= ${since} and ${recipient}`;
+}
+
+/** `strpos` takes the search as it is, so that `%` and `_` mean themselves. */
+function mentions(search: string) {
+  if (search === '') return sql<SqlBool>`true`;
+  return sql<SqlBool>`
+    strpos(lower(subject), lower(${search})) > 0
+    or strpos(lower(envelope_from), lower(${search})) > 0
+    or strpos(lower(array_to_string(envelope_to, ' ')), lower(${search})) > 0
+    or exists (
+      select from jsonb_array_elements(headers) field
+      where lower(field->>0) in ('from', 'to', 'cc', 'reply-to') and strpos(lower(field->>1), lower(${search})) > 0)
+    or strpos(lower(coalesce(text, '')), lower(${search})) > 0`;
+}
+
+function toMessage(row: MessageRow): InboxMessage {
+  return {
+    id: row.id,
+    receivedAt: row.received_at,
+    envelopeFrom: row.envelope_from,
+    envelopeTo: row.envelope_to,
+    subject: row.subject,
+    headers: row.headers,
+    html: row.html,
+    text: row.text,
+    source: row.source,
+  };
+}
+
+function toSummary(row: SummaryRow): InboxSummary {
+  return {
+    id: row.id,
+    receivedAt: row.received_at,
+    envelopeFrom: row.envelope_from,
+    envelopeTo: row.envelope_to,
+    from: row.from ?? undefined,
+    subject: row.subject,
+    beginning: row.beginning ?? '',
+  };
+}

@@ -1,0 +1,11 @@
+declare module 'libmime' {
+  interface Libmime {
+    /** Splits a header line at its colon and unfolds the value; the name comes in lower case. */
+    decodeHeader(line: string): { key: string; value: string };
+    /** Decodes the encoded words (RFC 2047) of a header value. */
+    decodeWords(value: string): string;
+  }
+  const libmime: Libmime;
+  // biome-ignore lint/style/noDefaultExport: the package exports its functions as one object
+  export default libmime;
+}

@@ -1,0 +1,49 @@
+import { Readable } from 'node:stream';
+import type { Http } from '../http/create-http.ts';
+import type { AnswerProblem } from './answer-problem.ts';
+import type { InboxArrivals } from './inbox-arrivals.ts';
+
+/** Pages that may listen at the same time; one more is answered 503. */
+const mostListeners = 200;
+
+/** Between two signs of life, so that a connection that is gone is noticed on both sides. */
+const beatMilliseconds = 20_000;
+
+/**
+ * `GET /inbox/updates`: server-sent events (WHATWG HTML, section 9.2) for the pages: `arrived` and `emptied`, without
+ * content; the page then asks for itself again.
+ */
+export function registerLiveUpdatesRoutes(
+  http: Http,
+  arrivals: Pick<InboxArrivals, 'listen'>,
+  stopping: AbortSignal,
+  answerProblem: AnswerProblem,
+): void {
+  let listeners = 0;
+  http.get('/updates', { exposeHeadRoute: false }, async (request, reply) => {
+    if (listeners >= mostListeners) {
+      const message = 'Too many pages listen already.';
+      return answerProblem(request, reply, { status: 503, message });
+    }
+    listeners += 1;
+    const stream = new Readable({ read: () => undefined });
+    stream.push('retry: 2000\n\n');
+    const unlisten = arrivals.listen(({ kind }) => {
+      // A page that does not read is told when it reads again; there is nothing to pile up.
+      if (stream.readableLength < 1_024) stream.push(`event: ${kind}\ndata:\n\n`);
+    });
+    const beat = setInterval(() => stream.push(':\n\n'), beatMilliseconds);
+    const end = (): void => {
+      stream.push(null);
+    };
+    stopping.addEventListener('abort', end);
+    stream.once('close', () => {
+      listeners -= 1;
+      clearInterval(beat);
+      unlisten();
+      stopping.removeEventListener('abort', end);
+    });
+    if (stopping.aborted) end();
+    return reply.type('text/event-stream').send(stream);
+  });
+}

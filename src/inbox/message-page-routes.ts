@@ -1,0 +1,71 @@
+import type { Http } from '../http/create-http.ts';
+import { answerPage } from './answer-page.ts';
+import type { AnswerProblem } from './answer-problem.ts';
+import { type InboxMessage, parseInboxMessageId } from './inbox-message.ts';
+import type { PageParts } from './inbox-page-routes.ts';
+import { pageSize, readListState } from './list-state.ts';
+import { type PreparedHtml, prepareHtml } from './prepare-html.ts';
+import { cutAtLinks } from './safe-link.ts';
+import { renderLayout } from './view/layout.ts';
+import { renderList } from './view/list-view.ts';
+import { renderMessage, type Tab, tabs } from './view/message-view.ts';
+import { renderPanel } from './view/panels.ts';
+
+interface MessageAddress {
+  Params: { id: string };
+  Querystring: Record<string, unknown>;
+}
+
+/** `GET /inbox/messages/{id}?view=&width=`: one message as a page, with the list beside it. */
+export function registerMessagePageRoutes(
+  http: Http,
+  { store, assets }: PageParts,
+  answerProblem: AnswerProblem,
+): void {
+  http.get<MessageAddress>('/messages/:id', async (request, reply) => {
+    const id = parseInboxMessageId(request.params.id);
+    const state = readListState(request.query);
+    const [message, { summaries, total }] = await Promise.all([
+      id && store.read(id),
+      store.list(state.search, (state.page - 1) * pageSize, pageSize),
+    ]);
+    if (message === undefined) {
+      const gone = 'This message is not in the inbox; perhaps it was deleted.';
+      return answerProblem(request, reply, { status: 404, message: gone });
+    }
+    const now = new Date();
+    const prepared = prepare(message);
+    const tab = readTab(request.query.view, message);
+    const narrow = request.query.width === 'phone';
+    const panel = renderPanel(tab, { message, prepared, state, narrow });
+    const { links } = prepared;
+    return answerPage(
+      reply,
+      renderLayout({
+        assets,
+        title: message.subject === '' ? '(no subject)' : message.subject,
+        state,
+        focus: 'message',
+        list: renderList({ summaries, total, state, selected: message.id, now }),
+        main: renderMessage({ message, links, state, tab, panel, now }),
+      }),
+    );
+  });
+}
+
+/** The tab that is asked for, or the first one that the message fills. */
+function readTab(view: unknown, message: InboxMessage): Tab {
+  const asked = tabs.find((tab) => tab === view);
+  if (asked !== undefined) return asked;
+  if (message.html !== null) return 'html';
+  return message.text !== null ? 'text' : 'source';
+}
+
+/** The HTML part and its links; the links of the text where there is no HTML. */
+function prepare(message: InboxMessage): PreparedHtml {
+  if (message.html !== null) return prepareHtml(message.html);
+  const links = cutAtLinks(message.text ?? '').flatMap(({ text, href }) =>
+    href === undefined ? [] : [{ label: text, href }],
+  );
+  return { html: '', links, remoteLoads: 0 };
+}

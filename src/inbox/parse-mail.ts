@@ -1,0 +1,64 @@
+import libmime from 'libmime';
+import { type HeaderLines, simpleParser } from 'mailparser';
+import type { HeaderField, MailContent } from './inbox-message.ts';
+
+/** What a message says that could not be parsed. */
+const nothing: MailContent = { headers: [], subject: '', html: null, text: null };
+
+/** How long parsing may take; a message past it is kept unparsed. */
+const parseMilliseconds = 10_000;
+
+/**
+ * Reads a message (RFC 5322, MIME): headers and the text and HTML parts as they were sent, nothing made from the
+ * other. Never throws: what cannot be read is missing.
+ */
+export async function parseMail(source: Buffer): Promise<MailContent> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), parseMilliseconds);
+  });
+  const parsing = simpleParser(source, {
+    skipHtmlToText: true,
+    skipTextToHtml: true,
+    skipImageLinks: true,
+    keepCidLinks: true,
+  });
+  try {
+    const mail = await Promise.race([parsing, tooLong]);
+    if (mail === undefined) return nothing;
+    const headers = decodeHeaders(mail.headerLines ?? []);
+    return {
+      headers,
+      subject: headers.find(([name]) => name.toLowerCase() === 'subject')?.[1] ?? '',
+      html: typeof mail.html === 'string' ? storable(mail.html) : null,
+      text: typeof mail.text === 'string' && mail.text !== '' ? storable(mail.text) : null,
+    };
+  } catch {
+    return nothing;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Header fields in order, unfolded (RFC 5322 section 2.2.3) and their encoded words decoded (RFC 2047). */
+function decodeHeaders(lines: HeaderLines): HeaderField[] {
+  return lines.map(({ key, line }) => {
+    // Lines come as one character per byte; fields may be UTF-8 as they are (RFC 6532).
+    const value = Buffer.from(libmime.decodeHeader(line).value, 'latin1').toString('utf8');
+    const name = line.slice(0, line.indexOf(':')).trim();
+    return [storable(name === '' ? key : name), storable(decode(value))];
+  });
+}
+
+function decode(value: string): string {
+  try {
+    return libmime.decodeWords(value);
+  } catch {
+    return value;
+  }
+}
+
+/** The text without what PostgreSQL cannot keep in text: NUL and unpaired surrogates. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\ufffd').toWellFormed();
+}

@@ -1,0 +1,122 @@
+import { defaultTreeAdapter, parse, serialize, type DefaultTreeAdapterTypes as Tree } from 'parse5';
+import { safeLink } from './safe-link.ts';
+
+/** A link of a message: what it says and where it leads. */
+export interface MailLink {
+  readonly label: string;
+  readonly href: string;
+}
+
+/** The HTML part made ready to be shown, and what was found in it. */
+export interface PreparedHtml {
+  readonly html: string;
+  readonly links: readonly MailLink[];
+  /** How many images and the like it would load from elsewhere; the page loads none of them. */
+  readonly remoteLoads: number;
+}
+
+/** HTML that is longer or nested deeper than this is shown as it is; its links are not listed. */
+const mostCharacters = 1024 ** 2;
+const mostDepth = 500;
+
+const mostLinks = 500;
+
+/** What has no place in a message that is only looked at. That none of it works is up to the frame's policy. */
+const dropped = new Set(['script', 'link', 'base', 'iframe', 'frame', 'object', 'embed']);
+
+/**
+ * Makes links of the HTML part open in a tab of their own, drops what could only load or run something, and lists
+ * the links. Not what makes it safe to show: that is the sandbox and the Content-Security-Policy of the frame.
+ */
+export function prepareHtml(source: string): PreparedHtml {
+  const document = source.length > mostCharacters ? undefined : parseUpTo(mostDepth, source);
+  if (document === undefined) return { html: source, links: [], remoteLoads: 0 };
+  const links: MailLink[] = [];
+  let remoteLoads = 0;
+  const waiting: Tree.Node[] = [document];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if ('tagName' in node) {
+      if (node.tagName === 'a' || node.tagName === 'area') {
+        const href = openInNewTab(node);
+        if (href !== undefined && links.length < mostLinks)
+          links.push({ label: labelOf(node) || href, href });
+      }
+      if (loadsFromElsewhere(node)) remoteLoads += 1;
+    }
+    if (!('childNodes' in node)) continue;
+    node.childNodes = node.childNodes.filter(hasPlace);
+    waiting.push(...node.childNodes.toReversed());
+  }
+  return { html: serialize(document), links, remoteLoads };
+}
+
+function hasPlace(node: Tree.ChildNode): boolean {
+  if (!('tagName' in node)) return true;
+  if (node.tagName === 'meta') return attribute(node, 'http-equiv') === undefined;
+  return !dropped.has(node.tagName);
+}
+
+function openInNewTab(element: Tree.Element): string | undefined {
+  const href = safeLink(attribute(element, 'href') ?? '');
+  element.attrs = element.attrs.filter(
+    ({ name }) => !['href', 'target', 'rel', 'ping'].includes(name),
+  );
+  if (href === undefined) return undefined;
+  element.attrs.push(
+    { name: 'href', value: href },
+    { name: 'target', value: '_blank' },
+    { name: 'rel', value: 'noopener noreferrer' },
+  );
+  return href;
+}
+
+const remote = /^\s*(?:https?:)?\/\//i;
+const remoteStyle = /url\(\s*["']?\s*(?:https?:)?\/\//i;
+
+function loadsFromElsewhere(element: Tree.Element): boolean {
+  return element.attrs.some(
+    ({ name, value }) =>
+      (['src', 'srcset', 'background', 'poster'].includes(name) && remote.test(value)) ||
+      (name === 'style' && remoteStyle.test(value)),
+  );
+}
+
+function attribute(element: Tree.Element, name: string): string | undefined {
+  return element.attrs.find((candidate) => candidate.name === name)?.value;
+}
+
+/** The text of a link, or what its picture says. */
+function labelOf(element: Tree.Element): string {
+  const words: string[] = [];
+  const waiting: Tree.Node[] = [element];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if (node.nodeName === '#text' && 'value' in node) words.push(node.value);
+    if ('tagName' in node && node.tagName === 'img') words.push(attribute(node, 'alt') ?? '');
+    if ('childNodes' in node) waiting.push(...node.childNodes.toReversed());
+  }
+  return words.join(' ').replace(/\s+/g, ' ').trim().slice(0, 200);
+}
+
+/** The parsed document, or undefined where it is nested deeper than `depth`: time and stack would grow with it. */
+function parseUpTo(depth: number, source: string): Tree.Document | undefined {
+  let open = 0;
+  let tooDeep = false;
+  const treeAdapter = {
+    ...defaultTreeAdapter,
+    onItemPush() {
+      open += 1;
+      if (open <= depth) return;
+      tooDeep = true;
+      throw new RangeError('nested too deep');
+    },
+    onItemPop() {
+      open -= 1;
+    },
+  };
+  try {
+    return parse(source, { treeAdapter });
+  } catch (error) {
+    if (tooDeep) return undefined;
+    throw error;
+  }
+}

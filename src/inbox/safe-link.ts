@@ -1,0 +1,36 @@
+const schemes = new Set(['http:', 'https:', 'mailto:', 'tel:']);
+
+/** The link where it leads to a page, an address or a telephone, else undefined: never script, never a file. */
+export function safeLink(href: string): string | undefined {
+  const url = URL.parse(href.trim());
+  return url !== null && schemes.has(url.protocol) ? href.trim() : undefined;
+}
+
+/** A piece of text, and where it leads if it is a link. */
+export interface TextPiece {
+  readonly text: string;
+  readonly href: string | undefined;
+}
+
+const address = /https?:\/\/[^\s<>"']+/gi;
+
+/** Cuts text at the web addresses in it. Punctuation at the end of an address belongs to the sentence around it. */
+export function cutAtLinks(text: string): TextPiece[] {
+  const pieces: TextPiece[] = [];
+  let end = 0;
+  for (const match of text.matchAll(address)) {
+    const found = trimEnd(match[0]);
+    const href = safeLink(found);
+    if (href === undefined) continue;
+    if (match.index > end) pieces.push({ text: text.slice(end, match.index), href: undefined });
+    pieces.push({ text: found, href });
+    end = match.index + found.length;
+  }
+  if (end < text.length) pieces.push({ text: text.slice(end), href: undefined });
+  return pieces;
+}
+
+function trimEnd(address: string): string {
+  const bare = address.replace(/[.,;:!?*_\]]+$/, '');
+  return bare.endsWith(')') && !bare.includes('(') ? trimEnd(bare.slice(0, -1)) : bare;
+}

@@ -1,0 +1,41 @@
+const minute = 60_000;
+const hour = 60 * minute;
+
+const exact = new Intl.DateTimeFormat('en-GB', {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZoneName: 'short',
+});
+const thisYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+const otherYear = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+});
+
+/** Day, time and zone in full, in the time zone of the service. */
+export function showExactTime(time: Date): string {
+  return exact.format(time);
+}
+
+/** How long ago, as short as it can be said; a day from the day before yesterday on. */
+export function showAge(time: Date, now: Date): string {
+  const age = now.getTime() - time.getTime();
+  if (age < minute) return 'now';
+  if (age < hour) return `${Math.floor(age / minute)} min`;
+  const days = calendarDays(time, now);
+  if (days <= 0 || age < 12 * hour) return `${Math.floor(age / hour)} h`;
+  if (days === 1) return 'yesterday';
+  return (time.getFullYear() === now.getFullYear() ? thisYear : otherYear).format(time);
+}
+
+function calendarDays(from: Date, to: Date): number {
+  const midnight = (time: Date): number =>
+    Date.UTC(time.getFullYear(), time.getMonth(), time.getDate());
+  return (midnight(to) - midnight(from)) / (24 * hour);
+}

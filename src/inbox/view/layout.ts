@@ -1,0 +1,63 @@
+import { html } from 'ghtml';
+import type { ListState } from '../list-state.ts';
+import type { AssetUrls } from '../read-assets.ts';
+import { icon } from './icons.ts';
+
+export interface LayoutParts {
+  readonly assets: AssetUrls;
+  /** What the tab says before the name of the product. */
+  readonly title: string;
+  readonly state: ListState;
+  /** Which half the page is about, and a narrow screen shows. */
+  readonly focus: 'list' | 'message';
+  /** Both halves as HTML. */
+  readonly list: string;
+  readonly main: string;
+}
+
+/** A page of the inbox: bar, list, and what stands beside the list. All parts are HTML already. */
+export function renderLayout(parts: LayoutParts): string {
+  const { assets, title, state, focus, list, main } = parts;
+  return html`<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <title>${title} · Signalpost</title>
+    <link rel="icon" href="${assets.icon}" type="image/svg+xml">
+    <link rel="stylesheet" href="${assets.style}">
+    <script src="${assets.script}" type="module"></script>
+  </head>
+  <body class="focus-${focus}">
+    <a class="skip" href="#main">${focus === 'list' ? 'Skip to the messages' : 'Skip to the message'}</a>
+    <header class="bar">
+      <a class="brand" href="/inbox"><span class="brand-mark">!${icon('flag')}</span><span class="brand-name">Signalpost</span> <span class="brand-room">Inbox</span></a>
+      <form class="search" action="/inbox" role="search">
+        !${icon('search')}
+        <input type="search" name="q" value="${state.search}" placeholder="Subject, address or text" aria-label="Search the inbox" maxlength="200" autocomplete="off" spellcheck="false">
+        <button type="submit">Search</button>
+      </form>
+      <div class="actions">
+        <p class="live" id="live" data-state="off" hidden><span class="live-word">Live</span></p>
+        <details class="menu">
+          <summary>!${icon('bin')}<span>Empty</span></summary>
+          <form class="menu-card" method="post" action="/inbox/empty">
+            <p>Delete every message in this inbox?</p>
+            <button type="submit" class="danger">Delete all</button>
+          </form>
+        </details>
+      </div>
+    </header>
+    <div class="halves">
+      !${
+        focus === 'list'
+          ? html`<main class="list" id="main" tabindex="-1">!${list}</main><aside class="main" aria-label="About the inbox">!${main}</aside>`
+          : html`<nav class="list" aria-label="Messages">!${list}</nav><main class="main" id="main" tabindex="-1">!${main}</main>`
+      }
+    </div>
+    <p class="visually-hidden" role="status" id="announcer"></p>
+  </body>
+</html>
+`;
+}

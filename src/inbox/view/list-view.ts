@@ -1,0 +1,105 @@
+import { html } from 'ghtml';
+import type { InboxMessageId, InboxSummary } from '../inbox-message.ts';
+import { type ListState, listUrl, messageUrl, pageSize } from '../list-state.ts';
+import { showAge, showExactTime } from '../show-time.ts';
+import { icon } from './icons.ts';
+import { markFound } from './mark-found.ts';
+
+export interface ListViewParts {
+  readonly summaries: readonly InboxSummary[];
+  /** How many messages there are on all pages. */
+  readonly total: number;
+  readonly state: ListState;
+  /** The message that is open beside the list. */
+  readonly selected: InboxMessageId | undefined;
+  readonly now: Date;
+}
+
+/** The list of messages with what it counts and its pages. */
+export function renderList(parts: ListViewParts): string {
+  const { summaries, total, state, selected } = parts;
+  return html`<div id="messages" data-live>
+  <div class="list-head">
+    !${
+      selected === undefined
+        ? html`<h1>!${heading(total, state)}</h1>`
+        : html`<h2>!${heading(total, state)}</h2>`
+    }
+    !${state.search === '' ? '' : html`<a class="quiet" href="/inbox">Show all</a>`}
+  </div>
+  !${
+    summaries.length === 0
+      ? renderNothing(state)
+      : html`<ol class="mails">!${summaries.map((summary) => renderRow(summary, parts))}</ol>`
+  }
+  !${renderPages(total, state)}
+</div>`;
+}
+
+function heading(total: number, state: ListState): string {
+  const count = new Intl.NumberFormat('en').format(total);
+  const noun = total === 1 ? 'message' : 'messages';
+  return state.search === ''
+    ? html`<strong>${count}</strong> ${noun}`
+    : html`<strong>${count}</strong> ${noun} with “${state.search}”`;
+}
+
+function renderRow(summary: InboxSummary, parts: ListViewParts): string {
+  const { state, selected, now } = parts;
+  const to = summary.envelopeTo.join(', ');
+  const current = summary.id === selected ? 'page' : 'false';
+  const subject = summary.subject === '' ? '(no subject)' : summary.subject;
+  return html`<li>
+  <a class="mail" href="${messageUrl(summary.id, state)}" aria-current="${current}">
+    <span class="avatar hue-${hueOf(to)}" aria-hidden="true">${initialOf(to)}</span>
+    <span class="mail-to">!${markFound(to, state.search)}</span>
+    <time datetime="${summary.receivedAt.toISOString()}" title="${showExactTime(summary.receivedAt)}">${showAge(summary.receivedAt, now)}</time>
+    <span class="mail-subject">!${markFound(subject, state.search)}</span>
+    <span class="mail-beginning">!${markFound(tidyBeginning(summary.beginning), state.search)}</span>
+  </a>
+</li>`;
+}
+
+/** The words that a text begins with, without the addresses of links among them. */
+function tidyBeginning(text: string): string {
+  return text
+    .replace(/<?https?:\/\/[^\s>]*>?/gi, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, beginningCharacters);
+}
+
+function renderNothing(state: ListState): string {
+  return state.search === ''
+    ? html`<div class="nothing">!${icon('envelope')}<p>No mail yet</p><p class="hint">What the service sends shows up here by itself.</p></div>`
+    : html`<div class="nothing">!${icon('search')}<p>Nothing found</p><p class="hint">The search looks at subjects, addresses and texts, letter by letter.</p></div>`;
+}
+
+function renderPages(total: number, state: ListState): string {
+  const last = Math.max(1, Math.ceil(total / pageSize));
+  if (last === 1 && state.page === 1) return '';
+  const step = (page: number, label: string, glyph: string): string =>
+    page < 1 || page > last
+      ? html`<span class="step" aria-hidden="true">!${glyph}</span>`
+      : html`<a class="step" href="${listUrl({ ...state, page })}" aria-label="${label}" title="${label}">!${glyph}</a>`;
+  return html`<div class="pages" role="group" aria-label="Pages">
+  !${step(state.page - 1, 'Newer messages', icon('newer'))}
+  <span>Page ${state.page} of ${last}</span>
+  !${step(state.page + 1, 'Older messages', icon('older'))}
+</div>`;
+}
+
+const beginningCharacters = 160;
+
+const hues = 8;
+
+/** One of eight colours, the same for the same recipient. */
+function hueOf(text: string): number {
+  let sum = 0;
+  for (const character of text) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 65_521;
+  return sum % hues;
+}
+
+function initialOf(text: string): string {
+  return (/[\p{L}\p{N}]/u.exec(text)?.[0] ?? '?').toUpperCase();
+}

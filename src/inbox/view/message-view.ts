@@ -1,0 +1,87 @@
+import { html } from 'ghtml';
+import { headerValues, type InboxMessage } from '../inbox-message.ts';
+import { type ListState, listUrl, messageUrl } from '../list-state.ts';
+import type { MailLink } from '../prepare-html.ts';
+import { showAge, showExactTime } from '../show-time.ts';
+import { icon } from './icons.ts';
+
+/** The tabs of a message, in their order. */
+export const tabs = ['html', 'text', 'links', 'headers', 'source'] as const;
+export type Tab = (typeof tabs)[number];
+
+const tabNames: Readonly<Record<Tab, string>> = {
+  html: 'HTML',
+  text: 'Text',
+  links: 'Links',
+  headers: 'Headers',
+  source: 'Source',
+};
+
+export interface MessageViewParts {
+  readonly message: InboxMessage;
+  readonly links: readonly MailLink[];
+  readonly state: ListState;
+  readonly tab: Tab;
+  /** The tab's inside as HTML. */
+  readonly panel: string;
+  readonly now: Date;
+}
+
+/** One message: who, to whom, when, its tabs and the inside of the one that is chosen. */
+export function renderMessage(parts: MessageViewParts): string {
+  const { message, state, tab, panel, now } = parts;
+  return html`<article class="message tab-${tab}">
+  <header class="message-head">
+    <a class="back" href="${listUrl(state)}">!${icon('back')}<span>All messages</span></a>
+    <h1>${message.subject === '' ? '(no subject)' : message.subject}</h1>
+    <dl class="facts">
+      !${renderFacts(message)}
+      <div><dt>Received</dt><dd><time datetime="${message.receivedAt.toISOString()}" title="${showExactTime(message.receivedAt)}">${showExactTime(message.receivedAt)}</time> <span class="age" id="age" data-live>${sayAge(message.receivedAt, now)}</span></dd></div>
+    </dl>
+  </header>
+  <nav class="tabs" aria-label="Parts of the message">!${tabs.map((name) => renderTab(name, parts))}</nav>
+  <section class="panel" aria-label="${tabNames[tab]}">!${panel}</section>
+</article>`;
+}
+
+function renderTab(name: Tab, { message, links, state, tab }: MessageViewParts): string {
+  const current = name === tab ? 'page' : 'false';
+  const empty =
+    (name === 'html' && message.html === null) || (name === 'text' && message.text === null);
+  const count = name === 'links' ? links.length : name === 'headers' ? message.headers.length : 0;
+  return html`<a class="${empty ? 'tab tab-empty' : 'tab'}" href="${messageUrl(message.id, state, { view: name })}" aria-current="${current}">${tabNames[name]}!${
+    count === 0 ? '' : html` <span class="count">${count}</span>`
+  }</a>`;
+}
+
+function renderFacts(message: InboxMessage): string {
+  const values = (name: string): string => headerValues(message, name).join(', ');
+  const from = values('from') || message.envelopeFrom || '(no sender)';
+  const replyTo = values('reply-to');
+  const shown = `${values('to')} ${values('cc')}`.toLowerCase();
+  const hidden = message.envelopeTo.filter((address) => !shown.includes(address.toLowerCase()));
+  const facts: [string, string][] = [
+    ['From', from],
+    ['Reply to', replyTo === from ? '' : replyTo],
+    ['To', values('to')],
+    ['Cc', values('cc')],
+    ['Delivered to', hidden.join(', ')],
+  ];
+  return facts
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => html`<div><dt>${name}</dt><dd>!${renderAddress(value)}</dd></div>`)
+    .join('');
+}
+
+/** A name and an address apart, where the field is one of each; else as it stands. */
+function renderAddress(value: string): string {
+  const match = /^([^<>,]+?)\s*<([^<>\s]+)>$/.exec(value);
+  return match === null
+    ? html`${value}`
+    : html`<strong>${match[1]?.replace(/^"(.*)"$/, '$1')}</strong> <span class="address">${match[2]}</span>`;
+}
+
+function sayAge(time: Date, now: Date): string {
+  const age = showAge(time, now);
+  return /^\d+ (?:min|h)$/.test(age) ? `${age} ago` : age;
+}

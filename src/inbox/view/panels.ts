@@ -1,0 +1,112 @@
+import { html } from 'ghtml';
+import type { InboxMessage } from '../inbox-message.ts';
+import { type ListState, messageUrl } from '../list-state.ts';
+import type { PreparedHtml } from '../prepare-html.ts';
+import { cutAtLinks } from '../safe-link.ts';
+import { icon } from './icons.ts';
+import type { Tab } from './message-view.ts';
+
+/** Most characters of a text or source on a page; the download has all. */
+const mostCharacters = 512 * 1024;
+
+export interface PanelParts {
+  readonly message: InboxMessage;
+  readonly prepared: PreparedHtml;
+  readonly state: ListState;
+  /** Shows the HTML as wide as a telephone. */
+  readonly narrow: boolean;
+}
+
+/** The inside of a tab. */
+export function renderPanel(tab: Tab, parts: PanelParts): string {
+  return panels[tab](parts);
+}
+
+const panels: Readonly<Record<Tab, (parts: PanelParts) => string>> = {
+  html: renderHtmlPart,
+  text: ({ message }) => renderText(message),
+  links: ({ prepared }) => renderLinks(prepared),
+  headers: ({ message }) => renderHeaders(message),
+  source: ({ message }) => renderSource(message),
+};
+
+/**
+ * The HTML part in a frame that may neither run nor load anything; its links open in tabs of their own, which is
+ * what a frame with nothing but `allow-popups` and `allow-popups-to-escape-sandbox` can do.
+ */
+function renderHtmlPart({ message, prepared, state, narrow }: PanelParts): string {
+  if (message.html === null) return renderMissing('This message has no HTML part.');
+  const frame = `/inbox/messages/${message.id}/html`;
+  const width = (label: string, value: string, current: boolean): string =>
+    html`<a href="${messageUrl(message.id, state, { view: 'html', width: value })}" aria-current="${current}">${label}</a>`;
+  return html`<div class="tools">
+  <div class="switch" role="group" aria-label="Width">!${width('Desktop', 'full', !narrow)}!${width('Phone', 'phone', narrow)}</div>
+  !${renderShield(prepared.remoteLoads)}
+  <a class="tool" href="${frame}" target="_blank" rel="noopener">!${icon('open')}<span>Open alone</span></a>
+</div>
+<div class="${narrow ? 'stage stage-phone' : 'stage'}">
+  <iframe class="paper" src="${frame}" title="The message as HTML" sandbox="allow-popups allow-popups-to-escape-sandbox" referrerpolicy="no-referrer"></iframe>
+</div>`;
+}
+
+function renderShield(remoteLoads: number): string {
+  if (remoteLoads === 0) return '';
+  const what = remoteLoads === 1 ? '1 remote image' : `${remoteLoads} remote images`;
+  return html`<p class="shield">!${icon('shield')}<span>${what} not loaded</span></p>`;
+}
+
+function renderText(message: InboxMessage): string {
+  if (message.text === null) return renderMissing('This message has no plain-text part.');
+  const shown = message.text.slice(0, mostCharacters);
+  const pieces = cutAtLinks(shown).map(({ text, href }) =>
+    href === undefined ? html`${text}` : renderLink(text, href),
+  );
+  return html`<pre class="sheet sheet-text" tabindex="0">!${pieces}</pre>!${renderCut(message.text, shown)}`;
+}
+
+function renderLinks({ links }: PreparedHtml): string {
+  if (links.length === 0) return renderMissing('This message has no links.');
+  return html`<ol class="sheet links">!${links.map(
+    ({ label, href }) =>
+      html`<li><span class="link-label">${label}</span>!${renderLink(href, href)}</li>`,
+  )}</ol>`;
+}
+
+function renderLink(text: string, href: string): string {
+  return html`<a href="${href}" target="_blank" rel="noopener noreferrer">${text}</a>`;
+}
+
+function renderHeaders(message: InboxMessage): string {
+  const rows = (fields: readonly (readonly [string, string])[]): string[] =>
+    fields.map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`);
+  const envelope: [string, string][] = [
+    ['MAIL FROM', message.envelopeFrom === '' ? '<>' : message.envelopeFrom],
+    ...message.envelopeTo.map((to): [string, string] => ['RCPT TO', to]),
+  ];
+  return html`<div class="sheet fields" tabindex="0">
+  <table><caption>Envelope</caption><tbody>!${rows(envelope)}</tbody></table>
+  <table><caption>Header</caption><tbody>!${rows(message.headers)}</tbody></table>
+</div>`;
+}
+
+function renderSource(message: InboxMessage): string {
+  const shown = message.source.subarray(0, mostCharacters).toString('utf8');
+  const size = new Intl.NumberFormat('en').format(message.source.length);
+  return html`<div class="tools">
+  <p>${size} bytes as received</p>
+  <a class="tool" href="/inbox/messages/${message.id}/source" download="${message.id}.eml">!${icon('download')}<span>Download .eml</span></a>
+</div>
+<pre class="sheet sheet-source" tabindex="0">${shown}</pre>!${
+    message.source.length > mostCharacters ? renderCut('longer', '') : ''
+  }`;
+}
+
+function renderMissing(sentence: string): string {
+  return html`<div class="missing"><p>${sentence}</p></div>`;
+}
+
+function renderCut(whole: string, shown: string): string {
+  return whole.length === shown.length
+    ? ''
+    : html`<p class="cut">Only the beginning is shown; the download under Source has all of it.</p>`;
+}

@@ -1,0 +1,78 @@
+/** A query that cannot be answered; the message names the parameter. */
+export class ListQueryError extends Error {
+  override name = 'ListQueryError';
+}
+
+/** What a listing request asks for. */
+export interface ListQuery {
+  readonly count: number;
+  readonly offset: number;
+  /** False for the kinds of which nothing is stored: their listing is empty. */
+  readonly contactLists: boolean;
+}
+
+const contactList = 'CONTACT_LIST';
+
+/** Known kinds of which nothing is stored. */
+const otherTypes = new Set([
+  'HEADER',
+  'FOOTER',
+  'SENDER',
+  'MEDIA',
+  'PAGES',
+  'CUSTOM_EVENTS',
+  'TEMPLATE_MESSAGE',
+  'DRAFT_MESSAGE',
+  'LANDING_PAGE',
+  'SENT_MESSAGE',
+  'TRIGGERED_MESSAGE',
+  'TEST_MESSAGE',
+  'FAILED_MESSAGE',
+  'SCHEDULED_MESSAGE',
+]);
+
+const largestCount = 1_000;
+const defaultCount = 100;
+const largestOffset = 2_147_483_647;
+
+/**
+ * Reads the parameters of `GET /api/1/list`: names and the values of `listingtype` match without regard to case, an
+ * empty value means "not given", parameters of other names mean nothing.
+ * @throws ListQueryError for a value out of bounds or a parameter that is given twice
+ */
+export function parseListQuery(query: Readonly<Record<string, unknown>>): ListQuery {
+  const read = (name: string): string | undefined => {
+    const values = Object.entries(query)
+      .filter(([given]) => given.toLowerCase() === name)
+      .flatMap(([, value]) => value);
+    if (values.length > 1) throw new ListQueryError(`${name} is given more than once`);
+    const [value] = values;
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  };
+  return {
+    count: readNumber('count', read('count'), defaultCount, 1, largestCount),
+    offset: readNumber('offset', read('offset'), 0, 0, largestOffset),
+    contactLists: readType(read('listingtype')),
+  };
+}
+
+function readNumber(
+  name: string,
+  text: string | undefined,
+  missing: number,
+  least: number,
+  most: number,
+): number {
+  if (text === undefined) return missing;
+  const number = Number(text);
+  if (!/^\d{1,10}$/.test(text) || number < least || number > most)
+    throw new ListQueryError(`${name} must be a whole number from ${least} to ${most}`);
+  return number;
+}
+
+function readType(text = contactList): boolean {
+  const type = text.toUpperCase();
+  if (type === contactList) return true;
+  if (otherTypes.has(type)) return false;
+  throw new ListQueryError(`listingtype must be one of ${[contactList, ...otherTypes].join(', ')}`);
+}

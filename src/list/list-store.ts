@@ -1,0 +1,170 @@
+import { sql } from 'kysely';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId, ListId } from '../foundation/ids.ts';
+
+type Kysely = Database['kysely'];
+
+/** A contact list without its contacts. */
+export interface ContactList {
+  readonly id: ListId;
+  readonly name: string;
+  readonly folderName: string;
+  readonly description: string;
+  /** Number of contacts. */
+  readonly sourceSize: number;
+  readonly createdAt: Date;
+  readonly modifiedAt: Date;
+}
+
+interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly folder_name: string;
+  readonly description: string;
+  readonly source_size: number;
+  readonly created_at: Date;
+  readonly modified_at: Date;
+}
+
+const columns = [
+  'id',
+  'name',
+  'folder_name',
+  'description',
+  'source_size',
+  'created_at',
+  'modified_at',
+] as const;
+
+function toList(row: Row): ContactList {
+  return {
+    id: row.id as ListId,
+    name: row.name,
+    folderName: row.folder_name,
+    description: row.description,
+    sourceSize: row.source_size,
+    createdAt: row.created_at,
+    modifiedAt: row.modified_at,
+  };
+}
+
+/** A part of an account's lists, by id, and how many there are in all. */
+export async function readListPage(
+  kysely: Kysely,
+  accountId: AccountId,
+  page: { readonly count: number; readonly offset: number },
+): Promise<{ readonly total: number; readonly lists: readonly ContactList[] }> {
+  const lists = await kysely
+    .selectFrom('contact_list')
+    .select(columns)
+    .where('account_id', '=', accountId)
+    .orderBy('id')
+    .limit(page.count)
+    .offset(page.offset)
+    .execute();
+  const { total } = await kysely
+    .selectFrom('contact_list')
+    .select((eb) => eb.fn.countAll<string>().as('total'))
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow();
+  return { total: Number(total), lists: lists.map(toList) };
+}
+
+/** A list as the set-up sees it: `contentHash` names the rows that were written last as a whole. */
+export interface StoredList extends ContactList {
+  readonly contentHash: Buffer | undefined;
+}
+
+/** All lists of an account, by id. */
+export async function readLists(kysely: Kysely, accountId: AccountId): Promise<StoredList[]> {
+  const rows = await kysely
+    .selectFrom('contact_list')
+    .select([...columns, 'content_hash'])
+    .where('account_id', '=', accountId)
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => ({ ...toList(row), contentHash: row.content_hash ?? undefined }));
+}
+
+/** Writes a list's settings, new or not. */
+export async function saveList(
+  transaction: Kysely,
+  list: {
+    readonly accountId: AccountId;
+    readonly id: ListId;
+    readonly name: string;
+    readonly folderName: string;
+    readonly description: string;
+  },
+): Promise<void> {
+  const settings = {
+    name: list.name,
+    folder_name: list.folderName,
+    description: list.description,
+  };
+  await transaction
+    .insertInto('contact_list')
+    .values({ account_id: list.accountId, id: list.id, ...settings })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'id'])
+        .doUpdateSet({ ...settings, modified_at: sql<Date>`now()` }),
+    )
+    .execute();
+}
+
+/** A contact to be written. */
+export interface NewContact {
+  readonly email: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** Contacts of one statement. */
+const chunk = 5_000;
+
+/**
+ * Writes contacts of a list, new or not; contacts that are not named stay, unless `only` is set.
+ * @param contentHash names these rows for the next time
+ */
+export async function saveContacts(
+  transaction: Kysely,
+  list: { readonly accountId: AccountId; readonly id: ListId },
+  contacts: { readonly rows: readonly NewContact[]; readonly contentHash: Buffer },
+  only: boolean,
+): Promise<void> {
+  const { accountId, id } = list;
+  for (let from = 0; from < contacts.rows.length; from += chunk) {
+    const rows = JSON.stringify(contacts.rows.slice(from, from + chunk));
+    await sql`
+      insert into contact (account_id, list_id, email, fields)
+      select ${accountId}, ${id}, row.email, row.fields
+      from jsonb_to_recordset(${rows}::jsonb) as row (email text, fields jsonb)
+      on conflict (account_id, list_id, email) do update set fields = excluded.fields
+      where contact.fields is distinct from excluded.fields`.execute(transaction);
+  }
+  if (only) {
+    const emails = contacts.rows.map(({ email }) => email);
+    await sql`
+      delete from contact
+      where account_id = ${accountId} and list_id = ${id} and not email = any(${emails}::text[])`.execute(
+      transaction,
+    );
+  }
+  await sql`
+    update contact_list set content_hash = ${contacts.contentHash}, modified_at = now(),
+      source_size = (select count(*) from contact where account_id = ${accountId} and list_id = ${id})
+    where account_id = ${accountId} and id = ${id}`.execute(transaction);
+}
+
+/** Removes a list with its contacts. */
+export async function removeList(
+  transaction: Kysely,
+  accountId: AccountId,
+  listId: ListId,
+): Promise<void> {
+  await transaction
+    .deleteFrom('contact_list')
+    .where('account_id', '=', accountId)
+    .where('id', '=', listId)
+    .execute();
+}

@@ -1,0 +1,88 @@
+import { Type } from 'typebox';
+import { readAccount } from '../../account/account-store.ts';
+import { saveMembership } from '../../account/membership-store.ts';
+import { AccountSchema } from '../../manifest/manifest-schema.ts';
+import { personOf } from '../access/actor.ts';
+import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
+import { strict } from '../answer/schema-parts.ts';
+import { applyAccount, applyPart } from '../apply-part.ts';
+import { saveResource, type Transaction } from '../change-resource.ts';
+import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
+import { AccountView, viewAccount } from './account-view.ts';
+import { readAccountPage } from './accounts-page-store.ts';
+
+function accountChange(call: Call) {
+  const { accountId } = call.params;
+  return {
+    kind: 'account',
+    id: accountId,
+    async read(transaction: Transaction) {
+      const account = await readAccount(transaction, accountId);
+      return account && viewAccount(account);
+    },
+  };
+}
+
+export const getAccount = endpoint({
+  id: 'getAccount',
+  summary: 'Read an account',
+  answer: AccountView,
+  handle: async (call) => viewAccount(accountOf(call)),
+});
+
+export const putAccount = endpoint({
+  id: 'putAccount',
+  summary: 'Rename an account',
+  body: Type.Object({ name: AccountSchema.properties.name }, strict),
+  answer: AccountView,
+  conditional: true,
+  handle: (call) =>
+    saveResource(call, {
+      ...accountChange(call),
+      write: async (transaction) => {
+        await applyPart(call, transaction, { name: call.body.name });
+      },
+    }),
+});
+
+export const listAllAccounts = endpoint({
+  id: 'listAllAccounts',
+  summary: 'List all accounts of the installation',
+  query: pageQuery({}),
+  answer: pageOf(AccountView),
+  async handle({ parts, query }) {
+    const limit = limitOf(query);
+    const [after] = readCursor(query, 1) ?? [];
+    const rows = await readAccountPage(parts.database.kysely, after ?? '', limit + 1);
+    return toPage(rows, limit, viewAccount, ({ id }) => [id]);
+  },
+});
+
+export const putAnyAccount = endpoint({
+  id: 'putAnyAccount',
+  summary: 'Make or change an account, its add-ons and its suspension',
+  description:
+    'What is left out of an account that exists stays as it is. Whoever makes an account is its first owner.',
+  body: Type.Object(
+    {
+      name: AccountSchema.properties.name,
+      addOns: AccountSchema.properties.addOns,
+      suspended: AccountSchema.properties.suspended,
+      retentionDays: AccountSchema.properties.retentionDays,
+    },
+    strict,
+  ),
+  answer: AccountView,
+  conditional: true,
+  handle: (call) =>
+    saveResource(call, {
+      ...accountChange(call),
+      async write(transaction, before) {
+        const { accountId } = call.params;
+        await applyAccount(call.parts.key, transaction, { id: accountId, ...call.body });
+        const personId = personOf(actorOf(call));
+        if (before === undefined && personId !== undefined)
+          await saveMembership(transaction, { accountId, personId, role: 'owner' });
+      },
+    }),
+});

@@ -1,0 +1,115 @@
+import { type Static, Type } from 'typebox';
+import { removeMembership } from '../../account/membership-store.ts';
+import { findPersonByEmail } from '../../account/person-store.ts';
+import { UserSchema } from '../../manifest/manifest-schema.ts';
+import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
+import { invalid, notFound, Problem } from '../answer/problem.ts';
+import { strict, Time } from '../answer/schema-parts.ts';
+import { applyPart } from '../apply-part.ts';
+import { removeResource, saveResource, type Transaction } from '../change-resource.ts';
+import { accountOf, type Call, endpoint, type Wire } from '../endpoint.ts';
+import { countOwners, type MemberFacts, readMemberFacts } from './account-people-store.ts';
+
+const UserView = Type.Object(
+  {
+    email: Type.String(),
+    name: Type.String(),
+    role: UserSchema.properties.role,
+    disabled: Type.Boolean(),
+    hasPassword: Type.Boolean(),
+    hasSecondFactor: Type.Boolean(),
+    since: Time('When the person became a user of the account.'),
+  },
+  { ...strict, title: 'User' },
+);
+
+function viewUser({ personId: _, ...facts }: MemberFacts): Wire<Static<typeof UserView>> {
+  return facts;
+}
+
+function userChange(call: Call) {
+  const { email } = call.params;
+  return {
+    kind: 'user',
+    id: email,
+    async read(transaction: Transaction) {
+      const [member] = await readMemberFacts(transaction, accountOf(call).id, { email });
+      return member && viewUser(member);
+    },
+  };
+}
+
+/** Somebody must be left who can let others in. */
+async function requireOwnerLeft(transaction: Transaction, call: Call): Promise<void> {
+  if ((await countOwners(transaction, accountOf(call).id)) > 0) return;
+  throw new Problem('conflict', 'This is the last owner of the account; name another one first');
+}
+
+export const listUsers = endpoint({
+  id: 'listUsers',
+  summary: 'List the users of an account',
+  query: pageQuery({}),
+  answer: pageOf(UserView),
+  async handle(call) {
+    const limit = limitOf(call.query);
+    const [after = ''] = readCursor(call.query, 1) ?? [];
+    const rows = await readMemberFacts(call.parts.database.kysely, accountOf(call).id, {
+      after,
+      limit: limit + 1,
+    });
+    return toPage(rows, limit, viewUser, ({ email }) => [email]);
+  },
+});
+
+export const getUser = endpoint({
+  id: 'getUser',
+  summary: 'Read a user',
+  answer: UserView,
+  async handle(call) {
+    const user = await userChange(call).read(call.parts.database.kysely);
+    if (user === undefined) throw notFound('user');
+    return user;
+  },
+});
+
+export const putUser = endpoint({
+  id: 'putUser',
+  summary: 'Add a user to an account, or change the role',
+  description:
+    'Name and password are taken for people whom the installation does not know yet: those who exist belong to themselves.',
+  body: Type.Omit(UserSchema, ['email'], strict),
+  answer: UserView,
+  conditional: true,
+  handle: (call) =>
+    saveResource(call, {
+      ...userChange(call),
+      async write(transaction) {
+        const { email } = call.params;
+        const { role, name, password } = call.body;
+        const known = await findPersonByEmail(transaction, email);
+        if (known !== undefined && password !== undefined)
+          throw invalid('password', 'cannot be set for somebody who exists');
+        const user = known === undefined ? call.body : { role };
+        if (known === undefined && name === undefined) throw invalid('name', 'is missing');
+        await applyPart(call, transaction, { users: [{ ...user, email }] });
+        await requireOwnerLeft(transaction, call);
+      },
+    }),
+});
+
+export const deleteUser = endpoint({
+  id: 'deleteUser',
+  summary: 'Take a user out of an account',
+  conditional: true,
+  handle: (call) =>
+    removeResource(call, {
+      ...userChange(call),
+      async write(transaction) {
+        const { id } = accountOf(call);
+        const [member] = await readMemberFacts(transaction, id, { email: call.params.email });
+        if (member === undefined) return;
+        await removeMembership(transaction, id, member.personId);
+        await requireOwnerLeft(transaction, call);
+      },
+    }),
+});

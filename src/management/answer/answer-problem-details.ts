@@ -1,0 +1,73 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isUnavailable } from '../../foundation/database/sqlstate.ts';
+import { ManifestError } from '../../manifest/manifest-problems.ts';
+import { Problem, type ProblemCode, problemCatalogue } from './problem.ts';
+
+/** Media type of RFC 9457 section 3. */
+export const problemType = 'application/problem+json; charset=utf-8';
+
+/** Answers an error as problem details: `type`, `title`, `status`, `detail`, `errors` and the request id. */
+export function answerProblemDetails(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const problem = toProblem(error);
+  const { status, title } = problemCatalogue[problem.code];
+  if (status >= 500) request.log.error({ err: problem.cause ?? problem }, title);
+  if (status === 503) reply.header('retry-after', 1);
+  // RFC 6750 section 3: a 401 for want of a valid bearer token names the scheme.
+  if (status === 401) reply.header('www-authenticate', 'Bearer realm="signalpost"');
+  return reply
+    .code(status)
+    .type(problemType)
+    .send(
+      JSON.stringify({
+        type: `/problems/${problem.code}`,
+        title,
+        status,
+        detail: problem.message,
+        ...(problem.errors.length === 0 ? {} : { errors: problem.errors }),
+        ...problem.extra,
+        requestId: request.id,
+      }),
+    );
+}
+
+/** What the HTTP server itself refuses, by its error codes. */
+const serverCodes: Readonly<Record<string, ProblemCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'too-large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported-media-type',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'malformed-request',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'malformed-request',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'malformed-request',
+};
+
+function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof ManifestError) return fromManifest(error);
+  if (isUnavailable(error))
+    return new Problem('unavailable', 'Try again shortly', { cause: error });
+  const code = serverCodes[codeOf(error)];
+  if (code !== undefined && error instanceof Error) return new Problem(code, error.message);
+  if (error instanceof SyntaxError) return new Problem('malformed-request', 'The body is no JSON');
+  return new Problem('internal-error', 'This is a fault of the service', { cause: error });
+}
+
+function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+}
+
+/** Paths of a manifest begin with where the one thing of this request stood in it. */
+const frame = /^accounts\[0\]\.?(?:\w+\[0\]\.?)?/;
+
+function fromManifest(error: ManifestError): Problem {
+  const errors = error.problems.map(({ path, message }) => ({
+    field: path.replace(frame, ''),
+    reason: message,
+  }));
+  const [first] = errors;
+  return new Problem('validation-failed', `${first?.field ?? ''} ${first?.reason ?? ''}`.trim(), {
+    errors,
+  });
+}

@@ -1,0 +1,85 @@
+import { type TProperties, type TSchema, Type } from 'typebox';
+import { invalid } from '../answer/problem.ts';
+
+const mostItems = 500;
+const usualItems = 50;
+
+/** The query of a list: its own filters, and where the page begins. */
+export function pageQuery<Filters extends TProperties>(filters: Filters) {
+  return Type.Object(
+    {
+      ...filters,
+      cursor: Type.Optional(
+        Type.String({ description: 'Where the page before ended; opaque.', maxLength: 2_000 }),
+      ),
+      limit: Type.Optional(
+        Type.Integer({
+          description: `Most items of the page. Default ${usualItems}.`,
+          minimum: 1,
+          maximum: mostItems,
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  );
+}
+
+/** A page of a list. */
+export function pageOf<Item extends TSchema>(item: Item) {
+  return Type.Object(
+    {
+      items: Type.Array(item),
+      nextCursor: Type.Union([Type.String(), Type.Null()], {
+        description: 'For the next page; null where this was the last one.',
+      }),
+    },
+    { additionalProperties: false },
+  );
+}
+
+/** How many items the caller wants. */
+export function limitOf(query: { readonly limit?: number }): number {
+  return query.limit ?? usualItems;
+}
+
+/**
+ * The place after which the page begins, as `nextCursor` wrote it.
+ * @throws Problem where it was not made here
+ */
+export function readCursor(
+  query: { readonly cursor?: string },
+  parts: number,
+): readonly string[] | undefined {
+  if (query.cursor === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(Buffer.from(query.cursor, 'base64url').toString('utf8'));
+    if (
+      Array.isArray(value) &&
+      value.length === parts &&
+      value.every((one) => typeof one === 'string')
+    )
+      return value;
+  } catch {
+    // Said below.
+  }
+  throw invalid('cursor', 'is none that this endpoint gave out');
+}
+
+export function writeCursor(place: readonly string[]): string {
+  return Buffer.from(JSON.stringify(place)).toString('base64url');
+}
+
+/** A page of rows that were read with one more than the limit, to see whether there are more. */
+export function toPage<Row, Item>(
+  rows: readonly Row[],
+  limit: number,
+  toItem: (row: Row) => Item,
+  placeOf: (row: Row) => readonly string[],
+): { items: Item[]; nextCursor: string | null } {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map(toItem),
+    nextCursor: rows.length > limit && last !== undefined ? writeCursor(placeOf(last)) : null,
+  };
+}

@@ -1,0 +1,24 @@
+import { type TSchema, Type } from 'typebox';
+
+/** Unknown members are named instead of being passed over. */
+export const strict = { additionalProperties: false } as const;
+
+/** A moment (RFC 3339). */
+export function Time(description: string) {
+  return Type.String({ format: 'date-time', description });
+}
+
+export function Nullable<Schema extends TSchema>(schema: Schema) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** An object whose members are named by data, such as personalization values. */
+export function Texts(description: string) {
+  return Type.Unsafe<Record<string, string>>({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description,
+  });
+}
+
+export const Uuid = Type.String({ format: 'uuid' });

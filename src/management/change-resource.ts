@@ -1,0 +1,101 @@
+import type { Database } from '../foundation/database/open-database.ts';
+import { isRepeatable } from '../foundation/database/sqlstate.ts';
+import { lockApply } from '../manifest/apply-lock-store.ts';
+import { type AuditEvent, AuditStore } from '../session/audit-store.ts';
+import { personOf } from './access/actor.ts';
+import { requirePreconditions } from './answer/entity-tag.ts';
+import { notFound } from './answer/problem.ts';
+import type { Call } from './endpoint.ts';
+
+export type Transaction = Database['kysely'];
+
+/** How one thing is read and changed, in the transaction of the change. */
+export interface ResourceChange<View> {
+  /** What the audit log calls it, such as `sender`; the event is then `sender_changed`. */
+  readonly kind: string;
+  readonly id: string;
+  /** What people see of it now; undefined where it is not there. */
+  read(transaction: Transaction): Promise<View | undefined>;
+  write(transaction: Transaction, before: View | undefined): Promise<void>;
+}
+
+const mostAttempts = 5;
+
+/**
+ * Creates or changes a thing: preconditions, change and audit event are one commit. Changes of settings follow one another,
+ * also those of a manifest, so none is lost. The same request again changes nothing and is answered alike.
+ * @returns what there is now; the status is 201 where it was made
+ */
+export async function saveResource<View>(call: Call, change: ResourceChange<View>): Promise<View> {
+  const { before, after } = await inTransaction(call, async (transaction) => {
+    const before = await change.read(transaction);
+    requirePreconditions(call.request, before);
+    await change.write(transaction, before);
+    const after = await change.read(transaction);
+    if (after === undefined) throw new Error(`a ${change.kind} is not there after it was written`);
+    const same = before !== undefined && JSON.stringify(before) === JSON.stringify(after);
+    if (!same) {
+      const verb = before === undefined ? 'created' : 'changed';
+      await record(call, transaction, `${change.kind}_${verb}`, change.id);
+    }
+    return { before, after };
+  });
+  if (before === undefined) call.reply.code(201);
+  return after;
+}
+
+/**
+ * Removes a thing under its preconditions.
+ * @throws Problem where it is not there
+ */
+export async function removeResource<View>(
+  call: Call,
+  change: ResourceChange<View>,
+): Promise<undefined> {
+  await inTransaction(call, async (transaction) => {
+    const before = await change.read(transaction);
+    if (before === undefined) throw notFound(change.kind.replaceAll('_', ' '));
+    requirePreconditions(call.request, before);
+    await change.write(transaction, before);
+    await record(call, transaction, `${change.kind}_removed`, change.id);
+  });
+  return undefined;
+}
+
+/** Runs a change in a transaction that no other change of settings overlaps. */
+export async function inTransaction<Result>(
+  call: Call,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await call.parts.database.kysely.transaction().execute(async (transaction) => {
+        await lockApply(transaction);
+        return work(transaction);
+      });
+    } catch (error) {
+      if (!isRepeatable(error) || attempt >= mostAttempts) throw error;
+    }
+  }
+}
+
+/** Writes into the audit log who did what to which thing, within the transaction that does it. */
+export async function record(
+  call: Call,
+  transaction: Transaction,
+  kind: string,
+  id: string,
+  detail: NonNullable<AuditEvent['detail']> = {},
+): Promise<void> {
+  const { actor, account, request } = call;
+  const byKey: AuditEvent['detail'] = actor?.kind === 'key' ? { apiKey: actor.keyId } : {};
+  await new AuditStore({ kysely: transaction }).record({
+    kind,
+    outcome: 'success',
+    personId: actor && personOf(actor),
+    clientId: actor?.kind === 'person' ? actor.clientId : undefined,
+    accountId: account?.id ?? call.params.accountId,
+    origin: { remoteAddress: request.ip, requestId: request.id },
+    detail: { id, ...byKey, ...detail },
+  });
+}

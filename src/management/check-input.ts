@@ -1,0 +1,54 @@
+import { Ajv, type ValidateFunction } from 'ajv';
+import type { TSchema } from 'typebox';
+import { describeSchemaErrors } from '../manifest/check-schema.ts';
+import { formatPath } from '../manifest/manifest-path.ts';
+import { Problem } from './answer/problem.ts';
+import type { Endpoint } from './endpoint.ts';
+
+const common = {
+  allErrors: true,
+  verbose: true,
+  allowUnionTypes: true,
+  strict: false,
+  validateFormats: false,
+} as const;
+
+/** Checks bodies and queries against the schemas of their endpoints; each schema is compiled when it is first needed. */
+export class InputChecker {
+  /** Query parameters are text: numbers and flags are read from it. */
+  readonly #forQueries = new Ajv({ ...common, coerceTypes: true, useDefaults: true });
+  readonly #forBodies = new Ajv(common);
+  readonly #compiled = new WeakMap<TSchema, ValidateFunction>();
+
+  /** @throws Problem that names every value that cannot be used */
+  readQuery(endpoint: Endpoint, given: unknown): unknown {
+    const query = { ...(given as object) };
+    if (endpoint.query !== undefined) this.#check(this.#forQueries, endpoint.query, query);
+    else if (Object.keys(query).length > 0) {
+      throw new Problem('validation-failed', 'This endpoint has no query parameters', {
+        errors: Object.keys(query).map((field) => ({ field, reason: 'is not known here' })),
+      });
+    }
+    return query;
+  }
+
+  /** @throws Problem that names every value that cannot be used */
+  readBody(endpoint: Endpoint, given: unknown): unknown {
+    if (endpoint.body === undefined || endpoint.accepts !== undefined) return given;
+    this.#check(this.#forBodies, endpoint.body, given ?? {});
+    return given ?? {};
+  }
+
+  #check(ajv: Ajv, schema: TSchema, value: unknown): void {
+    const check = this.#compiled.get(schema) ?? ajv.compile(schema);
+    this.#compiled.set(schema, check);
+    if (check(value)) return;
+    const errors = describeSchemaErrors(check.errors ?? [], value).map(({ path, message }) => ({
+      field: formatPath(path),
+      reason: message,
+    }));
+    const [first] = errors;
+    const detail = `${first?.field ?? ''} ${first?.reason ?? 'cannot be used'}`.trim();
+    throw new Problem('validation-failed', detail, { errors: errors.slice(0, 50) });
+  }
+}

@@ -1,0 +1,103 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Static, TObject, TSchema } from 'typebox';
+import type { Account } from '../account/account.ts';
+import type { AccountId, ClientId, ListId, MessageId, TemplateId } from '../foundation/ids.ts';
+import type { Actor } from './access/actor.ts';
+import type { ManagementParts } from './management-parts.ts';
+
+/** The parameters of all paths; a call has those that its own path names, each in its valid form. */
+export interface PathParams {
+  readonly accountId: AccountId;
+  readonly address: string;
+  readonly clientId: ClientId;
+  readonly destination: string;
+  readonly email: string;
+  readonly importId: string;
+  readonly inboxMessageId: string;
+  readonly keyId: string;
+  readonly listId: ListId;
+  readonly messageId: MessageId;
+  readonly personId: string;
+  readonly templateId: TemplateId;
+  readonly version: number;
+  readonly sessionId: string;
+  readonly domain: string;
+  readonly webhookId: string;
+  readonly deliveryId: string;
+}
+
+/** A request that was let through, its input valid. */
+export interface Call<Query = unknown, Body = unknown> {
+  readonly parts: ManagementParts;
+  readonly params: PathParams;
+  readonly query: Query;
+  readonly body: Body;
+  readonly actor: Actor | undefined;
+  /** Of the path; undefined where it names none that exists. */
+  readonly account: Account | undefined;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** What an endpoint is: the one source of its validation, its types and its documentation. */
+export interface Endpoint {
+  /** Unique; names it in clients that are generated from the document. */
+  readonly id: string;
+  /** A few words, as a heading. */
+  readonly summary: string;
+  readonly description?: string | undefined;
+  readonly query?: TObject | undefined;
+  readonly body?: TSchema | undefined;
+  /** Media type of the body where it is not JSON: the handler takes the raw stream then. */
+  readonly accepts?: 'text/csv' | undefined;
+  /** The body of the answer; absent: 204. */
+  readonly answer?: TSchema | undefined;
+  /** Media type of the answer where it is not JSON; the handler sends it itself. */
+  readonly produces?: 'text/csv' | 'application/x-ndjson' | undefined;
+  /** Status of success where it is neither 200 nor 204. */
+  readonly status?: 201 | 202 | undefined;
+  /** It answers 201 where it made something, and heeds If-Match and If-None-Match. */
+  readonly conditional?: boolean | undefined;
+  handle(call: Call): Promise<unknown>;
+}
+
+interface Definition<Query extends TObject, Body extends TSchema, Answer extends TSchema>
+  extends Omit<Endpoint, 'query' | 'body' | 'answer' | 'handle'> {
+  readonly query?: Query;
+  readonly body?: Body;
+  readonly answer?: Answer;
+  handle(
+    call: Call<Static<Query>, Static<Body>>,
+  ): Promise<NoInfer<Wire<Static<Answer>>> | undefined>;
+}
+
+/** Times are written by JSON itself. */
+export type Wire<Value> = Value extends string
+  ? Value | (string extends Value ? Date : never)
+  : Value extends readonly (infer Item)[]
+    ? readonly Wire<Item>[]
+    : Value extends object
+      ? { readonly [Name in keyof Value]: Wire<Value[Name]> }
+      : Value;
+
+/** An endpoint whose handler is typed by its schemas. */
+export function endpoint<Query extends TObject, Body extends TSchema, Answer extends TSchema>(
+  definition: Definition<Query, Body, Answer>,
+): Endpoint {
+  return definition as Endpoint;
+}
+
+/**
+ * The account of the path.
+ * @throws Error where the route has none, which is a fault of this program
+ */
+export function accountOf(call: Pick<Call, 'account'>): Account {
+  if (call.account === undefined) throw new Error('a call without an account');
+  return call.account;
+}
+
+/** Who calls an endpoint that is not public. */
+export function actorOf(call: Pick<Call, 'actor'>): Actor {
+  if (call.actor === undefined) throw new Error('a call without an actor');
+  return call.actor;
+}

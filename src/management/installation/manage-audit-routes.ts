@@ -1,0 +1,61 @@
+import { Type } from 'typebox';
+import type { AccountId } from '../../foundation/ids.ts';
+import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
+import { Nullable, strict, Time, Uuid } from '../answer/schema-parts.ts';
+import { accountOf, type Call, endpoint } from '../endpoint.ts';
+import { readAuditPage } from './audit-page-store.ts';
+
+const AuditView = Type.Object(
+  {
+    id: Uuid,
+    at: Time('When.'),
+    kind: Type.String({ description: 'What happened, such as `sender_changed`.' }),
+    outcome: Type.String(),
+    email: Nullable(Type.String({ description: 'Who did it; null for machines.' })),
+    clientId: Nullable(Type.String()),
+    remoteAddress: Nullable(Type.String()),
+    requestId: Nullable(Type.String()),
+    detail: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
+  },
+  { ...strict, title: 'AuditEvent' },
+);
+
+const query = pageQuery({
+  kind: Type.Optional(Type.String({ description: 'Only events of this kind.', maxLength: 100 })),
+});
+
+async function readPage(
+  call: Call<{ cursor?: string; limit?: number; kind?: string }>,
+  accountId: AccountId | undefined,
+) {
+  const limit = limitOf(call.query);
+  const [at, id] = readCursor(call.query, 2) ?? [];
+  const rows = await readAuditPage(call.parts.database.kysely, accountId, {
+    kind: call.query.kind,
+    before: at === undefined || id === undefined ? undefined : { at, id },
+    limit: limit + 1,
+  });
+  return toPage(
+    rows,
+    limit,
+    (row) => row,
+    (row) => [row.at.toISOString(), row.id],
+  );
+}
+
+export const listAuditEvents = endpoint({
+  id: 'listAuditEvents',
+  summary: 'Read the audit log of an account, newest first',
+  query,
+  answer: pageOf(AuditView),
+  handle: (call) => readPage(call, accountOf(call).id),
+});
+
+export const listInstallationAuditEvents = endpoint({
+  id: 'listInstallationAuditEvents',
+  summary: 'Read what the audit log has of no single account, newest first',
+  description: 'Sign-ins and password changes, and what operators did.',
+  query,
+  answer: pageOf(AuditView),
+  handle: (call) => readPage(call, undefined),
+});

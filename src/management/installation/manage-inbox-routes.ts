@@ -1,0 +1,99 @@
+import { Type } from 'typebox';
+import type { InboxMessageId, InboxSummary } from '../../inbox/inbox-message.ts';
+import type { InboxStore } from '../../inbox/inbox-store.ts';
+import { limitOf, pageOf, pageQuery, readCursor, writeCursor } from '../answer/page.ts';
+import { notFound } from '../answer/problem.ts';
+import { Nullable, strict, Time, Uuid } from '../answer/schema-parts.ts';
+import { inTransaction, record } from '../change-resource.ts';
+import { type Call, endpoint } from '../endpoint.ts';
+
+const InboxSummaryView = Type.Object(
+  {
+    id: Uuid,
+    receivedAt: Time('When it was captured.'),
+    envelopeFrom: Type.String(),
+    envelopeTo: Type.Array(Type.String()),
+    from: Nullable(Type.String({ description: 'The From header, decoded.' })),
+    subject: Type.String(),
+    beginning: Type.String({ description: 'How the text begins.' }),
+  },
+  { ...strict, title: 'InboxSummary' },
+);
+
+/** @throws Problem where mail is not captured */
+function inboxOf(call: Call): InboxStore {
+  if (call.parts.inbox === undefined) throw notFound('inbox: mail is not captured here');
+  return call.parts.inbox;
+}
+
+function viewSummary(summary: InboxSummary) {
+  const { id, receivedAt, envelopeFrom, envelopeTo, from = null, subject, beginning } = summary;
+  return { id, receivedAt, envelopeFrom, envelopeTo, from, subject, beginning };
+}
+
+export const listInboxMessages = endpoint({
+  id: 'listInboxMessages',
+  summary: 'List captured messages, newest first',
+  description: 'The inbox is one for the installation; it exists where mail is captured.',
+  query: pageQuery({
+    search: Type.Optional(
+      Type.String({ description: 'In subject, addresses or text, in any case.', maxLength: 200 }),
+    ),
+  }),
+  answer: pageOf(InboxSummaryView),
+  async handle(call) {
+    const limit = limitOf(call.query);
+    const offset = Number.parseInt(readCursor(call.query, 1)?.[0] ?? '0', 10) || 0;
+    const { summaries, total } = await inboxOf(call).list(call.query.search ?? '', offset, limit);
+    const next = offset + summaries.length;
+    return {
+      items: summaries.map(viewSummary),
+      nextCursor: summaries.length > 0 && next < total ? writeCursor([String(next)]) : null,
+    };
+  },
+});
+
+export const getInboxMessage = endpoint({
+  id: 'getInboxMessage',
+  summary: 'Read a captured message',
+  answer: Type.Object(
+    {
+      id: Uuid,
+      receivedAt: Time('When it was captured.'),
+      envelopeFrom: Type.String(),
+      envelopeTo: Type.Array(Type.String()),
+      subject: Type.String(),
+      headers: Type.Array(Type.Object({ name: Type.String(), value: Type.String() }, strict)),
+      html: Nullable(Type.String()),
+      text: Nullable(Type.String()),
+      source: Type.String({ description: 'As it was received.' }),
+    },
+    { ...strict, title: 'InboxMessage' },
+  ),
+  async handle(call) {
+    const message = await inboxOf(call).read(call.params.inboxMessageId as InboxMessageId);
+    if (message === undefined) throw notFound('message');
+    const { id, receivedAt, envelopeFrom, envelopeTo, subject, html, text } = message;
+    return {
+      id,
+      receivedAt,
+      envelopeFrom,
+      envelopeTo,
+      subject,
+      headers: message.headers.map(([name, value]) => ({ name, value })),
+      html,
+      text,
+      source: message.source.toString('utf8'),
+    };
+  },
+});
+
+export const emptyInbox = endpoint({
+  id: 'emptyInbox',
+  summary: 'Delete all captured messages',
+  async handle(call) {
+    await inboxOf(call).remove({ to: undefined, since: undefined });
+    await inTransaction(call, (transaction) => record(call, transaction, 'inbox_emptied', 'inbox'));
+    return undefined;
+  },
+});

@@ -1,0 +1,225 @@
+import { randomBytes } from 'node:crypto';
+import { type Static, Type } from 'typebox';
+import { findPersonByEmail } from '../../account/person-store.ts';
+import { IntegrationSchema } from '../../manifest/manifest-schema.ts';
+import { ClientSecrets } from '../../session/client-secret.ts';
+import { endTokensOfClient, endTokensOfPair } from '../../session/end-tokens-store.ts';
+import {
+  type KnownIntegration,
+  readIntegration,
+  readIntegrations,
+  removeIntegration,
+} from '../../session/integration-store.ts';
+import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
+import { notFound } from '../answer/problem.ts';
+import { Nullable, strict, Time } from '../answer/schema-parts.ts';
+import { applyPart } from '../apply-part.ts';
+import {
+  inTransaction,
+  record,
+  removeResource,
+  saveResource,
+  type Transaction,
+} from '../change-resource.ts';
+import { accountOf, type Call, endpoint, type Wire } from '../endpoint.ts';
+import {
+  readConsents,
+  removeConsent,
+  rotateSecret,
+  saveIntegrationFlags,
+} from './integration-secret-store.ts';
+
+const IntegrationView = Type.Object(
+  {
+    clientId: Type.String(),
+    name: Type.String(),
+    redirectUri: Type.String(),
+    grants: Type.Array(Type.String()),
+    requirePkce: Type.Boolean({ description: 'Whether the code grant must use PKCE (RFC 7636).' }),
+    disabled: Type.Boolean(),
+    previousSecretUntil: Nullable(
+      Time('Until when the secret before the last rotation works too.'),
+    ),
+  },
+  { ...strict, title: 'Integration' },
+);
+
+const SecretView = Type.Object(
+  { clientId: Type.String(), clientSecret: Type.String({ description: 'Shown this once.' }) },
+  { ...strict, title: 'ClientSecret' },
+);
+
+function viewIntegration(integration: KnownIntegration): Wire<Static<typeof IntegrationView>> {
+  const { clientId, name, redirectUri, requirePkce, disabled } = integration;
+  return {
+    clientId,
+    name,
+    redirectUri,
+    grants: [...integration.grants].sort(),
+    requirePkce,
+    disabled,
+    previousSecretUntil: integration.previousSecret?.until ?? null,
+  };
+}
+
+/** An integration of another account is as unknown as one that does not exist. */
+async function readOwn(transaction: Transaction, call: Call) {
+  const integration = await readIntegration(transaction, call.params.clientId);
+  return integration?.accountId === accountOf(call).id ? integration : undefined;
+}
+
+function integrationChange(call: Call) {
+  return {
+    kind: 'integration',
+    id: call.params.clientId,
+    async read(transaction: Transaction) {
+      const integration = await readOwn(transaction, call);
+      return integration && viewIntegration(integration);
+    },
+  };
+}
+
+function named(call: Call) {
+  return { accountId: accountOf(call).id, clientId: call.params.clientId };
+}
+
+/** 256 bits. */
+function makeSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+export const listIntegrations = endpoint({
+  id: 'listIntegrations',
+  summary: 'List the integrations of an account',
+  query: pageQuery({}),
+  answer: pageOf(IntegrationView),
+  async handle(call) {
+    const [after = ''] = readCursor(call.query, 1) ?? [];
+    const all = await readIntegrations(call.parts.database.kysely, accountOf(call).id);
+    const rows = all.filter(({ clientId }) => clientId > after);
+    return toPage(rows, limitOf(call.query), viewIntegration, ({ clientId }) => [clientId]);
+  },
+});
+
+export const getIntegration = endpoint({
+  id: 'getIntegration',
+  summary: 'Read an integration',
+  answer: IntegrationView,
+  async handle(call) {
+    const integration = await integrationChange(call).read(call.parts.database.kysely);
+    if (integration === undefined) throw notFound('integration');
+    return integration;
+  },
+});
+
+export const putIntegration = endpoint({
+  id: 'putIntegration',
+  summary: 'Register an integration, or change it',
+  description:
+    'A new one has a secret that nobody knows: ask for one at `/secret`, which shows it once. Disabling an integration ends its tokens on every node within a second.',
+  body: Type.Object(
+    {
+      name: IntegrationSchema.properties.name,
+      redirectUri: IntegrationSchema.properties.redirectUri,
+      grants: IntegrationSchema.properties.grants,
+      requirePkce: Type.Optional(
+        Type.Boolean({ description: 'Whether the code grant must use PKCE. Default false.' }),
+      ),
+      disabled: Type.Optional(Type.Boolean({ description: 'Default false.' })),
+    },
+    strict,
+  ),
+  answer: IntegrationView,
+  conditional: true,
+  handle: (call) =>
+    saveResource(call, {
+      ...integrationChange(call),
+      async write(transaction, before) {
+        const { requirePkce, disabled, ...integration } = call.body;
+        const { clientId } = call.params;
+        const secret = before === undefined ? { clientSecret: makeSecret() } : {};
+        await applyPart(call, transaction, {
+          integrations: [{ ...integration, ...secret, clientId }],
+        });
+        await saveIntegrationFlags(transaction, named(call), { requirePkce, disabled });
+        if (disabled === true) await endTokensOfClient(transaction, clientId);
+      },
+    }),
+});
+
+export const deleteIntegration = endpoint({
+  id: 'deleteIntegration',
+  summary: 'Remove an integration with its tokens',
+  conditional: true,
+  handle: (call) =>
+    removeResource(call, {
+      ...integrationChange(call),
+      write: async (transaction) => {
+        await endTokensOfClient(transaction, call.params.clientId);
+        await removeIntegration(transaction, accountOf(call).id, call.params.clientId);
+      },
+    }),
+});
+
+export const rotateIntegrationSecret = endpoint({
+  id: 'rotateIntegrationSecret',
+  summary: 'Make a new client secret, which is shown once',
+  body: Type.Object(
+    {
+      overlapHours: Type.Optional(
+        Type.Number({
+          description: 'How long the secret before works too. Default 0: not at all.',
+          minimum: 0,
+          maximum: 720,
+        }),
+      ),
+    },
+    strict,
+  ),
+  answer: SecretView,
+  handle: (call) =>
+    inTransaction(call, async (transaction) => {
+      if ((await readOwn(transaction, call)) === undefined) throw notFound('integration');
+      const clientSecret = makeSecret();
+      const overlap = Math.round((call.body.overlapHours ?? 0) * 3_600);
+      const hash = new ClientSecrets(call.parts.key).hash(clientSecret);
+      await rotateSecret(transaction, named(call), hash, overlap);
+      await record(call, transaction, 'integration_secret_rotated', call.params.clientId, {
+        overlap,
+      });
+      return { clientId: call.params.clientId, clientSecret };
+    }),
+});
+
+export const listConsents = endpoint({
+  id: 'listConsents',
+  summary: 'List the people who let an integration act for them',
+  answer: pageOf(
+    Type.Object(
+      { email: Type.String(), accountId: Type.String(), grantedAt: Time('When.') },
+      { ...strict, title: 'Consent' },
+    ),
+  ),
+  async handle(call) {
+    const { accountId, clientId } = named(call);
+    const items = await readConsents(call.parts.database.kysely, accountId, clientId);
+    return { items, nextCursor: null };
+  },
+});
+
+export const deleteConsent = endpoint({
+  id: 'deleteConsent',
+  summary: 'Withdraw a person’s consent and end the tokens that came of it',
+  handle: (call) =>
+    inTransaction(call, async (transaction) => {
+      const { email, clientId } = call.params;
+      const own = await readOwn(transaction, call);
+      const person = own && (await findPersonByEmail(transaction, email));
+      if (person === undefined) throw notFound('consent');
+      if (!(await removeConsent(transaction, accountOf(call).id, clientId, person.id)))
+        throw notFound('consent');
+      await endTokensOfPair(transaction, person.id, clientId);
+      await record(call, transaction, 'consent_removed', clientId, { email });
+      return undefined;
+    }),
+});

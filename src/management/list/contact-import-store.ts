@@ -1,0 +1,79 @@
+import { sql } from 'kysely';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { AccountId, ListId } from '../../foundation/ids.ts';
+
+type Kysely = Database['kysely'];
+
+export interface ImportName {
+  readonly accountId: AccountId;
+  readonly listId: ListId;
+  readonly importId: string;
+}
+
+/** How far an import is. */
+export interface ImportProgress {
+  readonly state: 'running' | 'done' | 'failed';
+  readonly bytesTotal: number;
+  readonly bytesRead: number;
+  readonly rowsRead: number;
+  readonly rowsWritten: number;
+  readonly rowsWrong: number;
+  readonly problems: readonly { readonly line: number; readonly reason: string }[];
+  readonly createdAt: Date;
+  readonly changedAt: Date;
+}
+
+/** Begins an import. @returns false where there is one of this id */
+export async function beginImport(
+  kysely: Kysely,
+  { accountId, listId, importId }: ImportName,
+  bytes: number,
+): Promise<boolean> {
+  const { rows } = await sql`
+    insert into contact_import (account_id, list_id, id, state, bytes_total)
+    values (${accountId}, ${listId}, ${importId}, 'running', ${bytes})
+    on conflict do nothing returning 1`.execute(kysely);
+  return rows.length === 1;
+}
+
+export async function saveProgress(
+  kysely: Kysely,
+  { accountId, listId, importId }: ImportName,
+  progress: Pick<
+    ImportProgress,
+    'state' | 'bytesRead' | 'rowsRead' | 'rowsWritten' | 'rowsWrong' | 'problems'
+  >,
+): Promise<void> {
+  await sql`
+    update contact_import
+    set state = ${progress.state}, bytes_read = ${progress.bytesRead}, rows_read = ${progress.rowsRead},
+      rows_written = ${progress.rowsWritten}, rows_wrong = ${progress.rowsWrong},
+      problems = ${JSON.stringify(progress.problems)}::jsonb, changed_at = now()
+    where account_id = ${accountId} and list_id = ${listId} and id = ${importId}`.execute(kysely);
+}
+
+/** An import; one whose node was not heard of for a minute has failed with it. */
+export async function readImport(
+  kysely: Kysely,
+  { accountId, listId, importId }: ImportName,
+): Promise<ImportProgress | undefined> {
+  const [found] = await readImports(kysely, { accountId, listId }, importId);
+  return found;
+}
+
+/** The imports into a list, newest first. */
+export async function readImports(
+  kysely: Kysely,
+  { accountId, listId }: Omit<ImportName, 'importId'>,
+  importId?: string,
+): Promise<(ImportProgress & { readonly id: string })[]> {
+  const { rows } = await sql<ImportProgress & { id: string }>`
+    select id, case when state = 'running' and changed_at < now() - interval '1 minute' then 'failed' else state end as state,
+      bytes_total::float8 as "bytesTotal", bytes_read::float8 as "bytesRead", rows_read as "rowsRead",
+      rows_written as "rowsWritten", rows_wrong as "rowsWrong", problems, created_at as "createdAt",
+      changed_at as "changedAt"
+    from contact_import
+    where account_id = ${accountId} and list_id = ${listId} and (${importId ?? null}::uuid is null or id = ${importId ?? null})
+    order by created_at desc, id limit 100`.execute(kysely);
+  return rows;
+}

@@ -1,0 +1,162 @@
+import { Readable } from 'node:stream';
+import { Type } from 'typebox';
+import { csvLine } from '../../feedback/csv-line.ts';
+import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
+import { invalid, notFound } from '../answer/problem.ts';
+import { strict, Texts, Time } from '../answer/schema-parts.ts';
+import { removeResource, saveResource, type Transaction } from '../change-resource.ts';
+import { accountOf, type Call, endpoint } from '../endpoint.ts';
+import {
+  type Contact,
+  readContact,
+  readContactPage,
+  recountList,
+  removeContact,
+  writeContacts,
+} from './contact-page-store.ts';
+import { requireList } from './manage-lists-routes.ts';
+
+const ContactView = Type.Object(
+  {
+    email: Type.String(),
+    fields: Texts('The other columns by their names.'),
+    createdAt: Time('When it came into the list.'),
+  },
+  { ...strict, title: 'Contact' },
+);
+
+/** Fields of one contact, and characters of one. */
+const mostFields = 100;
+const longestValue = 10_000;
+
+function listOf(call: Call) {
+  return { accountId: accountOf(call).id, listId: call.params.listId };
+}
+
+function contactChange(call: Call) {
+  return {
+    kind: 'contact',
+    id: call.params.listId,
+    read: (transaction: Transaction) => readContact(transaction, listOf(call), call.params.email),
+  };
+}
+
+export const listContacts = endpoint({
+  id: 'listContacts',
+  summary: 'List the contacts of a list by address',
+  query: pageQuery({
+    startsWith: Type.Optional(
+      Type.String({ description: 'How the address begins, in any case.', maxLength: 320 }),
+    ),
+  }),
+  answer: pageOf(ContactView),
+  async handle(call) {
+    await requireList(call);
+    const limit = limitOf(call.query);
+    const [after = ''] = readCursor(call.query, 1) ?? [];
+    const rows = await readContactPage(call.parts.database.kysely, listOf(call), {
+      after,
+      limit: limit + 1,
+      prefix: call.query.startsWith?.toLowerCase(),
+    });
+    return toPage(
+      rows,
+      limit,
+      (row) => row,
+      ({ email }) => [email],
+    );
+  },
+});
+
+export const getContact = endpoint({
+  id: 'getContact',
+  summary: 'Read a contact',
+  answer: ContactView,
+  async handle(call) {
+    const contact = await contactChange(call).read(call.parts.database.kysely);
+    if (contact === undefined) throw notFound('contact');
+    return contact;
+  },
+});
+
+export const putContact = endpoint({
+  id: 'putContact',
+  summary: 'Add a contact to a list, or change its fields',
+  body: Type.Object({ fields: Texts('The other columns by their names.') }, strict),
+  answer: ContactView,
+  conditional: true,
+  async handle(call) {
+    const { fields } = call.body;
+    const entries = Object.entries(fields);
+    if (entries.length > mostFields) throw invalid('fields', `has more than ${mostFields} entries`);
+    for (const [name, value] of entries) {
+      if (name.length > 200 || value.length > longestValue)
+        throw invalid(`fields.${name}`, 'is too long');
+      if (`${name}${value}`.includes('\0')) throw invalid(`fields.${name}`, 'has a NUL character');
+    }
+    await requireList(call);
+    return saveResource(call, {
+      ...contactChange(call),
+      async write(transaction) {
+        await writeContacts(transaction, listOf(call), [{ email: call.params.email, fields }]);
+        await recountList(transaction, listOf(call));
+      },
+    });
+  },
+});
+
+export const deleteContact = endpoint({
+  id: 'deleteContact',
+  summary: 'Take a contact out of a list',
+  conditional: true,
+  handle: (call) =>
+    removeResource(call, {
+      ...contactChange(call),
+      async write(transaction) {
+        await removeContact(transaction, listOf(call), call.params.email);
+        await recountList(transaction, listOf(call));
+      },
+    }),
+});
+
+const contactsPerPage = 2_000;
+
+export const exportContacts = endpoint({
+  id: 'exportContacts',
+  summary: 'Read all contacts of a list as CSV, which the import reads back',
+  description:
+    'The columns are those of the first contacts; a contact’s fields beyond them are left out.',
+  produces: 'text/csv',
+  async handle(call) {
+    await requireList(call);
+    call.reply
+      .header('content-disposition', `attachment; filename="${call.params.listId}.csv"`)
+      .type('text/csv; charset=utf-8')
+      .send(Readable.from(writeCsv(call)));
+    return undefined;
+  },
+});
+
+/** Page by page, so that a long list is never in memory as a whole. */
+async function* writeCsv(call: Call): AsyncGenerator<string> {
+  let after = '';
+  let columns: readonly string[] | undefined;
+  for (;;) {
+    const page: readonly Contact[] = await readContactPage(
+      call.parts.database.kysely,
+      listOf(call),
+      { after, limit: contactsPerPage },
+    );
+    if (columns === undefined) {
+      columns = [...new Set(page.flatMap(({ fields }) => Object.keys(fields)))];
+      yield csvLine(['email', ...columns]);
+    }
+    const names = columns;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page
+      .map(({ email, fields }) => csvLine([email, ...names.map((name) => fields[name] ?? '')]))
+      .join('');
+    after = last.email;
+  }
+}

@@ -1,0 +1,96 @@
+import { type Static, Type } from 'typebox';
+import { type ContactList, readLists, removeList } from '../../list/list-store.ts';
+import { ListSchema } from '../../manifest/manifest-schema.ts';
+import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
+import { notFound } from '../answer/problem.ts';
+import { strict, Time } from '../answer/schema-parts.ts';
+import { applyPart } from '../apply-part.ts';
+import { removeResource, saveResource, type Transaction } from '../change-resource.ts';
+import { accountOf, type Call, endpoint, type Wire } from '../endpoint.ts';
+
+const ListView = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    folderName: Type.String(),
+    description: Type.String(),
+    size: Type.Integer({ description: 'Number of contacts.' }),
+    createdAt: Time('When it was made.'),
+    modifiedAt: Time('When it, or its contacts, were changed last.'),
+  },
+  { ...strict, title: 'ContactList' },
+);
+
+function viewList(list: ContactList): Wire<Static<typeof ListView>> {
+  const { id, name, folderName, description, sourceSize, createdAt, modifiedAt } = list;
+  return { id, name, folderName, description, size: sourceSize, createdAt, modifiedAt };
+}
+
+export function listChange(call: Call) {
+  const { listId } = call.params;
+  return {
+    kind: 'list',
+    id: listId,
+    async read(transaction: Transaction) {
+      const lists = await readLists(transaction, accountOf(call).id);
+      const found = lists.find(({ id }) => id === listId);
+      return found && viewList(found);
+    },
+  };
+}
+
+/** @throws Problem where the account has no such list */
+export async function requireList(call: Call): Promise<void> {
+  const found = await listChange(call).read(call.parts.database.kysely);
+  if (found === undefined) throw notFound('list');
+}
+
+export const listLists = endpoint({
+  id: 'listLists',
+  summary: 'List the contact lists of an account',
+  query: pageQuery({}),
+  answer: pageOf(ListView),
+  async handle(call) {
+    const [after = ''] = readCursor(call.query, 1) ?? [];
+    const all = await readLists(call.parts.database.kysely, accountOf(call).id);
+    const rows = all.filter(({ id }) => id > after);
+    return toPage(rows, limitOf(call.query), viewList, ({ id }) => [id]);
+  },
+});
+
+export const getList = endpoint({
+  id: 'getList',
+  summary: 'Read a contact list',
+  answer: ListView,
+  async handle(call) {
+    const list = await listChange(call).read(call.parts.database.kysely);
+    if (list === undefined) throw notFound('list');
+    return list;
+  },
+});
+
+export const putList = endpoint({
+  id: 'putList',
+  summary: 'Make a contact list, or change its settings',
+  body: Type.Omit(ListSchema, ['id', 'csv'], strict),
+  answer: ListView,
+  conditional: true,
+  handle: (call) =>
+    saveResource(call, {
+      ...listChange(call),
+      write: async (transaction) => {
+        await applyPart(call, transaction, { lists: [{ ...call.body, id: call.params.listId }] });
+      },
+    }),
+});
+
+export const deleteList = endpoint({
+  id: 'deleteList',
+  summary: 'Remove a contact list with its contacts',
+  conditional: true,
+  handle: (call) =>
+    removeResource(call, {
+      ...listChange(call),
+      write: (transaction) => removeList(transaction, accountOf(call).id, call.params.listId),
+    }),
+});

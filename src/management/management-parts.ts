@@ -1,0 +1,48 @@
+import type { AccountDirectory } from '../account/account-directory.ts';
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { Log } from '../foundation/log.ts';
+import type { MasterKey } from '../foundation/master-key.ts';
+import type { InboxStore } from '../inbox/inbox-store.ts';
+import type { QueueControlStore } from '../queue/control-store.ts';
+import type { LoadedTemplate } from '../rendering/load-template.ts';
+import type { DomainCare } from '../sender/domain-care.ts';
+import type { SenderProofs } from '../sender/sender-proofs.ts';
+import type { Browser } from '../session/browser/browser.ts';
+import type { TokenChecker } from '../session/check-token.ts';
+import type { AcceptRow, Outcome } from '../submission/accept-row.ts';
+import type { TemplateDirectory } from '../template/template-directory.ts';
+import type { Webhooks } from '../webhook/webhook-room.ts';
+import type { ApiKeys } from './access/api-key.ts';
+
+/** Settings of the installation that people may see. */
+export interface InstallationFacts {
+  readonly version: string;
+  readonly delivery: 'inbox' | 'relay' | 'direct';
+  readonly deliveryRedirect: string | undefined;
+  readonly deliveryAllow: readonly string[];
+  readonly hostname: string | undefined;
+}
+
+/** What the management API works with. */
+export interface ManagementParts {
+  readonly facts: InstallationFacts;
+  readonly database: Database;
+  readonly key: MasterKey;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly tokens: Pick<TokenChecker, 'authenticate'>;
+  readonly browser: Pick<Browser, 'personOf' | 'signIn'>;
+  readonly apiKeys: ApiKeys;
+  readonly accounts: Pick<AccountDirectory, 'account' | 'memberships' | 'person'>;
+  readonly templates: Pick<TemplateDirectory<LoadedTemplate>, 'version'>;
+  readonly senderProofs: Pick<SenderProofs, 'request'>;
+  readonly domains: Pick<DomainCare, 'add' | 'rotate' | 'records' | 'check'>;
+  readonly webhooks: Pick<Webhooks, 'box' | 'networks' | 'resume' | 'replay'>;
+  readonly controls: Pick<QueueControlStore, 'control' | 'pausedDestinations'>;
+  /** Stores a message as the send operation does. */
+  accept(row: AcceptRow): Promise<Outcome>;
+  /** Undefined where mail is not captured. */
+  readonly inbox: InboxStore | undefined;
+  publicUrl(): string;
+}

@@ -1,0 +1,2 @@
+/** Where the management API lives. */
+export const managementPrefix = '/manage/v1';

@@ -1,0 +1,92 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Http } from '../http/create-http.ts';
+import { admitActor } from './access/admit-actor.ts';
+import { identifyActor } from './access/identify-actor.ts';
+import { answerProblemDetails } from './answer/answer-problem-details.ts';
+import { entityTag, isAmong } from './answer/entity-tag.ts';
+import { notFound } from './answer/problem.ts';
+import { InputChecker } from './check-input.ts';
+import type { Call, PathParams } from './endpoint.ts';
+import type { ManagementParts } from './management-parts.ts';
+import { managementPrefix } from './management-prefix.ts';
+import { namesInPath, pathParams } from './path-params.ts';
+import { type Route, routeTable } from './route-table.ts';
+
+/** Bytes of a JSON body; a template's sources are the longest. */
+const longestBody = 4 * 1024 * 1024;
+
+/**
+ * The management API: every route of the table under `/manage/v1`. Checks come in one order: path, caller, permission,
+ * query, body. Answers are never cached by strangers and carry an ETag; refusals are problem details (RFC 9457).
+ */
+export function registerManagementRoutes(http: Http, parts: ManagementParts): void {
+  const checker = new InputChecker();
+  http.register(
+    async (scope) => {
+      scope.setErrorHandler(answerProblemDetails);
+      scope.setNotFoundHandler((request, reply) =>
+        answerProblemDetails(notFound('endpoint'), request, reply),
+      );
+      // Fastify's own checks would coerce and drop values.
+      scope.setValidatorCompiler(() => () => true);
+      scope.setSerializerCompiler(() => JSON.stringify);
+      scope.addContentTypeParser('text/csv', (_request, payload, done) => done(null, payload));
+      for (const route of routeTable) registerRoute(scope, parts, checker, route);
+    },
+    { prefix: managementPrefix },
+  );
+}
+
+function registerRoute(
+  scope: Http,
+  parts: ManagementParts,
+  checker: InputChecker,
+  { method, path, access, endpoint }: Route,
+): void {
+  const calls = new WeakMap<FastifyRequest, Pick<Call, 'params' | 'actor' | 'account'>>();
+  scope.route({
+    method,
+    url: path,
+    bodyLimit: longestBody,
+    // Before the body is read, so that strangers cannot make the service keep bodies.
+    async onRequest(request) {
+      const given = request.params as Readonly<Record<string, string>>;
+      const params = readParams(path, given);
+      const actor = access === 'public' ? undefined : await identifyActor(parts, request);
+      const admitted = await admitActor(parts, actor, access, params && given.accountId);
+      if (params === undefined) throw notFound('thing');
+      calls.set(request, { params, ...admitted });
+    },
+    async handler(request, reply) {
+      reply.header('cache-control', 'private, no-cache');
+      const admitted = calls.get(request);
+      if (admitted === undefined) throw new Error('a request reached its handler unadmitted');
+      const query = checker.readQuery(endpoint, request.query);
+      const body = checker.readBody(endpoint, request.body);
+      if (endpoint.status !== undefined) reply.code(endpoint.status);
+      const answer = await endpoint.handle({ parts, ...admitted, query, body, request, reply });
+      return reply.sent || endpoint.produces !== undefined ? reply : send(request, reply, answer);
+    },
+  });
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, answer: unknown): FastifyReply {
+  if (answer === undefined) return reply.code(204).send();
+  reply.header('etag', entityTag(answer));
+  const { 'if-none-match': known } = request.headers;
+  if (request.method === 'GET' && known !== undefined && isAmong(known, answer)) {
+    return reply.code(304).send();
+  }
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer));
+}
+
+/** @returns undefined where one of them can name nothing */
+function readParams(path: string, given: Readonly<Record<string, string>>): PathParams | undefined {
+  const params: Record<string, string | number> = {};
+  for (const name of namesInPath(path)) {
+    const value = pathParams[name].read(given[name] ?? '');
+    if (value === undefined) return undefined;
+    params[name] = value;
+  }
+  return params as unknown as PathParams;
+}

@@ -1,0 +1,129 @@
+import { Type } from 'typebox';
+import type { ClientId, TemplateId } from '../../foundation/ids.ts';
+import { newMessageId } from '../../foundation/ids.ts';
+import type { MessageContent } from '../../submission/message-content.ts';
+import type { StoredMessage } from '../../submission/message-status-store.ts';
+import { parseOverride } from '../../template/parse-override.ts';
+import { missingFields } from '../../template/template-fields.ts';
+import { Problem } from '../answer/problem.ts';
+import { strict, Uuid } from '../answer/schema-parts.ts';
+import { inTransaction, record } from '../change-resource.ts';
+import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
+import { requireMessage } from './manage-messages-routes.ts';
+
+const ControlView = Type.Object(
+  {
+    changed: Type.Integer({ description: 'Messages that it was done to.' }),
+    busy: Type.Integer({
+      description: 'Messages that are being sent at this moment.',
+    }),
+  },
+  { ...strict, title: 'ControlResult' },
+);
+
+type Action = 'pause' | 'resume' | 'cancel' | 'retry';
+
+const summaries: Readonly<Record<Action, string>> = {
+  pause: 'Hold a waiting message back until it is resumed',
+  resume: 'Send a paused message on',
+  cancel: 'Cancel a message that is not delivered yet',
+  retry: 'Try a waiting message now',
+};
+
+function controlMessage(action: Action) {
+  return endpoint({
+    id: `${action}Message`,
+    summary: summaries[action],
+    description: 'Asked again, it changes nothing. A message that is final is left as it is.',
+    answer: ControlView,
+    async handle(call) {
+      const { messageId } = call.params;
+      await requireMessage(call);
+      const result = await call.parts.controls.control(action, {
+        accountId: accountOf(call).id,
+        messageId,
+      });
+      if (result.changed > 0) await note(call, `message_${action}`, messageId);
+      return result;
+    },
+  });
+}
+
+function note(call: Call, kind: string, id: string): Promise<void> {
+  return inTransaction(call, (transaction) => record(call, transaction, kind, id));
+}
+
+export const pauseMessage = controlMessage('pause');
+export const resumeMessage = controlMessage('resume');
+export const cancelMessage = controlMessage('cancel');
+export const retryMessage = controlMessage('retry');
+
+/** True where nothing that the version needs was erased meanwhile. */
+async function isWhole(
+  call: Call,
+  message: StoredMessage,
+  content: MessageContent,
+): Promise<boolean> {
+  const template = await call.parts.templates.version(
+    accountOf(call).id,
+    message.template_id as TemplateId,
+    message.template_version,
+  );
+  const values: Readonly<Record<string, string | null>> = content.values;
+  if (template === undefined || Object.values(values).includes(null)) return false;
+  const override = (text: string | undefined) => {
+    const parsed = text === undefined ? undefined : parseOverride(text);
+    return parsed?.ok === true ? parsed.override : undefined;
+  };
+  const { subjectLine, previewText } = content;
+  const overrides = { subjectLine: override(subjectLine), previewText: override(previewText) };
+  return missingFields(template.compiled, content.values, overrides).length === 0;
+}
+
+/** Seconds that a message which was sent again is tried for. */
+const lifetime = 48 * 60 * 60;
+
+export const resendMessage = endpoint({
+  id: 'resendMessage',
+  summary: 'Send a message again, as a new one with the same content and version',
+  answer: Type.Object({ messageId: Uuid }, { ...strict, title: 'Sent' }),
+  status: 201,
+  async handle(call) {
+    const { message } = await requireMessage(call);
+    const account = accountOf(call);
+    if (account.suspended) throw new Problem('conflict', 'The account is suspended');
+    const { content } = message;
+    if (content === null || !(await isWhole(call, message, content))) {
+      throw new Problem(
+        'conflict',
+        'Values of this message were erased, so it cannot be sent again',
+      );
+    }
+    const actor = actorOf(call);
+    const id = newMessageId();
+    const outcome = await call.parts.accept({
+      accountId: account.id,
+      id,
+      retentionDays: account.retentionDays,
+      templateId: message.template_id as TemplateId,
+      templateVersion: message.template_version,
+      transactional: message.transactional,
+      trackOpens: message.track_opens,
+      trackClicks: message.track_clicks,
+      deliverWhenDelayed: true,
+      externalId: message.external_id ?? undefined,
+      tag: message.tag ?? undefined,
+      clientId: ((actor.kind === 'person' ? actor.clientId : undefined) ?? 'console') as ClientId,
+      lifetime,
+      recipients: [content.to, ...(content.cc ?? [])],
+      suppressed: [],
+      content: JSON.stringify(content),
+      key: undefined,
+    });
+    if (outcome.kind === 'suppressed')
+      throw new Problem('conflict', `A recipient is suppressed: ${outcome.addresses.join(', ')}`);
+    if (outcome.kind !== 'accepted') throw new Problem('unavailable', 'It could not be stored');
+    await note(call, 'message_resent', call.params.messageId);
+    return { messageId: id };
+  },
+});

@@ -1,0 +1,217 @@
+import { Type } from 'typebox';
+import type { TemplateId } from '../../foundation/ids.ts';
+import { renderMessage } from '../../rendering/render-message.ts';
+import { explainMessage } from '../../report/explain-message.ts';
+import { describeMessage } from '../../submission/describe-message.ts';
+import { readMessageStatus, type StoredMessage } from '../../submission/message-status-store.ts';
+import { limitOf, pageOf, pageQuery, readCursor, writeCursor } from '../answer/page.ts';
+import { invalid, notFound, Problem } from '../answer/problem.ts';
+import { Nullable, strict, Time, Uuid } from '../answer/schema-parts.ts';
+import { accountOf, type Call, endpoint } from '../endpoint.ts';
+import { maskContent, maskedValues } from './mask-content.ts';
+import { type MessageFilter, readMessagePage, readSecretNames } from './message-page-store.ts';
+
+const states = [
+  'queued',
+  'sending',
+  'deferred',
+  'delivered',
+  'bounced',
+  'expired',
+  'failed',
+  'uncertain',
+  'suppressed',
+  'canceled',
+] as const;
+
+const MessageLineView = Type.Object(
+  {
+    id: Uuid,
+    acceptedAt: Time('When it was accepted.'),
+    state: Type.String(),
+    stateAt: Time('Since when it is in this state.'),
+    templateId: Type.String(),
+    templateVersion: Type.Integer(),
+    to: Nullable(Type.String({ description: 'Null once the personal data is erased.' })),
+    from: Nullable(Type.String()),
+    tag: Nullable(Type.String()),
+    externalId: Nullable(Type.String()),
+    transactional: Type.Boolean(),
+    nextAttemptAt: Nullable(Time('When it is tried next.')),
+    reason: Nullable(Type.String({ description: 'Why it waits.' })),
+  },
+  { ...strict, title: 'MessageLine' },
+);
+
+/** As the contract's message operation answers it, and the content. */
+const MessageView = Type.Object(
+  {
+    messageId: Uuid,
+    templateId: Type.String(),
+    templateVersion: Type.Integer(),
+    state: Type.String(),
+    stateAt: Time('Since when it is in this state.'),
+    acceptedAt: Time('When it was accepted.'),
+    transactional: Type.Boolean(),
+    externalId: Nullable(Type.String()),
+    tag: Nullable(Type.String()),
+    trackOpens: Type.Boolean(),
+    trackClicks: Type.Boolean(),
+    deliveryWhenDelayed: Type.String(),
+    recipients: Type.Array(
+      Type.Object({
+        address: Nullable(Type.String()),
+        role: Type.String(),
+        state: Type.String(),
+        at: Time('Since when.'),
+        explanation: Type.Object(
+          {
+            sentence: Type.String({ description: 'Why it has not arrived, or that it has.' }),
+            nextStep: Type.String({ description: 'What can be done.' }),
+          },
+          { ...strict, title: 'Explanation' },
+        ),
+      }),
+    ),
+    suppressedRecipients: Type.Array(Type.String()),
+    nextAttempt: Nullable(
+      Type.Object({
+        at: Nullable(Time('When.')),
+        reason: Type.String({ description: 'Why it waits.' }),
+      }),
+    ),
+    events: Type.Array(
+      Type.Object({
+        at: Time('When it happened.'),
+        kind: Type.String(),
+        recipient: Nullable(Type.Integer({ description: '0 To, 1 and up Cc; null the message.' })),
+        detail: Type.Unknown(),
+      }),
+    ),
+    content: Nullable(
+      Type.Unsafe<Record<string, unknown>>({
+        type: 'object',
+        description: 'Addresses, overrides and values; secret values are masked. Null once erased.',
+      }),
+    ),
+  },
+  { title: 'Message' },
+);
+
+export const listMessages = endpoint({
+  id: 'listMessages',
+  summary: 'List the messages of an account, newest first',
+  description:
+    'One page looks at 10,000 messages at most, so a page can be short, or empty, and still have a next one.',
+  query: pageQuery({
+    state: Type.Optional(Type.Enum([...states])),
+    templateId: Type.Optional(Type.String({ maxLength: 64 })),
+    tag: Type.Optional(Type.String({ maxLength: 48 })),
+    externalId: Type.Optional(Type.String({ maxLength: 128 })),
+    recipient: Type.Optional(
+      Type.String({
+        description: 'An address of To or Cc, or a part of To, in any case.',
+        maxLength: 320,
+      }),
+    ),
+    clientId: Type.Optional(Type.String({ maxLength: 64 })),
+    transactional: Type.Optional(Type.Boolean()),
+    waiting: Type.Optional(Type.Boolean({ description: 'Only what is not final.' })),
+    from: Type.Optional(Time('Accepted at this time or later.')),
+    until: Type.Optional(Time('Accepted before this time.')),
+  }),
+  answer: pageOf(MessageLineView),
+  async handle(call) {
+    const [before] = readCursor(call.query, 1) ?? [];
+    const { cursor: _, limit: __, from, until, recipient, ...rest } = call.query;
+    const filter: MessageFilter = {
+      ...rest,
+      recipient: recipient?.toLowerCase(),
+      from: readTime('from', from),
+      until: readTime('until', until),
+    };
+    const { lines, next } = await readMessagePage(
+      call.parts.database.kysely,
+      accountOf(call).id,
+      filter,
+      { before, limit: limitOf(call.query) },
+    );
+    return { items: lines, nextCursor: next === undefined ? null : writeCursor([next]) };
+  },
+});
+
+function readTime(name: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) throw invalid(name, 'is no time such as 2026-01-31T12:00:00Z');
+  return time;
+}
+
+/** @throws Problem where the account has no such message */
+export async function requireMessage(call: Call) {
+  const { database, clock } = call.parts;
+  const { id } = accountOf(call);
+  const status = await readMessageStatus(database.kysely, id, call.params.messageId, clock.offset);
+  if (status === undefined) throw notFound('message');
+  return status;
+}
+
+export function secretNamesOf(call: Call, message: StoredMessage): Promise<ReadonlySet<string>> {
+  return readSecretNames(
+    call.parts.database.kysely,
+    accountOf(call).id,
+    message.template_id as TemplateId,
+    message.template_version,
+  );
+}
+
+export const getMessage = endpoint({
+  id: 'getMessage',
+  summary: 'Read a message: recipients, events, what comes next and why, and its content',
+  answer: MessageView,
+  async handle(call) {
+    const status = await requireMessage(call);
+    const { success: _, ...described } = describeMessage(
+      call.params.messageId,
+      status,
+      accountOf(call),
+    );
+    const secret = await secretNamesOf(call, status.message);
+    const recipients = (described.recipients as object[]).map((recipient, place) => ({
+      ...recipient,
+      explanation: explainMessage(status, place),
+    }));
+    const content = maskContent(status.message.content, secret);
+    return { ...described, recipients, content } as never;
+  },
+});
+
+export const getRenderedMessage = endpoint({
+  id: 'getRenderedMessage',
+  summary: 'Read a message as it looks, its secret values masked',
+  answer: Type.Object(
+    {
+      subject: Type.String(),
+      html: Nullable(Type.String()),
+      text: Nullable(Type.String()),
+    },
+    { ...strict, title: 'RenderedMessage' },
+  ),
+  async handle(call) {
+    const { message } = await requireMessage(call);
+    const { content } = message;
+    if (content === null) throw new Problem('conflict', 'The content of this message was erased');
+    const template = await call.parts.templates.version(
+      accountOf(call).id,
+      message.template_id as TemplateId,
+      message.template_version,
+    );
+    if (template === undefined) throw notFound('version');
+    const { subject, html, text } = renderMessage(template, {
+      values: maskedValues(content, await secretNamesOf(call, message)),
+      subjectLine: content.subjectLine,
+      previewText: content.previewText,
+    });
+    return { subject, html, text };
+  },
+});

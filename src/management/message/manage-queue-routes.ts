@@ -1,0 +1,97 @@
+import { Type } from 'typebox';
+import { Nullable, strict, Time } from '../answer/schema-parts.ts';
+import { inTransaction, record } from '../change-resource.ts';
+import { accountOf, type Call, endpoint } from '../endpoint.ts';
+import { readWaitingDestinations } from './queue-page-store.ts';
+
+const QueueView = Type.Object(
+  {
+    destinations: Type.Array(
+      Type.Object(
+        {
+          destination: Type.String({ description: 'Domain of the To addresses.' }),
+          waiting: Type.Integer(),
+          held: Type.Integer({ description: 'Of these, those that wait for a person.' }),
+          nextAttemptAt: Nullable(Time('When the first of them is tried next.')),
+          reason: Nullable(Type.String({ description: 'Why most of them wait.' })),
+        },
+        { ...strict, title: 'Destination' },
+      ),
+    ),
+    paused: Type.Array(Type.String(), {
+      description: 'Domains that the account’s mail does not go to now; `*` is all.',
+    }),
+  },
+  { ...strict, title: 'Queue' },
+);
+
+export const getQueue = endpoint({
+  id: 'getQueue',
+  summary: 'Read what waits, by destination, and what is paused',
+  answer: QueueView,
+  async handle(call) {
+    const { id } = accountOf(call);
+    const [destinations, paused] = await Promise.all([
+      readWaitingDestinations(call.parts.database.kysely, id),
+      call.parts.controls.pausedDestinations(id),
+    ]);
+    return { destinations, paused };
+  },
+});
+
+async function pause(call: Call, action: 'pause' | 'resume'): Promise<undefined> {
+  const { destination } = call.params;
+  const where = destination === '*' ? undefined : destination;
+  const { id: accountId } = accountOf(call);
+  const { changed } = await call.parts.controls.control(action, { accountId, destination: where });
+  if (changed > 0)
+    await inTransaction(call, (transaction) =>
+      record(call, transaction, `destination_${action}`, destination),
+    );
+  return undefined;
+}
+
+export const pauseDestination = endpoint({
+  id: 'pauseDestination',
+  summary: 'Hold mail to a destination back, also what comes later',
+  handle: (call) => pause(call, 'pause'),
+});
+
+export const resumeDestination = endpoint({
+  id: 'resumeDestination',
+  summary: 'Let mail to a destination go again',
+  handle: (call) => pause(call, 'resume'),
+});
+
+function controlQueue(action: 'retry' | 'cancel') {
+  return endpoint({
+    id: `${action}Queue`,
+    summary: action === 'retry' ? 'Try everything that waits now' : 'Cancel everything that waits',
+    body: Type.Object(
+      {
+        destination: Type.Optional(
+          Type.String({ description: 'Only mail to this domain.', maxLength: 253 }),
+        ),
+      },
+      strict,
+    ),
+    answer: Type.Object(
+      { changed: Type.Integer(), busy: Type.Integer() },
+      { ...strict, title: 'QueueControlResult' },
+    ),
+    async handle(call) {
+      const destination = call.body.destination?.toLowerCase();
+      const { id: accountId } = accountOf(call);
+      const result = await call.parts.controls.control(action, { accountId, destination });
+      await inTransaction(call, (transaction) =>
+        record(call, transaction, `queue_${action}`, destination ?? '*', {
+          changed: result.changed,
+        }),
+      );
+      return result;
+    },
+  });
+}
+
+export const retryQueue = controlQueue('retry');
+export const cancelQueue = controlQueue('cancel');

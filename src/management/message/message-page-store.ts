@@ -1,0 +1,190 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { AccountId, MessageId, TemplateId } from '../../foundation/ids.ts';
+import { findMessages } from '../../report/find-messages-store.ts';
+
+type Kysely = Database['kysely'];
+
+/** A line of the message log. */
+export interface MessageLine {
+  readonly id: MessageId;
+  readonly acceptedAt: Date;
+  readonly state: string;
+  readonly stateAt: Date;
+  readonly templateId: string;
+  readonly templateVersion: number;
+  readonly to: string | null;
+  readonly from: string | null;
+  readonly tag: string | null;
+  readonly externalId: string | null;
+  readonly transactional: boolean;
+  readonly nextAttemptAt: Date | null;
+  readonly reason: string | null;
+}
+
+export interface MessageFilter {
+  readonly state?: string | undefined;
+  readonly templateId?: string | undefined;
+  readonly tag?: string | undefined;
+  readonly externalId?: string | undefined;
+  /** Part of the To address, in lower case. */
+  readonly recipient?: string | undefined;
+  readonly clientId?: string | undefined;
+  readonly transactional?: boolean | undefined;
+  /** Only messages that are not final. */
+  readonly waiting?: boolean | undefined;
+  /** Accepted at this time or later, and before. */
+  readonly from?: Date | undefined;
+  readonly until?: Date | undefined;
+}
+
+/** Messages looked at for one page, so that a filter that hardly anything passes costs no more than this. */
+const mostScanned = 10_000;
+
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** States whose messages all have a queue entry. */
+const waitingStates: ReadonlySet<string> = new Set(['queued', 'sending', 'deferred', 'uncertain']);
+
+/** The id that a message of this moment could have at least; ids are UUIDs v7, whose first 48 bits are milliseconds. */
+export function firstIdAt(time: Date): string {
+  const hex = Math.max(0, time.getTime()).toString(16).padStart(12, '0').slice(-12);
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+/**
+ * Messages of an account, newest first.
+ * @param before the id that the page before ended with
+ * @returns lines, and where to go on: undefined where nothing is left. A page can end early and still go on.
+ */
+export async function readMessagePage(
+  kysely: Kysely,
+  accountId: AccountId,
+  filter: MessageFilter,
+  page: { readonly before: string | undefined; readonly limit: number },
+): Promise<{ readonly lines: readonly MessageLine[]; readonly next: string | undefined }> {
+  const highest = filter.until === undefined ? lastId : firstIdAt(filter.until);
+  const before = page.before !== undefined && page.before < highest ? page.before : highest;
+  const lowest = firstIdAt(filter.from ?? new Date(0));
+  const ids = await findIndexed(kysely, accountId, filter, before, page.limit + 1);
+  const range = { accountId, before, lowest, ids, ...fromWaiting(filter) };
+  const { rows } = await sql<MessageLine>`
+    select m.id, m.accepted_at as "acceptedAt", m.state, m.state_at as "stateAt", m.template_id as "templateId",
+      m.template_version as "templateVersion", m.content ->> 'to' as to, m.content -> 'from' ->> 'address' as from,
+      m.tag, m.external_id as "externalId", m.transactional,
+      case when q.due_at < 'infinity' then q.due_at end as "nextAttemptAt", q.reason
+    from (${scanned(range)}) m
+    left join queue_entry q on q.account_id = ${accountId} and q.message_id = m.id
+    where ${conditions(filter)}
+    order by m.id desc limit ${page.limit + 1}`.execute(kysely);
+  const lines = rows.slice(0, page.limit);
+  if (rows.length > page.limit) return { lines, next: lines.at(-1)?.id };
+  if (ids !== undefined) return { lines, next: ids.length > page.limit ? ids.at(-1) : undefined };
+  return { lines, next: await endOfScan(kysely, range) };
+}
+
+/**
+ * Ids of messages by what has an index, newest first; undefined where the filter names nothing of it, or only what waits.
+ */
+async function findIndexed(
+  kysely: Kysely,
+  accountId: AccountId,
+  filter: MessageFilter,
+  before: string,
+  limit: number,
+): Promise<readonly string[] | undefined> {
+  const { externalId, recipient, tag, templateId, from } = filter;
+  const { waiting } = fromWaiting(filter);
+  const address = recipient !== undefined && wholeAddress.test(recipient) ? recipient : undefined;
+  const state = waiting ? undefined : filter.state;
+  const indexed = [externalId, address, tag, templateId, state];
+  if (indexed.every((one) => one === undefined) || waiting) return undefined;
+  const found = await findMessages(kysely, accountId, {
+    externalId,
+    address,
+    tag,
+    templateId,
+    state,
+    from,
+    before: before as MessageId,
+    limit,
+  });
+  return [...new Set(found.map(({ messageId }) => messageId))];
+}
+
+const wholeAddress = /.@./;
+
+interface Range {
+  readonly accountId: AccountId;
+  readonly before: string;
+  readonly lowest: string;
+  readonly waiting: boolean;
+  /** Only these. */
+  readonly ids: readonly string[] | undefined;
+}
+
+function fromWaiting({ state, waiting }: MessageFilter): { waiting: boolean } {
+  return { waiting: waiting === true || (state !== undefined && waitingStates.has(state)) };
+}
+
+/** The messages that a page looks at; the few that wait are found from the queue. */
+function scanned({ accountId, before, lowest, waiting, ids }: Range): RawBuilder<unknown> {
+  if (ids !== undefined) {
+    return sql`select * from message where account_id = ${accountId} and id = any(${ids}::uuid[])`;
+  }
+  if (!waiting) {
+    return sql`
+      select * from message where account_id = ${accountId} and id < ${before}::uuid and id >= ${lowest}::uuid
+      order by id desc limit ${mostScanned}`;
+  }
+  return sql`
+    select message.* from (
+      select message_id, retention_days from queue_entry
+      where account_id = ${accountId} and message_id < ${before}::uuid and message_id >= ${lowest}::uuid
+      order by message_id desc limit ${mostScanned}) e
+    join message on message.account_id = ${accountId} and message.id = e.message_id
+      and message.retention_days = e.retention_days
+    order by message.id desc`;
+}
+
+async function endOfScan(
+  kysely: Kysely,
+  { accountId, before, lowest, waiting }: Range,
+): Promise<string | undefined> {
+  const table = waiting ? sql.table('queue_entry') : sql.table('message');
+  const id = waiting ? sql.ref('message_id') : sql.ref('id');
+  const { rows } = await sql<{ id: string }>`
+    select ${id} as id from ${table}
+    where account_id = ${accountId} and ${id} < ${before}::uuid and ${id} >= ${lowest}::uuid
+    order by ${id} desc offset ${mostScanned - 1} limit 1`.execute(kysely);
+  return rows[0]?.id;
+}
+
+function conditions(filter: MessageFilter): RawBuilder<unknown> {
+  const all: RawBuilder<unknown>[] = [sql`true`];
+  const { state, templateId, tag, externalId, recipient, clientId, transactional } = filter;
+  if (state !== undefined) all.push(sql`m.state = ${state}`);
+  if (templateId !== undefined) all.push(sql`m.template_id = ${templateId}`);
+  if (tag !== undefined) all.push(sql`m.tag = ${tag}`);
+  if (externalId !== undefined) all.push(sql`m.external_id = ${externalId}`);
+  if (clientId !== undefined) all.push(sql`m.client_id = ${clientId}`);
+  if (transactional !== undefined) all.push(sql`m.transactional = ${transactional}`);
+  if (recipient !== undefined && (filter.waiting === true || !wholeAddress.test(recipient)))
+    all.push(sql`position(${recipient} in lower(m.content ->> 'to')) > 0`);
+  return sql.join(all, sql` and `);
+}
+
+/** Names of the fields that a version declares secret. */
+export async function readSecretNames(
+  kysely: Kysely,
+  accountId: AccountId,
+  templateId: TemplateId,
+  version: number,
+): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ name: string }>`
+    select field.key as name
+    from template_version v, jsonb_each(v.source -> 'fields') field
+    where v.account_id = ${accountId} and v.template_id = ${templateId} and v.version = ${version}
+      and field.value ->> 'secret' = 'true'`.execute(kysely);
+  return new Set(rows.map(({ name }) => name));
+}

@@ -1,0 +1,33 @@
+import { sql } from 'kysely';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { AccountId } from '../../foundation/ids.ts';
+
+/** Where mail of an account waits to go. */
+export interface WaitingDestination {
+  readonly destination: string;
+  readonly waiting: number;
+  /** Of these, those that wait for a person. */
+  readonly held: number;
+  readonly nextAttemptAt: Date | null;
+  readonly reason: string | null;
+}
+
+/** Entries looked at, oldest first; beyond it the numbers are a beginning. */
+const mostEntries = 10_000;
+
+/** What waits, by the domain of To; the fullest first. */
+export async function readWaitingDestinations(
+  kysely: Database['kysely'],
+  accountId: AccountId,
+): Promise<WaitingDestination[]> {
+  const { rows } = await sql<WaitingDestination>`
+    select coalesce(split_part(lower(m.content ->> 'to'), '@', -1), '') as destination, count(*)::int as waiting,
+      (count(*) filter (where q.due_at = 'infinity'))::int as held,
+      min(q.due_at) filter (where q.due_at < 'infinity') as "nextAttemptAt",
+      mode() within group (order by q.reason) as reason
+    from (
+      select * from queue_entry where account_id = ${accountId} order by message_id limit ${mostEntries}) q
+    join message m on m.account_id = ${accountId} and m.id = q.message_id and m.retention_days = q.retention_days
+    group by 1 order by 2 desc, 1 limit 200`.execute(kysely);
+  return rows;
+}

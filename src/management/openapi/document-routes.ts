@@ -1,0 +1,86 @@
+import type { Http } from '../../http/create-http.ts';
+import { type ProblemCode, problemCatalogue } from '../answer/problem.ts';
+import { openapiDocument } from './openapi-document.ts';
+import { loadViewerScript } from './viewer-script.ts';
+
+/** Nothing from outside; the viewer writes its own style sheets. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "worker-src 'self' blob:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Signalpost API</title>
+</head>
+<body>
+<div id="reference"></div>
+<script src="/docs/viewer.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`;
+
+/** Without fonts, telemetry, proxies and the like of other hosts. */
+const start = `Scalar.createApiReference('#reference', ${JSON.stringify({
+  url: '/openapi.json',
+  withDefaultFonts: false,
+  telemetry: false,
+  agent: { disabled: true },
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  proxyUrl: '',
+})});
+`;
+
+/**
+ * `GET /openapi.json`: contract and management API as OpenAPI 3.1. `GET /docs`: the same to look at, without any other
+ * host. `GET /problems/NAME`: what a `type` of problem details means.
+ */
+export function registerDocumentRoutes(http: Http, version: string): void {
+  let text: string | undefined;
+  let script: Promise<Buffer> | undefined;
+  http.get('/openapi.json', async (_request, reply) => {
+    text ??= JSON.stringify(openapiDocument(version));
+    return reply.type('application/json; charset=utf-8').send(text);
+  });
+  http.get('/docs', async (_request, reply) =>
+    reply
+      .headers({
+        'content-security-policy': policy,
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+      })
+      .type('text/html; charset=utf-8')
+      .send(page),
+  );
+  http.get('/docs/start.js', async (_request, reply) =>
+    reply
+      .type('text/javascript; charset=utf-8')
+      .header('x-content-type-options', 'nosniff')
+      .send(start),
+  );
+  http.get('/docs/viewer.js', async (_request, reply) => {
+    script ??= loadViewerScript();
+    return reply
+      .type('text/javascript; charset=utf-8')
+      .headers({ 'cache-control': 'public, max-age=3600', 'x-content-type-options': 'nosniff' })
+      .send(await script);
+  });
+  http.get<{ Params: { name: string } }>('/problems/:name', async (request, reply) => {
+    const { name } = request.params;
+    if (!Object.hasOwn(problemCatalogue, name)) return reply.callNotFound();
+    return { type: `/problems/${name}`, ...problemCatalogue[name as ProblemCode] };
+  });
+}

@@ -1,0 +1,282 @@
+import type { TSchema } from 'typebox';
+import { problemCatalogue } from '../answer/problem.ts';
+import { managementPrefix } from '../management-prefix.ts';
+import { namesInPath, pathParams } from '../path-params.ts';
+import { type Route, routeTable } from '../route-table.ts';
+import { type ContractOperation, contractOperations } from './contract-operations.ts';
+import { NamedSchemas, type SchemaJson } from './name-schemas.ts';
+import { ProblemSchema } from './shared-schemas.ts';
+
+type Paths = Record<string, Readonly<Record<string, unknown>>>;
+
+const tags: readonly (readonly [string, string])[] = [
+  ['Session authentication', 'Access tokens and refresh tokens.'],
+  ['Event-triggered email', 'One email to one person because something happened.'],
+  ['Lists', 'The contact lists of an account, as the contract has them.'],
+  ['Set-up', 'The first owner, and who is calling.'],
+  ['Installation', 'What operators look after.'],
+  ['Account', 'An account, its users, its audit log.'],
+  ['Senders', 'Addresses and domains that an account sends from.'],
+  ['Integrations', 'Programs that call the service, and keys for machines.'],
+  ['Templates', 'Templates, their drafts and versions.'],
+  ['Contacts', 'Contact lists and what is in them.'],
+  ['Messages', 'The message log, the queue, and what can be done to both.'],
+  ['Suppressions', 'Who must not be written to.'],
+  ['Privacy', 'How long personal data is kept, and what is kept about one person.'],
+  ['Reports', 'What became of messages.'],
+  ['Webhooks', 'Events as they happen, told to other programs.'],
+  ['Inbox', 'Captured mail, where that is the transport.'],
+];
+
+const tagOfSegment: Readonly<Record<string, string>> = {
+  'set-up': 'Set-up',
+  me: 'Set-up',
+  installation: 'Installation',
+  accounts: 'Account',
+  users: 'Account',
+  audit: 'Account',
+  senders: 'Senders',
+  domains: 'Senders',
+  integrations: 'Integrations',
+  keys: 'Integrations',
+  templates: 'Templates',
+  lists: 'Contacts',
+  messages: 'Messages',
+  queue: 'Messages',
+  suppressions: 'Suppressions',
+  'suppressions-export': 'Suppressions',
+  'suppressions-import': 'Suppressions',
+  reports: 'Reports',
+  'reports-export': 'Reports',
+  attention: 'Reports',
+  'retention-rule': 'Privacy',
+  people: 'Privacy',
+  webhooks: 'Webhooks',
+  inbox: 'Inbox',
+};
+
+/** The contract and the management API as OpenAPI 3.1, made of the very schemas that requests are checked against. */
+export function openapiDocument(version: string): Record<string, unknown> {
+  const schemas = new NamedSchemas();
+  const paths: Paths = {};
+  for (const operation of contractOperations) {
+    const { path, method } = operation;
+    paths[path] = { ...paths[path], [method]: describeContract(operation, schemas) };
+  }
+  for (const route of routeTable) {
+    const path = `${managementPrefix}${route.path.replaceAll(/:(\w+)/g, '{$1}')}`;
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeRoute(route, schemas) };
+  }
+  const problem = schemas.refer(ProblemSchema);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Signalpost',
+      version,
+      description:
+        'The contract (session authentication, event-triggered email, lists) and the management API under `/manage/v1`.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'This installation' }],
+    tags: tags
+      .filter(([name]) => isUsed(paths, name))
+      .map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      schemas: schemas.components(),
+      responses: { Problem: problemAnswer(problem) },
+      securitySchemes: {
+        accessToken: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An access token of `/token`; or, for the management API, an API key.',
+        },
+        browserSession: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'signalpost',
+          description:
+            'A signed-in browser. Changes need the header `X-Signalpost-Request` and the same origin. Behind TLS the cookie is called `__Host-signalpost`.',
+        },
+      },
+    },
+  };
+}
+
+function isUsed(paths: Paths, tag: string): boolean {
+  return JSON.stringify(paths).includes(`"tags":[${JSON.stringify(tag)}]`);
+}
+
+function problemAnswer(schema: SchemaJson): unknown {
+  return {
+    description: 'A refusal, as problem details (RFC 9457).',
+    content: { 'application/problem+json': { schema } },
+  };
+}
+
+function describeContract(operation: ContractOperation, schemas: NamedSchemas): unknown {
+  const { id, tag, summary, description, bearer, parameters, body, answers } = operation;
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
+    security: bearer ? [{ accessToken: [] }] : [],
+    ...(parameters === undefined
+      ? {}
+      : { parameters: parameters.map((one) => ({ ...one, schema: schemas.refer(one.schema) })) }),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: { [body.type]: { schema: schemas.refer(body.schema) } },
+          },
+        }),
+    responses: Object.fromEntries(
+      Object.entries(answers).map(([status, [text, schema]]) => [
+        status,
+        {
+          description: text,
+          ...(schema === undefined ? {} : json(schemas.refer(schema))),
+        },
+      ]),
+    ),
+  };
+}
+
+function json(schema: SchemaJson): { content: Record<string, unknown> } {
+  return { content: { 'application/json': { schema } } };
+}
+
+function describeRoute(route: Route, schemas: NamedSchemas): unknown {
+  const { access, endpoint, path } = route;
+  const { id, summary, body, accepts, conditional } = endpoint;
+  const parameters = [
+    ...pathParameters(path, schemas),
+    ...queryParameters(endpoint.query, schemas),
+  ];
+  if (conditional === true) parameters.push(...preconditions);
+  return {
+    operationId: id,
+    tags: [tagOf(path)],
+    summary,
+    ...describeAccess(route),
+    security: access === 'public' ? [] : [{ accessToken: [] }, { browserSession: [] }],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: isNeeded(body),
+            content: { [accepts ?? 'application/json']: { schema: schemas.refer(body) } },
+          },
+        }),
+    responses: { ...success(route, schemas), ...refusals(route) },
+  };
+}
+
+/** The last segment of the path that has a tag of its own. */
+function tagOf(path: string): string {
+  const tag = path
+    .split('/')
+    .slice(0, path.startsWith('/installation') ? 2 : undefined)
+    .map((segment) => tagOfSegment[segment])
+    .filter((name) => name !== undefined)
+    .at(-1);
+  if (tag === undefined) throw new Error(`the path ${path} has no tag`);
+  return tag;
+}
+
+function describeAccess({ access, endpoint }: Route): { description: string; 'x-access': string } {
+  const who =
+    access === 'public'
+      ? 'For everybody.'
+      : access === 'signed-in'
+        ? 'For everybody who is signed in.'
+        : access === 'operate'
+          ? 'For operators of the installation.'
+          : `Needs the permission \`${access}\`.`;
+  const { description } = endpoint;
+  return {
+    description: description === undefined ? who : `${description} ${who}`,
+    'x-access': access,
+  };
+}
+
+function isNeeded(body: TSchema): boolean {
+  const { required } = body as { readonly required?: readonly string[] };
+  return required !== undefined && required.length > 0;
+}
+
+function pathParameters(path: string, schemas: NamedSchemas): unknown[] {
+  return namesInPath(path).map((name) => {
+    const { description, ...schema } = schemas.refer(pathParams[name].schema);
+    return { name, in: 'path', required: true, description, schema };
+  });
+}
+
+function queryParameters(query: Route['endpoint']['query'], schemas: NamedSchemas): unknown[] {
+  const needed = (query as { readonly required?: readonly string[] } | undefined)?.required ?? [];
+  return Object.entries(query?.properties ?? {}).map(([name, value]) => {
+    const { description, ...schema } = schemas.refer(value);
+    return {
+      name,
+      in: 'query',
+      required: needed.includes(name),
+      ...(description === undefined ? {} : { description }),
+      schema,
+    };
+  });
+}
+
+const preconditions = [
+  {
+    name: 'If-Match',
+    in: 'header',
+    required: false,
+    description: 'The ETag of what you read; 412 where it was changed meanwhile.',
+    schema: { type: 'string' },
+  },
+  {
+    name: 'If-None-Match',
+    in: 'header',
+    required: false,
+    description: '`*` makes, and never changes what is there.',
+    schema: { type: 'string' },
+  },
+];
+
+function success({ endpoint }: Route, schemas: NamedSchemas): Record<string, unknown> {
+  const { answer, produces, status = 200, conditional } = endpoint;
+  if (produces !== undefined) {
+    const content = { [produces]: { schema: { type: 'string' } } };
+    return { 200: { description: 'The file.', content } };
+  }
+  if (answer === undefined) return { 204: { description: 'Done.' } };
+  const body = {
+    description: 'Done.',
+    headers: { ETag: { description: 'For If-Match.', schema: { type: 'string' } } },
+    ...json(schemas.refer(answer)),
+  };
+  if (conditional === true) return { 200: body, 201: { ...body, description: 'Made.' } };
+  return { [status]: body };
+}
+
+function refusals({ access, path, method, endpoint }: Route): Record<string, unknown> {
+  const statuses = new Set([503]);
+  if (access !== 'public') statuses.add(401);
+  if (access !== 'public' && access !== 'signed-in') statuses.add(403);
+  if (access === 'public' || path.includes(':')) statuses.add(404);
+  if (method !== 'GET') for (const status of [400, 403, 409, 413, 415]) statuses.add(status);
+  if (endpoint.query !== undefined || endpoint.body !== undefined) statuses.add(422);
+  if (endpoint.conditional === true) statuses.add(412);
+  const known: ReadonlySet<number> = new Set(
+    Object.values(problemCatalogue).map(({ status }) => status),
+  );
+  return Object.fromEntries(
+    [...statuses]
+      .filter((status) => known.has(status))
+      .map((status) => [status, { $ref: '#/components/responses/Problem' }]),
+  );
+}

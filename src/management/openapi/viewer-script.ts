@@ -1,0 +1,14 @@
+import { fastify } from 'fastify';
+
+/**
+ * The viewer's script, which its package hands out by way of a server. It is loaded when somebody looks at the
+ * documentation for the first time, as it has several megabytes.
+ */
+export async function loadViewerScript(): Promise<Buffer> {
+  const { default: viewer } = await import('@scalar/fastify-api-reference');
+  const server = fastify();
+  await server.register(viewer, { routePrefix: '/docs', configuration: { url: '/openapi.json' } });
+  const answer = await server.inject('/docs/js/scalar.js');
+  await server.close();
+  return answer.rawPayload;
+}

@@ -1,0 +1,85 @@
+import { domainToASCII } from 'node:url';
+import { type TSchema, Type } from 'typebox';
+import { normaliseAddress, parseEmailAddress } from '../foundation/email-address.ts';
+import { isPublicId, parseMessageId } from '../foundation/ids.ts';
+import type { PathParams } from './endpoint.ts';
+
+interface PathParam {
+  readonly schema: TSchema;
+  /** The value in its valid form; undefined where the text can name nothing. */
+  read(text: string): string | number | undefined;
+}
+
+function publicId(description: string): PathParam {
+  return {
+    schema: Type.String({ description, pattern: '^[A-Za-z0-9_-]{1,64}$' }),
+    read: (text) => (isPublicId(text) ? text : undefined),
+  };
+}
+
+function uuid(description: string): PathParam {
+  return {
+    schema: Type.String({ description, format: 'uuid' }),
+    read: parseMessageId,
+  };
+}
+
+function address(description: string): PathParam {
+  return {
+    schema: Type.String({ description, maxLength: 320 }),
+    read(text) {
+      const parsed = parseEmailAddress(text);
+      return parsed.ok ? normaliseAddress(parsed.address) : undefined;
+    },
+  };
+}
+
+function domain(description: string): PathParam {
+  return { schema: Type.String({ description, maxLength: 253 }), read: readDomainName };
+}
+
+/** A host name of several labels, in A-labels. */
+function readDomainName(text: string): string | undefined {
+  const ascii = domainToASCII(text);
+  const usable = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/.test(ascii);
+  return usable && ascii.length <= 253 ? ascii : undefined;
+}
+
+/** Every parameter that a path may name: what it may be and how it is read. */
+export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
+  accountId: publicId('The account.'),
+  address: address('The e-mail address, in any case.'),
+  clientId: publicId('The client id of the integration.'),
+  destination: {
+    schema: Type.String({
+      description: 'A domain that mail goes to, or `*` for all.',
+      maxLength: 253,
+    }),
+    read: (text) => (text === '*' ? text : readDomainName(text)),
+  },
+  domain: domain('The domain.'),
+  email: address('The e-mail address of the person, in any case.'),
+  importId: uuid('The import, a UUID that the caller chooses.'),
+  inboxMessageId: uuid('The message of the inbox.'),
+  keyId: uuid('The key.'),
+  listId: publicId('The contact list.'),
+  messageId: uuid('The message.'),
+  personId: uuid('The person.'),
+  sessionId: uuid('The session.'),
+  templateId: publicId('The template.'),
+  version: {
+    schema: Type.Integer({
+      description: 'The number of the version.',
+      minimum: 1,
+      maximum: 2 ** 31 - 1,
+    }),
+    read: (text) => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined),
+  },
+  webhookId: uuid('The webhook.'),
+  deliveryId: uuid('The delivery.'),
+};
+
+/** The names of the parameters of a path such as `/accounts/:accountId`. */
+export function namesInPath(path: string): (keyof PathParams)[] {
+  return [...path.matchAll(/:(\w+)/g)].map((match) => match[1] as keyof PathParams);
+}

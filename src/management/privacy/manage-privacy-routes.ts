@@ -1,0 +1,139 @@
+import { Readable } from 'node:stream';
+import { Type } from 'typebox';
+import { erasePerson, exportPerson } from '../../feedback/privacy/person-data-store.ts';
+import { readRetentionRule, saveRetentionRule } from '../../feedback/privacy/retention-store.ts';
+import type { ComparableAddress } from '../../foundation/email-address.ts';
+import type { Actor } from '../access/actor.ts';
+import { Nullable, strict } from '../answer/schema-parts.ts';
+import { inTransaction, record, saveResource, type Transaction } from '../change-resource.ts';
+import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
+import { mask } from '../message/mask-content.ts';
+
+function days(description: string) {
+  return Nullable(Type.Integer({ description, minimum: 3, maximum: 400 }));
+}
+
+const RuleView = Type.Object(
+  {
+    contentDays: days('Values, subject and preview text of messages.'),
+    addressDays: days('Addresses, and all else that is personal in a message.'),
+    engagementDays: days('Opens and clicks.'),
+  },
+  { ...strict, title: 'RetentionRule' },
+);
+
+function ruleChange(call: Call) {
+  const { id } = accountOf(call);
+  return {
+    kind: 'retention_rule',
+    id,
+    read: (transaction: Transaction) => readRetentionRule(transaction, id),
+  };
+}
+
+export const getRetentionRule = endpoint({
+  id: 'getRetentionRule',
+  summary: 'Read how long personal data is kept where that is shorter than messages are',
+  answer: RuleView,
+  handle: (call) => ruleChange(call).read(call.parts.database.kysely),
+});
+
+export const putRetentionRule = endpoint({
+  id: 'putRetentionRule',
+  summary: 'Say after how many days personal data goes; null: with the message',
+  description: 'It holds for what is kept already, too.',
+  body: RuleView,
+  answer: RuleView,
+  conditional: true,
+  handle: (call) =>
+    saveResource(call, {
+      ...ruleChange(call),
+      write: (transaction) => saveRetentionRule(transaction, accountOf(call).id, call.body),
+    }),
+});
+
+function requestOf(call: Call) {
+  return {
+    accountId: accountOf(call).id,
+    address: call.params.address as ComparableAddress,
+    requestedBy: nameOf(actorOf(call)),
+    hashKey: call.parts.key.derive('privacy record'),
+  };
+}
+
+function nameOf(actor: Actor): string {
+  return actor.kind === 'person' ? actor.personId : actor.keyId;
+}
+
+export const exportPersonData = endpoint({
+  id: 'exportPersonData',
+  summary: 'Read all that is kept about an address, as lines of JSON',
+  produces: 'application/x-ndjson',
+  async handle(call) {
+    await inTransaction(call, (transaction) =>
+      record(call, transaction, 'person_exported', 'address'),
+    );
+    call.reply
+      .header('content-disposition', 'attachment; filename="person.ndjson"')
+      .type('application/x-ndjson; charset=utf-8')
+      .send(Readable.from(writeLines(call)));
+    return undefined;
+  },
+});
+
+async function* writeLines(call: Call): AsyncGenerator<string> {
+  for await (const part of exportPerson(call.parts.database.kysely, requestOf(call)))
+    yield `${JSON.stringify(withoutSecrets(part))}\n`;
+}
+
+/** States at which secret values are erased. */
+const final: ReadonlySet<unknown> = new Set([
+  'delivered',
+  'bounced',
+  'expired',
+  'suppressed',
+  'canceled',
+]);
+
+/** As long as a message may still be sent, secret values are among its values; nobody is shown those. */
+function withoutSecrets(part: Readonly<Record<string, unknown>>): unknown {
+  const message = part.message as Readonly<Record<string, unknown>> | undefined;
+  const content = message?.content as { readonly values?: object } | null | undefined;
+  if (message === undefined || final.has(message.state) || !content?.values) return part;
+  const values = Object.fromEntries(Object.keys(content.values).map((name) => [name, mask]));
+  return { message: { ...message, content: { ...content, values } } };
+}
+
+export const erasePersonData = endpoint({
+  id: 'erasePersonData',
+  summary: 'Erase all that is kept about an address',
+  description: 'A message to it that waits is canceled by that. It cannot be undone.',
+  query: Type.Object(
+    {
+      keepSuppressions: Type.Optional(
+        Type.Boolean({
+          description: 'Keeps that the address must not be written to. Default true.',
+        }),
+      ),
+    },
+    strict,
+  ),
+  answer: Type.Object(
+    {
+      messages: Type.Integer(),
+      contacts: Type.Integer(),
+      suppressions: Type.Integer(),
+    },
+    { ...strict, title: 'Erased' },
+  ),
+  async handle(call) {
+    const { keepSuppressions = true } = call.query;
+    const request = { ...requestOf(call), keepSuppressions };
+    const erased = await erasePerson(call.parts.database.kysely, request);
+    // Whose data it was is not kept here either; its own record has a keyed hash.
+    await inTransaction(call, (transaction) =>
+      record(call, transaction, 'person_erased', 'address', { ...erased }),
+    );
+    return erased;
+  },
+});

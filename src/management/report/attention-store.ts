@@ -1,0 +1,44 @@
+import { sql } from 'kysely';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { AccountId } from '../../foundation/ids.ts';
+
+/** What stands out about an account. */
+export interface AttentionFacts {
+  readonly brokenDomains: readonly string[];
+  readonly pendingDomains: readonly string[];
+  readonly failingWebhooks: readonly string[];
+  readonly pausedWebhooks: readonly string[];
+  readonly unverifiedSenders: readonly string[];
+  readonly verifiedSenders: number;
+  readonly publishedTemplates: number;
+  readonly integrations: number;
+  readonly held: number;
+  readonly pauses: readonly string[];
+}
+
+/** One statement over small tables of an account; of the queue, its entries that wait for a person. */
+export async function readAttentionFacts(
+  kysely: Database['kysely'],
+  accountId: AccountId,
+): Promise<AttentionFacts> {
+  const { rows } = await sql<AttentionFacts>`
+    select
+      array(select domain from sending_domain where account_id = ${accountId} and state = 'broken' order by 1) as "brokenDomains",
+      array(select domain from sending_domain where account_id = ${accountId} and state = 'pending' order by 1) as "pendingDomains",
+      array(select url from webhook_endpoint
+        where account_id = ${accountId} and failing_since is not null and paused_at is null order by 1) as "failingWebhooks",
+      array(select url from webhook_endpoint where account_id = ${accountId} and paused_at is not null order by 1) as "pausedWebhooks",
+      array(select address from sender where account_id = ${accountId} and verified_at is null order by 1) as "unverifiedSenders",
+      (select count(*)::int from sender where account_id = ${accountId} and verified_at is not null) as "verifiedSenders",
+      (select count(*)::int from template
+        where account_id = ${accountId} and removed_at is null and published_version is not null) as "publishedTemplates",
+      (select count(*)::int from integration where account_id = ${accountId} and disabled_at is null) as integrations,
+      (select count(*)::int from (
+        select from queue_entry where account_id = ${accountId} and due_at = 'infinity' limit 10000) h) as held,
+      array(select destination from delivery_pause where account_id = ${accountId} order by 1) as pauses`.execute(
+    kysely,
+  );
+  const [facts] = rows;
+  if (facts === undefined) throw new Error('a select without a row');
+  return facts;
+}

@@ -1,0 +1,134 @@
+import type { Account } from '../../account/account.ts';
+import type { ReportCounts } from '../../report/report-columns.ts';
+import type { AttentionFacts } from './attention-store.ts';
+
+/** Something that a person should look at, and what to do about it. */
+export interface Attention {
+  /** Stable name, for programs. */
+  readonly kind: string;
+  readonly severity: 'error' | 'warning' | 'info';
+  readonly sentence: string;
+  readonly nextStep: string;
+  /** The domain, address or the like that it is about. */
+  readonly subject: string | null;
+}
+
+/** Shares of delivered messages above which receivers begin to distrust a sender. */
+const manyBounces = 0.05;
+const manyComplaints = 0.001;
+const fewest = 50;
+
+/** What needs attention in an account, the worst first. */
+export function findAttention(
+  account: Account,
+  facts: AttentionFacts,
+  month: ReportCounts | undefined,
+): Attention[] {
+  return [...errors(account, facts), ...rates(month), ...notices(account, facts)];
+}
+
+function errors(account: Account, facts: AttentionFacts): Attention[] {
+  const found: Attention[] = [];
+  const say = (kind: string, subject: string | null, sentence: string, nextStep: string) =>
+    found.push({ kind, severity: 'error', subject, sentence, nextStep });
+  if (account.suspended)
+    say(
+      'suspended',
+      null,
+      'The account is suspended; it can send nothing.',
+      'Ask an operator of the installation.',
+    );
+  for (const domain of facts.brokenDomains)
+    say(
+      'domain-broken',
+      domain,
+      `The DNS records of ${domain} are no longer right.`,
+      'Compare them with what is expected.',
+    );
+  for (const url of facts.failingWebhooks)
+    say(
+      'webhook-failing',
+      url,
+      `The webhook ${url} does not answer.`,
+      'Look at its log, mend the receiver, and replay.',
+    );
+  return found;
+}
+
+function rates(month: ReportCounts | undefined): Attention[] {
+  if (month === undefined || month.delivered < fewest) return [];
+  const found: Attention[] = [];
+  const bounced = month.bounced_hard / (month.delivered + month.bounced_hard);
+  if (bounced > manyBounces) {
+    found.push({
+      kind: 'bounces-rising',
+      severity: 'warning',
+      subject: null,
+      sentence: `${(bounced * 100).toFixed(1)} % of the last 30 days bounced for good.`,
+      nextStep: 'Look where the addresses come from, and confirm them before they are written to.',
+    });
+  }
+  if (month.complained / month.delivered > manyComplaints) {
+    found.push({
+      kind: 'complaints-rising',
+      severity: 'warning',
+      subject: null,
+      sentence: 'More than one in a thousand recipients complained in the last 30 days.',
+      nextStep: 'Look at which template they complained about.',
+    });
+  }
+  return found;
+}
+
+function notices(account: Account, facts: AttentionFacts): Attention[] {
+  const found: Attention[] = [];
+  const say = (kind: string, subject: string | null, sentence: string, nextStep: string) =>
+    found.push({ kind, severity: 'info', subject, sentence, nextStep });
+  if (facts.held > 0)
+    say(
+      'messages-held',
+      null,
+      `${facts.held} messages wait for a person.`,
+      'Retry or cancel them.',
+    );
+  for (const destination of facts.pauses)
+    say(
+      'paused',
+      destination,
+      destination === '*' ? 'All mail is paused.' : `Mail to ${destination} is paused.`,
+      'Resume it when you are ready.',
+    );
+  for (const url of facts.pausedWebhooks)
+    say(
+      'webhook-paused',
+      url,
+      `The webhook ${url} is paused; its events wait.`,
+      'Resume it when the receiver works.',
+    );
+  for (const domain of facts.pendingDomains)
+    say(
+      'domain-pending',
+      domain,
+      `${domain} is not verified yet.`,
+      'Publish its DNS records, then check again.',
+    );
+  if (facts.verifiedSenders === 0)
+    say(
+      'no-sender',
+      null,
+      'No sender is verified, so nothing can be sent.',
+      'Add a sender and verify it.',
+    );
+  if (facts.publishedTemplates === 0)
+    say('no-template', null, 'No template is published.', 'Write a template and publish it.');
+  if (facts.integrations === 0)
+    say('no-integration', null, 'No program may call the service yet.', 'Register an integration.');
+  if (!account.addOns.has('transactional'))
+    say(
+      'no-transactional',
+      null,
+      'The account lacks the transactional add-on; transactional messages are refused.',
+      'Ask an operator for it.',
+    );
+  return found;
+}

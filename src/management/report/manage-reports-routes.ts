@@ -1,0 +1,123 @@
+import { type Static, Type } from 'typebox';
+import {
+  isTimeZone,
+  type ReportQuery,
+  type ReportRow,
+  readReport,
+  reportGroups,
+} from '../../report/read-report-store.ts';
+import { reportColumns } from '../../report/report-columns.ts';
+import { reportCsv } from '../../report/report-csv.ts';
+import { invalid } from '../answer/problem.ts';
+import { Nullable, strict, Time } from '../answer/schema-parts.ts';
+import { accountOf, type Call, endpoint } from '../endpoint.ts';
+
+const query = Type.Object(
+  {
+    from: Time('Accepted at this time or later.'),
+    until: Time('Accepted before this time.'),
+    group: Type.Optional(
+      Type.Enum([...reportGroups], { description: 'What the rows are. Default `none`: one row.' }),
+    ),
+    timeZone: Type.Optional(
+      Type.String({
+        description: 'Of days and hours, such as Europe/Berlin. Default UTC.',
+        maxLength: 64,
+      }),
+    ),
+    templateId: Type.Optional(Type.String({ maxLength: 64 })),
+    tag: Type.Optional(Type.String({ maxLength: 48 })),
+    senderDomain: Type.Optional(Type.String({ maxLength: 253 })),
+    destinationDomain: Type.Optional(
+      Type.String({ description: 'Not together with the other filters.', maxLength: 253 }),
+    ),
+  },
+  strict,
+);
+
+function toReportQuery(given: Static<typeof query>): ReportQuery {
+  const { timeZone = 'UTC', group = 'none', from, until, ...filters } = given;
+  if (!isTimeZone(timeZone)) throw invalid('timeZone', 'is no time zone such as Europe/Berlin');
+  const others = [filters.templateId, filters.tag, filters.senderDomain];
+  if (filters.destinationDomain !== undefined && others.some((one) => one !== undefined))
+    throw invalid('destinationDomain', 'cannot be used together with the other filters');
+  return {
+    ...filters,
+    group,
+    timeZone,
+    from: readTime('from', from),
+    until: readTime('until', until),
+  };
+}
+
+function readTime(name: string, text: string): Date {
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) throw invalid(name, 'is no time such as 2026-01-31T12:00:00Z');
+  return time;
+}
+
+const Counts = Type.Object(
+  Object.fromEntries(reportColumns.map((name) => [name, Type.Integer()])),
+  { ...strict, title: 'ReportCounts' },
+);
+
+const ReportView = Type.Object(
+  {
+    rows: Type.Array(
+      Type.Object(
+        {
+          key: Type.String({
+            description: 'Template, tag or domain; of hours and days their begin as local time.',
+          }),
+          counts: Counts,
+          latency: Nullable(
+            Type.Object(
+              { p50: Type.Integer(), p95: Type.Integer(), p99: Type.Integer() },
+              {
+                ...strict,
+                title: 'Latency',
+                description: 'Milliseconds to delivery; null where nothing was delivered.',
+              },
+            ),
+          ),
+        },
+        { ...strict, title: 'ReportRow' },
+      ),
+    ),
+  },
+  { ...strict, title: 'Report' },
+);
+
+function readRows(call: Call<Static<typeof query>>): Promise<ReportRow[]> {
+  const { kysely } = call.parts.database;
+  return readReport(kysely, accountOf(call).id, toReportQuery(call.query));
+}
+
+export const getReport = endpoint({
+  id: 'getReport',
+  summary: 'Read what became of messages, counted',
+  description: 'The counts follow the events within a second or so.',
+  query,
+  answer: ReportView,
+  async handle(call) {
+    const rows = await readRows(call);
+    return {
+      rows: rows.map(({ key, counts, latency }) => ({ key, counts, latency: latency ?? null })),
+    } as never;
+  },
+});
+
+export const exportReport = endpoint({
+  id: 'exportReport',
+  summary: 'Read a report as CSV',
+  query,
+  produces: 'text/csv',
+  async handle(call) {
+    const rows = await readRows(call);
+    call.reply
+      .header('content-disposition', 'attachment; filename="report.csv"')
+      .type('text/csv; charset=utf-8')
+      .send(reportCsv(call.query.group ?? 'none', rows));
+    return undefined;
+  },
+});

@@ -1,0 +1,45 @@
+import { Type } from 'typebox';
+import { readReport } from '../../report/read-report-store.ts';
+import { Nullable, strict } from '../answer/schema-parts.ts';
+import { accountOf, endpoint } from '../endpoint.ts';
+import { readAttentionFacts } from './attention-store.ts';
+import { findAttention } from './find-attention.ts';
+
+const day = 86_400_000;
+
+export const getAttention = endpoint({
+  id: 'getAttention',
+  summary: 'Read what needs attention in an account, each with its next step',
+  answer: Type.Object(
+    {
+      items: Type.Array(
+        Type.Object(
+          {
+            kind: Type.String({ description: 'Stable name, for programs.' }),
+            severity: Type.Enum(['error', 'warning', 'info']),
+            subject: Nullable(Type.String({ description: 'What it is about.' })),
+            sentence: Type.String(),
+            nextStep: Type.String(),
+          },
+          { ...strict, title: 'Attention' },
+        ),
+      ),
+    },
+    { ...strict, title: 'AttentionList' },
+  ),
+  async handle(call) {
+    const account = accountOf(call);
+    const { kysely } = call.parts.database;
+    const now = call.parts.clock.now();
+    const [facts, [month]] = await Promise.all([
+      readAttentionFacts(kysely, account.id),
+      readReport(kysely, account.id, {
+        from: new Date(now - 30 * day),
+        until: new Date(now + day),
+        group: 'none',
+        timeZone: 'UTC',
+      }),
+    ]);
+    return { items: findAttention(account, facts, month?.counts) };
+  },
+});

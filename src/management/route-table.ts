@@ -1,0 +1,266 @@
+import type { Access } from './access/permission.ts';
+import {
+  getAccount,
+  listAllAccounts,
+  putAccount,
+  putAnyAccount,
+} from './account/manage-account-routes.ts';
+import { getMe } from './account/manage-me-routes.ts';
+import { deleteUser, getUser, listUsers, putUser } from './account/manage-users-routes.ts';
+import { getSetUp, setUp } from './account/set-up-routes.ts';
+import type { Endpoint } from './endpoint.ts';
+import {
+  listAuditEvents,
+  listInstallationAuditEvents,
+} from './installation/manage-audit-routes.ts';
+import { listReceivers, setReceiverPace } from './installation/manage-destinations-routes.ts';
+import {
+  emptyInbox,
+  getInboxMessage,
+  listInboxMessages,
+} from './installation/manage-inbox-routes.ts';
+import {
+  deleteOperator,
+  getSettings,
+  putOperator,
+} from './installation/manage-installation-routes.ts';
+import { createApiKey, deleteApiKey, listApiKeys } from './integration/manage-api-keys-routes.ts';
+import {
+  deleteConsent,
+  deleteIntegration,
+  getIntegration,
+  listConsents,
+  listIntegrations,
+  putIntegration,
+  rotateIntegrationSecret,
+} from './integration/manage-integrations-routes.ts';
+import { getImport, listImports, putImport } from './list/import-contacts-routes.ts';
+import {
+  deleteContact,
+  exportContacts,
+  getContact,
+  listContacts,
+  putContact,
+} from './list/manage-contacts-routes.ts';
+import { deleteList, getList, listLists, putList } from './list/manage-lists-routes.ts';
+import {
+  cancelMessage,
+  pauseMessage,
+  resendMessage,
+  resumeMessage,
+  retryMessage,
+} from './message/control-messages-routes.ts';
+import { getMessage, getRenderedMessage, listMessages } from './message/manage-messages-routes.ts';
+import {
+  cancelQueue,
+  getQueue,
+  pauseDestination,
+  resumeDestination,
+  retryQueue,
+} from './message/manage-queue-routes.ts';
+import {
+  erasePersonData,
+  exportPersonData,
+  getRetentionRule,
+  putRetentionRule,
+} from './privacy/manage-privacy-routes.ts';
+import { exportReport, getReport } from './report/manage-reports-routes.ts';
+import { getAttention } from './report/overview-routes.ts';
+import {
+  checkDomain,
+  deleteDomain,
+  getDomain,
+  listDomains,
+  putDomain,
+  rotateDomainKeys,
+} from './sender/manage-domains-routes.ts';
+import {
+  deleteSender,
+  getSender,
+  listSenders,
+  mailSenderLink,
+  putSender,
+} from './sender/manage-senders-routes.ts';
+import { importSuppressions } from './suppression/import-suppressions-routes.ts';
+import {
+  deleteSuppression,
+  exportSuppressionList,
+  getSuppression,
+  listSuppressions,
+  putSuppression,
+} from './suppression/manage-suppressions-routes.ts';
+import { deleteDraft, getDraft, putDraft } from './template/manage-drafts-routes.ts';
+import {
+  deleteTemplate,
+  getTemplate,
+  listTemplates,
+  putTemplate,
+} from './template/manage-templates-routes.ts';
+import { getVersion, listVersions } from './template/manage-versions-routes.ts';
+import { previewTemplate } from './template/preview-template-routes.ts';
+import {
+  duplicateTemplate,
+  publishTemplate,
+  rollBackTemplate,
+} from './template/publish-template-routes.ts';
+import { testSendTemplate } from './template/test-send-routes.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhooks,
+  pauseWebhook,
+  putWebhook,
+  resumeWebhook,
+  rotateWebhookSecret,
+} from './webhook/manage-webhooks-routes.ts';
+import { listWebhookDeliveries, replayWebhook } from './webhook/webhook-log-routes.ts';
+
+export interface Route {
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
+  /** Below `/manage/v1`. */
+  readonly path: string;
+  readonly access: Access;
+  readonly endpoint: Endpoint;
+}
+
+type Line = readonly [Route['method'], string, Access, Endpoint];
+
+const account = '/accounts/:accountId';
+const template = `${account}/templates/:templateId`;
+const list = `${account}/lists/:listId`;
+const message = `${account}/messages/:messageId`;
+const domain = `${account}/domains/:domain`;
+const webhook = `${account}/webhooks/:webhookId`;
+const integration = `${account}/integrations/:clientId`;
+
+/** Every endpoint of the management API with what it asks of its caller. What does not stand here does not exist. */
+const lines: readonly Line[] = [
+  ['GET', '/set-up', 'public', getSetUp],
+  ['POST', '/set-up', 'public', setUp],
+  ['GET', '/me', 'signed-in', getMe],
+
+  ['GET', '/installation/settings', 'signed-in', getSettings],
+  ['GET', '/installation/accounts', 'operate', listAllAccounts],
+  ['PUT', '/installation/accounts/:accountId', 'operate', putAnyAccount],
+  ['PUT', '/installation/operators/:email', 'operate', putOperator],
+  ['DELETE', '/installation/operators/:email', 'operate', deleteOperator],
+  ['GET', '/installation/receivers', 'operate', listReceivers],
+  ['POST', '/installation/receivers', 'operate', setReceiverPace],
+  ['GET', '/installation/audit', 'operate', listInstallationAuditEvents],
+
+  ['GET', account, 'account:read', getAccount],
+  ['PUT', account, 'account:write', putAccount],
+  ['GET', `${account}/audit`, 'audit:read', listAuditEvents],
+
+  ['GET', `${account}/users`, 'users:read', listUsers],
+  ['GET', `${account}/users/:email`, 'users:read', getUser],
+  ['PUT', `${account}/users/:email`, 'users:write', putUser],
+  ['DELETE', `${account}/users/:email`, 'users:write', deleteUser],
+
+  ['GET', `${account}/senders`, 'senders:read', listSenders],
+  ['GET', `${account}/senders/:address`, 'senders:read', getSender],
+  ['PUT', `${account}/senders/:address`, 'senders:write', putSender],
+  ['DELETE', `${account}/senders/:address`, 'senders:write', deleteSender],
+  ['POST', `${account}/senders/:address/link`, 'senders:write', mailSenderLink],
+
+  ['GET', `${account}/domains`, 'domains:read', listDomains],
+  ['GET', domain, 'domains:read', getDomain],
+  ['PUT', domain, 'domains:write', putDomain],
+  ['DELETE', domain, 'domains:write', deleteDomain],
+  ['POST', `${domain}/check`, 'domains:write', checkDomain],
+  ['POST', `${domain}/rotate-keys`, 'domains:write', rotateDomainKeys],
+
+  ['GET', `${account}/integrations`, 'integrations:read', listIntegrations],
+  ['GET', integration, 'integrations:read', getIntegration],
+  ['PUT', integration, 'integrations:write', putIntegration],
+  ['DELETE', integration, 'integrations:write', deleteIntegration],
+  ['POST', `${integration}/secret`, 'integrations:write', rotateIntegrationSecret],
+  ['GET', `${integration}/consents`, 'integrations:read', listConsents],
+  ['DELETE', `${integration}/consents/:email`, 'integrations:write', deleteConsent],
+
+  ['GET', `${account}/keys`, 'keys:read', listApiKeys],
+  ['POST', `${account}/keys`, 'keys:write', createApiKey],
+  ['DELETE', `${account}/keys/:keyId`, 'keys:write', deleteApiKey],
+
+  ['GET', `${account}/templates`, 'templates:read', listTemplates],
+  ['GET', template, 'templates:read', getTemplate],
+  ['PUT', template, 'templates:write', putTemplate],
+  ['DELETE', template, 'templates:publish', deleteTemplate],
+  ['GET', `${template}/draft`, 'templates:read', getDraft],
+  ['PUT', `${template}/draft`, 'templates:write', putDraft],
+  ['DELETE', `${template}/draft`, 'templates:write', deleteDraft],
+  ['POST', `${template}/preview`, 'templates:read', previewTemplate],
+  ['POST', `${template}/test-send`, 'templates:write', testSendTemplate],
+  ['POST', `${template}/publish`, 'templates:publish', publishTemplate],
+  ['POST', `${template}/roll-back`, 'templates:publish', rollBackTemplate],
+  ['POST', `${template}/duplicate`, 'templates:write', duplicateTemplate],
+  ['GET', `${template}/versions`, 'templates:read', listVersions],
+  ['GET', `${template}/versions/:version`, 'templates:read', getVersion],
+
+  ['GET', `${account}/lists`, 'lists:read', listLists],
+  ['GET', list, 'lists:read', getList],
+  ['PUT', list, 'lists:write', putList],
+  ['DELETE', list, 'lists:write', deleteList],
+  ['GET', `${list}/contacts`, 'contacts:read', listContacts],
+  ['GET', `${list}/contacts/:email`, 'contacts:read', getContact],
+  ['PUT', `${list}/contacts/:email`, 'contacts:write', putContact],
+  ['DELETE', `${list}/contacts/:email`, 'contacts:write', deleteContact],
+  ['GET', `${list}/export`, 'contacts:read', exportContacts],
+  ['GET', `${list}/imports`, 'contacts:read', listImports],
+  ['GET', `${list}/imports/:importId`, 'contacts:read', getImport],
+  ['PUT', `${list}/imports/:importId`, 'contacts:write', putImport],
+
+  ['GET', `${account}/messages`, 'messages:read', listMessages],
+  ['GET', message, 'messages:read', getMessage],
+  ['GET', `${message}/rendered`, 'messages:read', getRenderedMessage],
+  ['POST', `${message}/pause`, 'messages:control', pauseMessage],
+  ['POST', `${message}/resume`, 'messages:control', resumeMessage],
+  ['POST', `${message}/cancel`, 'messages:control', cancelMessage],
+  ['POST', `${message}/retry`, 'messages:control', retryMessage],
+  ['POST', `${message}/resend`, 'messages:control', resendMessage],
+
+  ['GET', `${account}/queue`, 'queue:read', getQueue],
+  ['PUT', `${account}/queue/pauses/:destination`, 'queue:control', pauseDestination],
+  ['DELETE', `${account}/queue/pauses/:destination`, 'queue:control', resumeDestination],
+  ['POST', `${account}/queue/retry`, 'queue:control', retryQueue],
+  ['POST', `${account}/queue/cancel`, 'queue:control', cancelQueue],
+
+  ['GET', `${account}/suppressions`, 'suppressions:read', listSuppressions],
+  ['GET', `${account}/suppressions/:address`, 'suppressions:read', getSuppression],
+  ['PUT', `${account}/suppressions/:address`, 'suppressions:write', putSuppression],
+  ['DELETE', `${account}/suppressions/:address`, 'suppressions:write', deleteSuppression],
+  ['GET', `${account}/suppressions-export`, 'suppressions:read', exportSuppressionList],
+  ['POST', `${account}/suppressions-import`, 'suppressions:write', importSuppressions],
+
+  ['GET', `${account}/webhooks`, 'webhooks:read', listWebhooks],
+  ['POST', `${account}/webhooks`, 'webhooks:write', createWebhook],
+  ['GET', webhook, 'webhooks:read', getWebhook],
+  ['PUT', webhook, 'webhooks:write', putWebhook],
+  ['DELETE', webhook, 'webhooks:write', deleteWebhook],
+  ['POST', `${webhook}/secret`, 'webhooks:write', rotateWebhookSecret],
+  ['POST', `${webhook}/pause`, 'webhooks:write', pauseWebhook],
+  ['POST', `${webhook}/resume`, 'webhooks:write', resumeWebhook],
+  ['GET', `${webhook}/deliveries`, 'webhooks:read', listWebhookDeliveries],
+  ['POST', `${webhook}/replay`, 'webhooks:write', replayWebhook],
+
+  ['GET', `${account}/attention`, 'reports:read', getAttention],
+  ['GET', `${account}/reports`, 'reports:read', getReport],
+  ['GET', `${account}/reports-export`, 'reports:read', exportReport],
+
+  ['GET', `${account}/retention-rule`, 'privacy:read', getRetentionRule],
+  ['PUT', `${account}/retention-rule`, 'privacy:write', putRetentionRule],
+  ['GET', `${account}/people/:address`, 'privacy:read', exportPersonData],
+  ['DELETE', `${account}/people/:address`, 'privacy:write', erasePersonData],
+
+  ['GET', `${account}/inbox/messages`, 'inbox:read', listInboxMessages],
+  ['GET', `${account}/inbox/messages/:inboxMessageId`, 'inbox:read', getInboxMessage],
+  ['DELETE', `${account}/inbox/messages`, 'inbox:write', emptyInbox],
+];
+
+export const routeTable: readonly Route[] = lines.map(([method, path, access, endpoint]) => ({
+  method,
+  path,
+  access,
+  endpoint,
+}));

@@ -1,0 +1,235 @@
+import { type Static, Type } from 'typebox';
+import type { SendingDomain } from '../../sender/sending-domain.ts';
+import {
+  readDomain,
+  readDomains,
+  readFindings,
+  removeDomain,
+  setWarmUp,
+} from '../../sender/sending-domain-store.ts';
+import { requirePreconditions } from '../answer/entity-tag.ts';
+import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
+import { notFound } from '../answer/problem.ts';
+import { Nullable, strict, Time } from '../answer/schema-parts.ts';
+import { inTransaction, record, removeResource, saveResource } from '../change-resource.ts';
+import { accountOf, type Call, endpoint, type Wire } from '../endpoint.ts';
+
+const WarmUp = Type.Object(
+  {
+    from: Type.String({ description: 'The first day, in UTC.', pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
+    plan: Type.Array(Type.Integer({ minimum: 1 }), {
+      description: 'Most messages of each day.',
+      minItems: 1,
+      maxItems: 366,
+    }),
+  },
+  { ...strict, title: 'WarmUp' },
+);
+
+const domainFacts = {
+  domain: Type.String(),
+  state: Type.Enum(['pending', 'verified', 'broken']),
+  stateAt: Time('Since when.'),
+  returnPath: Type.String({ description: 'Host that bounces come back to.' }),
+  trackingHost: Nullable(Type.String({ description: 'Host of tracked links.' })),
+  warmUp: Nullable(WarmUp),
+  checkedAt: Nullable(Time('When its records were looked up last.')),
+};
+
+const DomainView = Type.Object(domainFacts, { ...strict, title: 'Domain' });
+
+const DomainDetailView = Type.Object(
+  {
+    ...domainFacts,
+    records: Type.Array(
+      Type.Object(
+        {
+          kind: Type.String({
+            description: '`dkim`, `spf`, `return-path`, `from-spf`, `dmarc` or `tracking`.',
+          }),
+          name: Type.String(),
+          type: Type.String({ description: '`TXT`, `MX` or `CNAME`.' }),
+          expected: Type.String({ description: 'Exactly as it is to be published.' }),
+          required: Type.Boolean(),
+          why: Type.String(),
+          state: Type.String({
+            description: '`ok`, `missing`, `wrong`, or `unknown` as long as nobody looked.',
+          }),
+          found: Type.Array(Type.String()),
+          explanation: Nullable(Type.String()),
+          resolver: Nullable(Type.String({ description: 'Who was asked.' })),
+          checkedAt: Nullable(Time('When.')),
+        },
+        { ...strict, title: 'DomainRecord' },
+      ),
+    ),
+  },
+  { ...strict, title: 'DomainDetail' },
+);
+
+function viewDomain(domain: SendingDomain): Wire<Static<typeof DomainView>> {
+  const { state, stateAt, returnPath, trackingHost = null, checkedAt = null, warmUp } = domain;
+  return {
+    domain: domain.domain,
+    state,
+    stateAt,
+    returnPath,
+    trackingHost,
+    warmUp: warmUp === undefined ? null : { from: warmUp.from, plan: [...warmUp.plan] },
+    checkedAt,
+  };
+}
+
+function domainChange(call: Call) {
+  const { domain } = call.params;
+  return {
+    kind: 'domain',
+    id: domain,
+    async read(transaction: Call['parts']['database']['kysely']) {
+      const found = await readDomain(transaction, accountOf(call).id, domain);
+      return found && viewDomain(found);
+    },
+  };
+}
+
+async function requireDomain(call: Call): Promise<SendingDomain> {
+  const { kysely } = call.parts.database;
+  const found = await readDomain(kysely, accountOf(call).id, call.params.domain);
+  if (found === undefined) throw notFound('domain');
+  return found;
+}
+
+async function viewDetail(
+  call: Call,
+  domain: SendingDomain,
+): Promise<Wire<Static<typeof DomainDetailView>>> {
+  const [records, findings] = await Promise.all([
+    call.parts.domains.records(domain),
+    readFindings(call.parts.database.kysely, accountOf(call).id, domain.domain),
+  ]);
+  return {
+    ...viewDomain(domain),
+    records: records.map(({ kind, name, type, value, required, why }) => {
+      const finding = findings.find((one) => one.kind === kind && one.name === name);
+      return {
+        kind,
+        name,
+        type,
+        expected: value,
+        required,
+        why,
+        state: finding?.state ?? 'unknown',
+        found: [...(finding?.found ?? [])],
+        explanation: finding?.explanation ?? null,
+        resolver: finding?.resolver ?? null,
+        checkedAt: finding?.checkedAt ?? null,
+      };
+    }),
+  };
+}
+
+export const listDomains = endpoint({
+  id: 'listDomains',
+  summary: 'List the sending domains of an account',
+  query: pageQuery({}),
+  answer: pageOf(DomainView),
+  async handle(call) {
+    const [after = ''] = readCursor(call.query, 1) ?? [];
+    const all = await readDomains(call.parts.database.kysely, accountOf(call).id);
+    const rows = all.filter(({ domain }) => domain > after);
+    return toPage(rows, limitOf(call.query), viewDomain, ({ domain }) => [domain]);
+  },
+});
+
+export const getDomain = endpoint({
+  id: 'getDomain',
+  summary: 'Read a sending domain with its DNS records: expected, found, asked whom, when',
+  answer: DomainDetailView,
+  handle: async (call) => viewDetail(call, await requireDomain(call)),
+});
+
+export const putDomain = endpoint({
+  id: 'putDomain',
+  summary: 'Add a sending domain, or change its warm-up',
+  description:
+    'A new one gets keys of its own; nothing is signed with them before their records are found. Once they are, the senders of the domain are verified.',
+  body: Type.Object(
+    {
+      ed25519: Type.Optional(
+        Type.Boolean({ description: 'A new domain gets an Ed25519 key beside the RSA one.' }),
+      ),
+      returnPathLabel: Type.Optional(
+        Type.String({
+          description: 'Label of a new domain’s return path. Default `bounces`.',
+          pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
+        }),
+      ),
+      warmUp: Type.Optional(WarmUp),
+    },
+    strict,
+  ),
+  answer: DomainView,
+  conditional: true,
+  async handle(call) {
+    const { id } = accountOf(call);
+    const { domain } = call.params;
+    const { warmUp, ...options } = call.body;
+    const { kysely } = call.parts.database;
+    if ((await readDomain(kysely, id, domain)) === undefined) {
+      requirePreconditions(call.request, undefined);
+      // The keys take a moment to make; two requests at once make one domain.
+      if (await call.parts.domains.add(id, domain, options)) {
+        call.reply.code(201);
+        await inTransaction(call, (transaction) =>
+          record(call, transaction, 'domain_created', domain),
+        );
+        if (warmUp === undefined) return viewDomain(await requireDomain(call));
+      }
+    }
+    return saveResource(call, {
+      ...domainChange(call),
+      async write(transaction) {
+        if (warmUp !== undefined) await setWarmUp(transaction, id, domain, warmUp);
+      },
+    });
+  },
+});
+
+export const deleteDomain = endpoint({
+  id: 'deleteDomain',
+  summary: 'Remove a sending domain with its keys',
+  conditional: true,
+  handle: (call) =>
+    removeResource(call, {
+      ...domainChange(call),
+      write: async (transaction) => {
+        await removeDomain(transaction, accountOf(call).id, call.params.domain);
+      },
+    }),
+});
+
+export const checkDomain = endpoint({
+  id: 'checkDomain',
+  summary: 'Look the records of a domain up now',
+  answer: DomainDetailView,
+  async handle(call) {
+    const after = await call.parts.domains.check(await requireDomain(call));
+    if (after === undefined) throw notFound('domain');
+    return viewDetail(call, after);
+  },
+});
+
+export const rotateDomainKeys = endpoint({
+  id: 'rotateDomainKeys',
+  summary: 'Make new DKIM keys beside the old ones',
+  description: 'They take over once their records are found.',
+  answer: DomainDetailView,
+  async handle(call) {
+    const domain = await requireDomain(call);
+    await call.parts.domains.rotate(accountOf(call).id, domain.domain);
+    await inTransaction(call, (transaction) =>
+      record(call, transaction, 'domain_keys_rotated', domain.domain),
+    );
+    return viewDetail(call, domain);
+  },
+});

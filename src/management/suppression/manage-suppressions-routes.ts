@@ -1,0 +1,134 @@
+import { Readable } from 'node:stream';
+import { Type } from 'typebox';
+import { type Suppression, suppressionReasons } from '../../feedback/suppression/suppression.ts';
+import { exportSuppressions } from '../../feedback/suppression/suppression-csv.ts';
+import {
+  addSuppressions,
+  listSuppressions as readPage,
+  readSuppressions,
+  removeSuppression,
+} from '../../feedback/suppression/suppression-store.ts';
+import type { ComparableAddress } from '../../foundation/email-address.ts';
+import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
+import { notFound } from '../answer/problem.ts';
+import { Nullable, strict, Time } from '../answer/schema-parts.ts';
+import { inTransaction, record, saveResource } from '../change-resource.ts';
+import { accountOf, type Call, endpoint } from '../endpoint.ts';
+
+const Reason = Type.Enum([...suppressionReasons], {
+  description: 'Why; `unsubscribe` holds for non-transactional mail only.',
+});
+
+const SuppressionView = Type.Object(
+  {
+    address: Type.String(),
+    reason: Reason,
+    messageId: Nullable(Type.String({ description: 'The message that led to it.' })),
+    createdAt: Time('Since when.'),
+    expiresAt: Nullable(Time('When it ends by itself.')),
+  },
+  { ...strict, title: 'Suppression' },
+);
+
+const AddressView = Type.Object(
+  { items: Type.Array(SuppressionView) },
+  { ...strict, title: 'SuppressedAddress' },
+);
+
+function addressOf(call: Call): ComparableAddress {
+  return call.params.address as ComparableAddress;
+}
+
+export const listSuppressions = endpoint({
+  id: 'listSuppressions',
+  summary: 'List suppressed addresses',
+  query: pageQuery({
+    contains: Type.Optional(
+      Type.String({ description: 'Part of the address, in any case.', maxLength: 320 }),
+    ),
+    reason: Type.Optional(Reason),
+  }),
+  answer: pageOf(SuppressionView),
+  async handle(call) {
+    const limit = limitOf(call.query);
+    const cursor = readCursor(call.query, 2);
+    const rows = await readPage(call.parts.database.kysely, accountOf(call).id, {
+      contains: call.query.contains?.toLowerCase(),
+      reason: call.query.reason,
+      after: cursor && { address: cursor[0] ?? '', reason: cursor[1] ?? '' },
+      limit: limit + 1,
+    });
+    return toPage<Suppression, Suppression>(
+      rows,
+      limit,
+      (row) => row,
+      ({ address, reason }) => [address, reason],
+    );
+  },
+});
+
+export const getSuppression = endpoint({
+  id: 'getSuppression',
+  summary: 'Read why an address is suppressed',
+  answer: AddressView,
+  async handle(call) {
+    const { kysely } = call.parts.database;
+    const items = await readSuppressions(kysely, accountOf(call).id, addressOf(call));
+    if (items.length === 0) throw notFound('suppression');
+    return { items };
+  },
+});
+
+export const putSuppression = endpoint({
+  id: 'putSuppression',
+  summary: 'Suppress an address',
+  body: Type.Object({ reason: Type.Optional(Reason) }, strict),
+  answer: AddressView,
+  conditional: true,
+  handle: (call) =>
+    saveResource(call, {
+      kind: 'suppression',
+      id: addressOf(call),
+      async read(transaction) {
+        const items = await readSuppressions(transaction, accountOf(call).id, addressOf(call));
+        return items.length === 0 ? undefined : { items };
+      },
+      async write(transaction) {
+        const { reason = 'manual' } = call.body;
+        const entry = { address: addressOf(call), reason };
+        const { offset } = call.parts.clock;
+        await addSuppressions(transaction, accountOf(call).id, [entry], offset);
+      },
+    }),
+});
+
+export const deleteSuppression = endpoint({
+  id: 'deleteSuppression',
+  summary: 'Let an address be written to again',
+  query: Type.Object(
+    { reason: Type.Optional(Reason) },
+    { ...strict, description: 'Default: whatever the reason.' },
+  ),
+  handle: (call) =>
+    inTransaction(call, async (transaction) => {
+      const { id } = accountOf(call);
+      const { reason } = call.query;
+      const removed = await removeSuppression(transaction, id, addressOf(call), reason);
+      if (removed === 0) throw notFound('suppression');
+      await record(call, transaction, 'suppression_removed', addressOf(call));
+      return undefined;
+    }),
+});
+
+export const exportSuppressionList = endpoint({
+  id: 'exportSuppressions',
+  summary: 'Read all suppressed addresses as CSV',
+  produces: 'text/csv',
+  async handle(call) {
+    call.reply
+      .header('content-disposition', 'attachment; filename="suppressions.csv"')
+      .type('text/csv; charset=utf-8')
+      .send(Readable.from(exportSuppressions(call.parts.database, accountOf(call).id)));
+    return undefined;
+  },
+});

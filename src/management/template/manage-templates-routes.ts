@@ -1,0 +1,140 @@
+import { Type } from 'typebox';
+import { readMembers } from '../../account/membership-store.ts';
+import { TemplateSchema } from '../../manifest/manifest-schema.ts';
+import { removeTemplate, saveTemplate } from '../../template/template-store.ts';
+import { personOf } from '../access/actor.ts';
+import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
+import { invalid, notFound } from '../answer/problem.ts';
+import { strict } from '../answer/schema-parts.ts';
+import { removeResource, saveResource, type Transaction } from '../change-resource.ts';
+import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
+import {
+  readTemplateFacts,
+  removeDraft,
+  setWhenUncertain,
+  type TemplateFacts,
+} from './template-page-store.ts';
+import { TemplateView } from './template-views.ts';
+
+export function templateChange(call: Call) {
+  const { templateId } = call.params;
+  return {
+    kind: 'template',
+    id: templateId,
+    async read(transaction: Transaction): Promise<TemplateFacts | undefined> {
+      const [found] = await readTemplateFacts(transaction, accountOf(call).id, { id: templateId });
+      return found;
+    },
+  };
+}
+
+/** @throws Problem where the account has no such template in use */
+export async function requireTemplate(
+  call: Call,
+  transaction: Transaction = call.parts.database.kysely,
+): Promise<TemplateFacts> {
+  const found = await templateChange(call).read(transaction);
+  if (found === undefined) throw notFound('template');
+  return found;
+}
+
+export const listTemplates = endpoint({
+  id: 'listTemplates',
+  summary: 'List the templates of an account',
+  query: pageQuery({
+    contains: Type.Optional(
+      Type.String({ description: 'Part of the name or id, in any case.', maxLength: 200 }),
+    ),
+  }),
+  answer: pageOf(TemplateView),
+  async handle(call) {
+    const limit = limitOf(call.query);
+    const [after = ''] = readCursor(call.query, 1) ?? [];
+    const rows = await readTemplateFacts(call.parts.database.kysely, accountOf(call).id, {
+      contains: call.query.contains,
+      after,
+      limit: limit + 1,
+    });
+    return toPage(
+      rows,
+      limit,
+      (row) => row,
+      ({ id }) => [id],
+    );
+  },
+});
+
+export const getTemplate = endpoint({
+  id: 'getTemplate',
+  summary: 'Read a template',
+  answer: TemplateView,
+  handle: (call) => requireTemplate(call),
+});
+
+export const putTemplate = endpoint({
+  id: 'putTemplate',
+  summary: 'Make a template, or change its settings',
+  description: 'Nothing is sent with it before a version is published. Its content is the draft.',
+  body: Type.Object(
+    {
+      name: TemplateSchema.properties.name,
+      createdBy: Type.Optional(
+        Type.String({
+          description:
+            'Address of a user of the account; the sender where neither request nor template names one. Default: the caller.',
+          maxLength: 320,
+        }),
+      ),
+      whenUncertain: Type.Optional(TemplateView.properties.whenUncertain),
+    },
+    strict,
+  ),
+  answer: TemplateView,
+  conditional: true,
+  handle: (call) =>
+    saveResource(call, {
+      ...templateChange(call),
+      async write(transaction, before) {
+        const { id: accountId } = accountOf(call);
+        const { templateId } = call.params;
+        const { name, whenUncertain } = call.body;
+        if (/\p{Cc}/u.test(name)) throw invalid('name', 'has a control character');
+        const createdBy = await readCreator(transaction, call, before?.createdBy);
+        await saveTemplate(transaction, { accountId, id: templateId, name, createdBy });
+        if (whenUncertain !== undefined)
+          await setWhenUncertain(transaction, accountId, templateId, whenUncertain);
+      },
+    }),
+});
+
+async function readCreator(
+  transaction: Transaction,
+  call: Call<unknown, { readonly createdBy?: string }>,
+  before: string | undefined,
+) {
+  const members = await readMembers(transaction, accountOf(call).id);
+  const email = (call.body.createdBy ?? before)?.toLowerCase();
+  const self = personOf(actorOf(call));
+  const found = members.find((member) =>
+    email === undefined ? member.personId === self : member.email === email,
+  );
+  if (found === undefined) throw invalid('createdBy', 'is no user of the account');
+  return found.personId;
+}
+
+export const deleteTemplate = endpoint({
+  id: 'deleteTemplate',
+  summary: 'Take a template out of use',
+  description:
+    'Its versions stay for the messages that were accepted with them; putting it again brings it back.',
+  conditional: true,
+  handle: (call) =>
+    removeResource(call, {
+      ...templateChange(call),
+      async write(transaction) {
+        const { id: accountId } = accountOf(call);
+        await removeDraft(transaction, accountId, call.params.templateId);
+        await removeTemplate(transaction, accountId, call.params.templateId);
+      },
+    }),
+});

@@ -1,0 +1,50 @@
+import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
+import { notFound } from '../answer/problem.ts';
+import { accountOf, endpoint } from '../endpoint.ts';
+import { requireTemplate } from './manage-templates-routes.ts';
+import { readVersion, readVersionFacts } from './template-page-store.ts';
+import { contentOf, VersionDetailView, VersionView } from './template-views.ts';
+import { viewFields } from './view-fields.ts';
+
+export const listVersions = endpoint({
+  id: 'listVersions',
+  summary: 'List the versions of a template, newest first',
+  query: pageQuery({}),
+  answer: pageOf(VersionView),
+  async handle(call) {
+    await requireTemplate(call);
+    const limit = limitOf(call.query);
+    const [before] = readCursor(call.query, 1) ?? [];
+    const { kysely } = call.parts.database;
+    const rows = await readVersionFacts(kysely, accountOf(call).id, call.params.templateId, {
+      before: before === undefined ? undefined : Number.parseInt(before, 10),
+      limit: limit + 1,
+    });
+    return toPage(
+      rows,
+      limit,
+      ({ version, published, createdAt, subject }) => ({ version, published, createdAt, subject }),
+      ({ version }) => [String(version)],
+    );
+  },
+});
+
+export const getVersion = endpoint({
+  id: 'getVersion',
+  summary: 'Read a version of a template with its content and the fields that it needs',
+  answer: VersionDetailView,
+  async handle(call) {
+    const { templateId, version } = call.params;
+    const { kysely } = call.parts.database;
+    const row = await readVersion(kysely, accountOf(call).id, templateId, version);
+    if (row === undefined) throw notFound('version');
+    return {
+      version: row.version,
+      published: row.published,
+      createdAt: row.createdAt,
+      subject: row.source.subject,
+      content: contentOf(row),
+      fields: viewFields(row.compiled.fields, row.source.fields),
+    };
+  },
+});

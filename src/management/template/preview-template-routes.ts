@@ -1,0 +1,159 @@
+import { Type } from 'typebox';
+import { loadTemplate } from '../../rendering/load-template.ts';
+import { renderLine } from '../../rendering/render-line.ts';
+import { renderMessage } from '../../rendering/render-message.ts';
+import { type CompileResult, compileTemplate } from '../../template/compile-template.ts';
+import type { CompiledTemplate } from '../../template/compiled-template.ts';
+import { parseOverride } from '../../template/parse-override.ts';
+import { invalid, notFound } from '../answer/problem.ts';
+import { Nullable, strict, Texts } from '../answer/schema-parts.ts';
+import { accountOf, type Call, endpoint } from '../endpoint.ts';
+import { findHints } from './find-hints.ts';
+import { requireTemplate } from './manage-templates-routes.ts';
+import { currentContent } from './publish-template-routes.ts';
+import { readVersion } from './template-page-store.ts';
+import { type Content, contentOf, FieldView, TemplateContent } from './template-views.ts';
+import { viewFields } from './view-fields.ts';
+
+const ProblemView = Type.Object(
+  {
+    severity: Type.Enum(['error', 'warning'], { description: 'An error stops the publication.' }),
+    part: Type.String(),
+    rule: Type.String({ description: 'Stable name, for programs.' }),
+    message: Type.String(),
+    line: Type.Optional(Type.Integer()),
+    column: Type.Optional(Type.Integer()),
+  },
+  { ...strict, title: 'TemplateProblem' },
+);
+
+const PreviewView = Type.Object(
+  {
+    problems: Type.Array(ProblemView),
+    fields: Type.Array(FieldView, { description: 'The fields found.' }),
+    rendered: Nullable(
+      Type.Object(
+        {
+          subject: Type.String(),
+          previewText: Type.String(),
+          html: Nullable(Type.String()),
+          text: Nullable(Type.String({ description: 'The plain text part.' })),
+          htmlBytes: Type.Integer(),
+          textBytes: Type.Integer(),
+        },
+        strict,
+      ),
+    ),
+    hints: Type.Array(
+      Type.Object(
+        {
+          kind: Type.Enum(['size', 'spam', 'accessibility', 'content']),
+          rule: Type.String(),
+          message: Type.String(),
+        },
+        { ...strict, title: 'TemplateHint' },
+      ),
+      { description: 'Advice; nothing of it stops a publication.' },
+    ),
+  },
+  { ...strict, title: 'TemplatePreview' },
+);
+
+export const previewTemplate = endpoint({
+  id: 'previewTemplate',
+  summary: 'Look at a template with values: rendered, with fields, problems and hints',
+  description:
+    'Of the content given, else of a version, else of the draft, else of what is published. Fields without a value take their sample, default or name.',
+  body: Type.Object(
+    {
+      content: Type.Optional(TemplateContent),
+      version: Type.Optional(Type.Integer({ minimum: 1 })),
+      values: Type.Optional(Texts('Values by field name.')),
+      subjectLine: Type.Optional(Type.String({ maxLength: 90 })),
+      previewText: Type.Optional(Type.String({ maxLength: 240 })),
+    },
+    strict,
+  ),
+  answer: PreviewView,
+  async handle(call) {
+    await requireTemplate(call);
+    const content = await chosenContent(call, call.body.content, call.body.version);
+    const result = await compileTemplate({ ...content });
+    const fields = viewFields(result.fields, content.fields);
+    const { problems } = result;
+    if (result.compiled === null)
+      return { problems: [...problems], fields, rendered: null, hints: [] };
+    const rendered = render(result.compiled, {
+      values: sampleValues(result, content, call.body.values),
+      subjectLine: checkOverride('subjectLine', call.body.subjectLine),
+      previewText: checkOverride('previewText', call.body.previewText),
+    });
+    const { html, text } = rendered;
+    const sizes = { htmlBytes: bytesOf(html), textBytes: bytesOf(text) };
+    return {
+      problems: [...problems],
+      fields,
+      rendered: { ...rendered, ...sizes },
+      hints: findHints(rendered),
+    };
+  },
+});
+
+function bytesOf(text: string | null): number {
+  return text === null ? 0 : Buffer.byteLength(text);
+}
+
+/** What the caller wants to see, or send. */
+export async function chosenContent(
+  call: Call,
+  given: Content | undefined,
+  version: number | undefined,
+): Promise<Content> {
+  if (given !== undefined) return given;
+  if (version === undefined) return currentContent(call);
+  const { kysely } = call.parts.database;
+  const row = await readVersion(kysely, accountOf(call).id, call.params.templateId, version);
+  if (row === undefined) throw notFound('version');
+  return contentOf(row);
+}
+
+/** A value for every field, so that a preview never has holes. */
+export function sampleValues(
+  { fields }: Pick<CompileResult, 'fields'>,
+  content: Content,
+  given: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const known = new Map(Object.entries(content.fields ?? {}));
+  const values = fields.map(({ name }): [string, string] => {
+    const said = known.get(name);
+    return [name, said?.sample ?? said?.default ?? name];
+  });
+  return { ...Object.fromEntries(values), ...given };
+}
+
+function checkOverride(name: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const parsed = parseOverride(text);
+  if (!parsed.ok) throw invalid(name, parsed.reason);
+  return text;
+}
+
+function render(
+  compiled: CompiledTemplate,
+  input: {
+    readonly values: Readonly<Record<string, string>>;
+    readonly subjectLine: string | undefined;
+    readonly previewText: string | undefined;
+  },
+) {
+  const message = renderMessage(loadTemplate(compiled), input);
+  const own =
+    input.previewText === undefined ? compiled.previewText : overrideNodes(input.previewText);
+  const previewText = renderLine(own, (name) => input.values[name] ?? '');
+  return { subject: message.subject, previewText, html: message.html, text: message.text };
+}
+
+function overrideNodes(text: string) {
+  const parsed = parseOverride(text);
+  return parsed.ok ? parsed.override.nodes : [];
+}

@@ -1,0 +1,155 @@
+import { Type } from 'typebox';
+import { parseTemplateId } from '../../foundation/ids.ts';
+import { TemplateSchema } from '../../manifest/manifest-schema.ts';
+import { compileTemplate } from '../../template/compile-template.ts';
+import type { RequiredNames } from '../../template/compiled-template.ts';
+import { saveTemplate } from '../../template/template-store.ts';
+import { personOf } from '../access/actor.ts';
+import { invalid, notFound, Problem } from '../answer/problem.ts';
+import { strict } from '../answer/schema-parts.ts';
+import { applyPart } from '../apply-part.ts';
+import { inTransaction, record, type Transaction } from '../change-resource.ts';
+import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
+import { findBrokenCalls } from './find-broken-calls.ts';
+import { requireTemplate } from './manage-templates-routes.ts';
+import { readTemplateCalls } from './template-call-store.ts';
+import {
+  readDraft,
+  readTemplateFacts,
+  readVersion,
+  removeDraft,
+  saveDraft,
+  setPublishedVersion,
+} from './template-page-store.ts';
+import { type Content, contentOf, TemplateView } from './template-views.ts';
+
+const PublishedView = Type.Object(
+  {
+    version: Type.Integer({ description: 'The version that is sent from now on.' }),
+    notes: Type.Array(Type.String(), { description: 'Warnings about the template.' }),
+  },
+  { ...strict, title: 'Published' },
+);
+
+const Force = Type.Optional(
+  Type.Boolean({
+    description: 'Publish also where recent callers would be refused. Default false.',
+  }),
+);
+
+/**
+ * The template contract: a version that callers of the last 30 days do not give enough for is not published by accident.
+ * @throws Problem that names the fields and the last message of each way of calling
+ */
+async function requireContract(
+  call: Call<unknown, { readonly force?: boolean }>,
+  transaction: Transaction,
+  required: RequiredNames,
+): Promise<void> {
+  if (call.body.force === true) return;
+  const { id } = accountOf(call);
+  const calls = await readTemplateCalls(transaction, id, call.params.templateId);
+  const broken = findBrokenCalls(required, calls);
+  if (broken.length === 0) return;
+  const names = [...new Set(broken.flatMap(({ missing }) => missing))];
+  throw new Problem(
+    'breaks-callers',
+    `Callers of the last 30 days gave no value for ${names.join(', ')}; give a default, or publish with force`,
+    { extra: { missing: names, calls: broken.slice(0, 20) } },
+  );
+}
+
+export const publishTemplate = endpoint({
+  id: 'publishTemplate',
+  summary: 'Publish the draft as the next version',
+  description:
+    'A version that would break calls seen in the last 30 days is refused with 409 unless `force` is set. Published content that is the same makes no new version.',
+  body: Type.Object({ force: Force }, strict),
+  answer: PublishedView,
+  handle: (call) =>
+    inTransaction(call, async (transaction) => {
+      const { id: accountId } = accountOf(call);
+      const { templateId } = call.params;
+      const template = await requireTemplate(call, transaction);
+      const draft = await readDraft(transaction, accountId, templateId);
+      if (draft === undefined) throw new Problem('conflict', 'There is no draft to publish');
+      const content = draft.content as Content;
+      const { compiled } = await compileTemplate({ ...content });
+      if (compiled !== null) await requireContract(call, transaction, compiled.required);
+      const { name, createdBy } = template;
+      const changes = await applyPart(call, transaction, {
+        templates: [{ id: templateId, name, createdBy, ...content }],
+      });
+      await removeDraft(transaction, accountId, templateId);
+      const version = (await requireTemplate(call, transaction)).publishedVersion ?? 0;
+      await record(call, transaction, 'template_published', templateId, { version });
+      const notes = changes.find(({ kind }) => kind === 'template')?.notes ?? [];
+      return { version, notes: notes.filter((note) => note.startsWith('warning')) };
+    }),
+});
+
+export const rollBackTemplate = endpoint({
+  id: 'rollBackTemplate',
+  summary: 'Send an earlier version again from now on',
+  description:
+    'The draft stays as it is. Callers of the last 30 days are looked at as for publishing.',
+  body: Type.Object({ version: Type.Integer({ minimum: 1 }), force: Force }, strict),
+  answer: PublishedView,
+  handle: (call) =>
+    inTransaction(call, async (transaction) => {
+      const { id: accountId } = accountOf(call);
+      const { templateId } = call.params;
+      await requireTemplate(call, transaction);
+      const { version } = call.body;
+      const row = await readVersion(transaction, accountId, templateId, version);
+      if (row === undefined) throw invalid('version', 'is none of this template');
+      await requireContract(call, transaction, row.compiled.required);
+      await setPublishedVersion(transaction, accountId, templateId, version);
+      await record(call, transaction, 'template_rolled_back', templateId, { version });
+      return { version, notes: [] };
+    }),
+});
+
+export const duplicateTemplate = endpoint({
+  id: 'duplicateTemplate',
+  summary: 'Make a new template whose draft is the content of this one',
+  body: Type.Object(
+    { id: TemplateSchema.properties.id, name: TemplateSchema.properties.name },
+    strict,
+  ),
+  answer: TemplateView,
+  status: 201,
+  handle: (call) =>
+    inTransaction(call, async (transaction) => {
+      const { id: accountId } = accountOf(call);
+      const id = parseTemplateId(call.body.id);
+      if (id === undefined) throw invalid('id', 'can be no id');
+      await requireTemplate(call, transaction);
+      const content = await currentContent(call, transaction);
+      if ((await readTemplateFacts(transaction, accountId, { id })).length > 0)
+        throw new Problem('conflict', 'There is a template with this id already');
+      const personId = personOf(actorOf(call));
+      if (personId === undefined)
+        throw new Problem('forbidden', 'A template needs a person who makes it');
+      await saveTemplate(transaction, { accountId, id, name: call.body.name, createdBy: personId });
+      await saveDraft(transaction, { accountId, templateId: id, content, personId });
+      await record(call, transaction, 'template_created', id, { from: call.params.templateId });
+      const [made] = await readTemplateFacts(transaction, accountId, { id });
+      if (made === undefined) throw notFound('template');
+      return made;
+    }),
+});
+
+/** The draft, else what is published. */
+export async function currentContent(
+  call: Call,
+  transaction: Transaction = call.parts.database.kysely,
+): Promise<Content> {
+  const { id } = accountOf(call);
+  const { templateId } = call.params;
+  const draft = await readDraft(transaction, id, templateId);
+  if (draft !== undefined) return draft.content as Content;
+  const row = await readVersion(transaction, id, templateId, 'published');
+  if (row === undefined) throw new Problem('conflict', 'The template has no content yet');
+  return contentOf(row);
+}

@@ -1,0 +1,202 @@
+import { sql } from 'kysely';
+import { announceChange } from '../../foundation/database/announce.ts';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { AccountId, PersonId, TemplateId } from '../../foundation/ids.ts';
+import type { CompiledTemplate } from '../../template/compiled-template.ts';
+import type { TemplateSource } from '../../template/template-source.ts';
+import { templateKey, templateTopic } from '../../template/template-store.ts';
+
+type Kysely = Database['kysely'];
+
+/** A template as people see it in lists. */
+export interface TemplateFacts {
+  readonly id: TemplateId;
+  readonly name: string;
+  readonly createdBy: string;
+  readonly publishedVersion: number | null;
+  readonly latestVersion: number;
+  readonly hasDraft: boolean;
+  readonly subject: string | null;
+  readonly whenUncertain: 'resend' | 'hold';
+  readonly changedAt: Date;
+}
+
+/** Templates in use of an account by id, or the one with an id. */
+export async function readTemplateFacts(
+  kysely: Kysely,
+  accountId: AccountId,
+  filter: {
+    readonly id?: TemplateId;
+    readonly contains?: string | undefined;
+    readonly after?: string;
+    readonly limit?: number;
+  },
+): Promise<TemplateFacts[]> {
+  const { id = null, contains = null, after = '', limit = 1 } = filter;
+  const { rows } = await sql<TemplateFacts>`
+    select t.id, t.name, p.email as "createdBy", t.published_version as "publishedVersion",
+      coalesce(l.version, 0) as "latestVersion", d.template_id is not null as "hasDraft",
+      coalesce(v.source ->> 'subject', d.content ->> 'subject') as subject, t.when_uncertain as "whenUncertain",
+      greatest(t.created_at, l.created_at, d.changed_at) as "changedAt"
+    from template t
+    join person p on p.id = t.created_by
+    left join template_version v
+      on v.account_id = ${accountId} and v.template_id = t.id and v.version = t.published_version
+    left join template_draft d on d.account_id = ${accountId} and d.template_id = t.id
+    left join lateral (
+      select version, created_at from template_version
+      where account_id = ${accountId} and template_id = t.id order by version desc limit 1) l on true
+    where t.account_id = ${accountId} and t.removed_at is null and t.id > ${after}
+      and (${id}::text is null or t.id = ${id})
+      and (${contains}::text is null
+        or position(lower(${contains}) in lower(t.name)) > 0 or position(lower(${contains}) in lower(t.id)) > 0)
+    order by t.id limit ${limit}`.execute(kysely);
+  return rows;
+}
+
+/** A version of a template with what it was made of. */
+export interface VersionRow {
+  readonly version: number;
+  readonly senderAddress: string | null;
+  readonly freshnessSeconds: number;
+  readonly createdAt: Date;
+  readonly published: boolean;
+  readonly source: TemplateSource;
+  readonly compiled: CompiledTemplate;
+}
+
+/** The versions of a template without their content, newest first, before one. */
+export async function readVersionFacts(
+  kysely: Kysely,
+  accountId: AccountId,
+  templateId: TemplateId,
+  page: { readonly before: number | undefined; readonly limit: number },
+): Promise<(Omit<VersionRow, 'source' | 'compiled'> & { readonly subject: string })[]> {
+  const { rows } = await sql<Omit<VersionRow, 'source' | 'compiled'> & { subject: string }>`
+    select v.version, v.sender_address as "senderAddress", v.freshness_seconds as "freshnessSeconds",
+      v.created_at as "createdAt", v.version = t.published_version as published, v.source ->> 'subject' as subject
+    from template_version v
+    join template t on t.account_id = ${accountId} and t.id = v.template_id
+    where v.account_id = ${accountId} and v.template_id = ${templateId}
+      and (${page.before ?? null}::int is null or v.version < ${page.before ?? null})
+    order by v.version desc limit ${page.limit}`.execute(kysely);
+  return rows;
+}
+
+/** One version of a template that is in use. */
+export async function readVersion(
+  kysely: Kysely,
+  accountId: AccountId,
+  templateId: TemplateId,
+  version: number | 'published',
+): Promise<VersionRow | undefined> {
+  const number = version === 'published' ? null : version;
+  const { rows } = await sql<VersionRow>`
+    select v.version, v.sender_address as "senderAddress", v.freshness_seconds as "freshnessSeconds",
+      v.created_at as "createdAt", v.version is not distinct from t.published_version as published, v.source, v.compiled
+    from template_version v
+    join template t on t.account_id = ${accountId} and t.id = v.template_id and t.removed_at is null
+    where v.account_id = ${accountId} and v.template_id = ${templateId}
+      and v.version = coalesce(${number}::int, t.published_version)`.execute(kysely);
+  return rows[0];
+}
+
+/** Sends an earlier version again from now on. Tells all nodes at commit. */
+export async function setPublishedVersion(
+  transaction: Kysely,
+  accountId: AccountId,
+  templateId: TemplateId,
+  version: number,
+): Promise<void> {
+  await transaction
+    .updateTable('template')
+    .set({ published_version: version })
+    .where('account_id', '=', accountId)
+    .where('id', '=', templateId)
+    .execute();
+  await announceChange(transaction, templateTopic, templateKey(accountId, templateId));
+}
+
+/** What to do with messages whose attempt ended in the unknown. */
+export async function setWhenUncertain(
+  transaction: Kysely,
+  accountId: AccountId,
+  templateId: TemplateId,
+  whenUncertain: 'resend' | 'hold',
+): Promise<void> {
+  await transaction
+    .updateTable('template')
+    .set({ when_uncertain: whenUncertain })
+    .where('account_id', '=', accountId)
+    .where('id', '=', templateId)
+    .execute();
+  await announceChange(transaction, templateTopic, templateKey(accountId, templateId));
+}
+
+/** A draft, as it was put. */
+export interface DraftRow {
+  readonly content: unknown;
+  readonly changedAt: Date;
+}
+
+export async function readDraft(
+  kysely: Kysely,
+  accountId: AccountId,
+  templateId: TemplateId,
+): Promise<DraftRow | undefined> {
+  const row = await kysely
+    .selectFrom('template_draft')
+    .select(['content', 'changed_at'])
+    .where('account_id', '=', accountId)
+    .where('template_id', '=', templateId)
+    .executeTakeFirst();
+  return row && { content: row.content, changedAt: row.changed_at };
+}
+
+export async function saveDraft(
+  transaction: Kysely,
+  draft: {
+    readonly accountId: AccountId;
+    readonly templateId: TemplateId;
+    readonly content: unknown;
+    readonly personId: PersonId | undefined;
+  },
+): Promise<void> {
+  const content = JSON.stringify(draft.content);
+  await sql`
+    insert into template_draft (account_id, template_id, content, changed_by, changed_at)
+    values (${draft.accountId}, ${draft.templateId}, ${content}::jsonb, ${draft.personId ?? null}, now())
+    on conflict (account_id, template_id) do update
+    set content = excluded.content, changed_by = excluded.changed_by, changed_at = excluded.changed_at
+    where template_draft.content is distinct from excluded.content`.execute(transaction);
+}
+
+export async function removeDraft(
+  transaction: Kysely,
+  accountId: AccountId,
+  templateId: TemplateId,
+): Promise<void> {
+  await transaction
+    .deleteFrom('template_draft')
+    .where('account_id', '=', accountId)
+    .where('template_id', '=', templateId)
+    .execute();
+}
+
+/** The newest version with this very content, or undefined. */
+export async function findVersionByContent(
+  kysely: Kysely,
+  accountId: AccountId,
+  templateId: TemplateId,
+  contentHash: Buffer,
+): Promise<number | undefined> {
+  const row = await kysely
+    .selectFrom('template_version')
+    .select('version')
+    .where('account_id', '=', accountId)
+    .where('template_id', '=', templateId)
+    .where('content_hash', '=', contentHash)
+    .orderBy('version', 'desc')
+    .executeTakeFirst();
+  return row?.version;
+}

@@ -1,0 +1,105 @@
+import { type Static, Type } from 'typebox';
+import { FieldSchema, TemplateSchema } from '../../manifest/manifest-schema.ts';
+import type { TemplateSource } from '../../template/template-source.ts';
+import { Nullable, strict, Time } from '../answer/schema-parts.ts';
+
+const known = TemplateSchema.properties;
+
+/** What a version is made of: an entry of the manifest whose parts stand in it. */
+export const TemplateContent = Type.Object(
+  {
+    subject: known.subject,
+    previewText: known.previewText,
+    html: Type.Optional(
+      Type.String({ description: 'The HTML part, with {{fields}}; or use `mjml`.' }),
+    ),
+    mjml: Type.Optional(
+      Type.String({ description: 'The HTML part as MJML, with {{fields}}; or use `html`.' }),
+    ),
+    text: Type.Optional(
+      Type.String({ description: 'The text part. Default: made from the HTML.' }),
+    ),
+    fields: Type.Optional(
+      Type.Unsafe<Record<string, Static<typeof FieldSchema>>>({
+        type: 'object',
+        description: 'What is to be known about the fields, by their names.',
+        additionalProperties: FieldSchema,
+      }),
+    ),
+    sender: known.sender,
+    freshnessMinutes: known.freshnessMinutes,
+  },
+  { ...strict, title: 'TemplateContent' },
+);
+
+export type Content = Static<typeof TemplateContent>;
+
+/** A stored version in the form in which it was given. */
+export function contentOf(row: {
+  readonly source: TemplateSource;
+  readonly senderAddress: string | null;
+  readonly freshnessSeconds: number;
+}): Content {
+  const { subject, previewText, html, mjml, text, fields } = row.source;
+  return {
+    subject,
+    ...(previewText === undefined ? {} : { previewText }),
+    ...(html === undefined ? {} : { html }),
+    ...(mjml === undefined ? {} : { mjml }),
+    ...(text === undefined ? {} : { text }),
+    fields: { ...fields },
+    ...(row.senderAddress === null ? {} : { sender: row.senderAddress }),
+    freshnessMinutes: Math.max(1, Math.round(row.freshnessSeconds / 60)),
+  };
+}
+
+export const TemplateView = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    createdBy: Type.String({ description: 'Address of the user who counts as its creator.' }),
+    publishedVersion: Nullable(Type.Integer({ description: 'The version that is sent now.' })),
+    latestVersion: Type.Integer({ description: 'The highest version; 0 where there is none.' }),
+    hasDraft: Type.Boolean(),
+    subject: Nullable(Type.String()),
+    whenUncertain: Type.Enum(['resend', 'hold'], {
+      description: 'What becomes of a message whose attempt ended in the unknown.',
+    }),
+    changedAt: Time('When something about it was changed last.'),
+  },
+  { ...strict, title: 'Template' },
+);
+
+export const FieldView = Type.Object(
+  {
+    name: Type.String(),
+    parts: Type.Array(Type.String(), { description: 'Where it is used.' }),
+    required: Type.Boolean({
+      description: 'A request must give it a value, as it has no default.',
+    }),
+    secret: Type.Boolean(),
+    default: Nullable(Type.String()),
+    sample: Nullable(Type.String()),
+    description: Nullable(Type.String()),
+  },
+  { ...strict, title: 'TemplateField' },
+);
+
+export const VersionView = Type.Object(
+  {
+    version: Type.Integer(),
+    published: Type.Boolean({ description: 'Whether it is the one that is sent now.' }),
+    createdAt: Time('When it was published first.'),
+    subject: Type.String(),
+  },
+  { ...strict, title: 'TemplateVersion' },
+);
+
+export const VersionDetailView = Type.Object(
+  {
+    ...VersionView.properties,
+    content: TemplateContent,
+    fields: Type.Array(FieldView),
+  },
+  { ...strict, title: 'TemplateVersionDetail' },
+);

@@ -1,0 +1,24 @@
+import type { Static } from 'typebox';
+import type { CompiledField } from '../../template/compiled-template.ts';
+import type { FieldSettings } from '../../template/template-source.ts';
+import type { FieldView } from './template-views.ts';
+
+/** The fields that a version uses, with what its writers said about them. */
+export function viewFields(
+  fields: readonly Pick<CompiledField, 'name' | 'parts'>[],
+  settings: Readonly<Record<string, FieldSettings>> | undefined,
+): Static<typeof FieldView>[] {
+  const known = new Map(Object.entries(settings ?? {}));
+  return fields.map(({ name, parts }) => {
+    const said = known.get(name) ?? {};
+    return {
+      name,
+      parts: [...parts],
+      required: said.default === undefined,
+      secret: said.secret === true,
+      default: said.default ?? null,
+      sample: said.sample ?? null,
+      description: said.description ?? null,
+    };
+  });
+}

@@ -1,0 +1,204 @@
+import { isIP } from 'node:net';
+import { type Static, Type } from 'typebox';
+import {
+  addEndpoint,
+  changeEndpoint,
+  listEndpoints,
+  pauseEndpoint,
+  removeEndpoint,
+  rotateSecret,
+  type WebhookEndpoint,
+} from '../../webhook/endpoint-store.ts';
+import { webhookKinds } from '../../webhook/webhook-kinds.ts';
+import { pageOf } from '../answer/page.ts';
+import { invalid, notFound } from '../answer/problem.ts';
+import { Nullable, strict, Time, Uuid } from '../answer/schema-parts.ts';
+import {
+  inTransaction,
+  record,
+  removeResource,
+  saveResource,
+  type Transaction,
+} from '../change-resource.ts';
+import { accountOf, type Call, endpoint, type Wire } from '../endpoint.ts';
+
+const WebhookView = Type.Object(
+  {
+    id: Uuid,
+    url: Type.String(),
+    kinds: Type.Array(Type.Enum([...webhookKinds])),
+    failingSince: Nullable(Time('Since when no request succeeded.')),
+    pausedAt: Nullable(Time('Since when its events wait.')),
+    pausedReason: Nullable(Type.String()),
+    previousUntil: Nullable(Time('Until when the secret before the present one signs too.')),
+    createdAt: Time('When it was made.'),
+  },
+  { ...strict, title: 'Webhook' },
+);
+
+const Settings = Type.Object(
+  {
+    url: Type.String({ description: 'Where events are posted: https.', maxLength: 2_000 }),
+    kinds: Type.Array(Type.Enum([...webhookKinds]), {
+      description: 'What it is told of.',
+      minItems: 1,
+      uniqueItems: true,
+    }),
+  },
+  strict,
+);
+
+const SecretView = Type.Object(
+  { id: Uuid, secret: Type.String({ description: 'Signs the requests. Shown this once.' }) },
+  { ...strict, title: 'WebhookSecret' },
+);
+
+function viewWebhook(webhook: WebhookEndpoint): Wire<Static<typeof WebhookView>> {
+  return { ...webhook, kinds: [...webhook.kinds] };
+}
+
+function webhookChange(call: Call) {
+  const { webhookId } = call.params;
+  return {
+    kind: 'webhook',
+    id: webhookId,
+    async read(transaction: Transaction) {
+      const all = await listEndpoints(transaction, accountOf(call).id);
+      const found = all.find(({ id }) => id === webhookId);
+      return found && viewWebhook(found);
+    },
+  };
+}
+
+/** @throws Problem where the account has no such webhook */
+export async function requireWebhook(call: Call): Promise<Wire<Static<typeof WebhookView>>> {
+  const found = await webhookChange(call).read(call.parts.database.kysely);
+  if (found === undefined) throw notFound('webhook');
+  return found;
+}
+
+/** What a name leads to is looked at with each request; an address can be judged now. */
+function checkUrl(call: Call, text: string): void {
+  const { networks } = call.parts.webhooks;
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
+    throw invalid('url', 'must be an https address');
+  if (url.username !== '' || url.password !== '' || url.hash !== '')
+    throw invalid('url', 'must have neither credentials nor a fragment');
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const trusted = networks.isTrusted(host);
+  if (isIP(host) !== 0 && !networks.allows(host))
+    throw invalid('url', 'leads into a network that is not public');
+  if (url.protocol === 'http:' && !trusted) throw invalid('url', 'must be https');
+}
+
+export const listWebhooks = endpoint({
+  id: 'listWebhooks',
+  summary: 'List the webhooks of an account',
+  answer: pageOf(WebhookView),
+  async handle(call) {
+    const all = await listEndpoints(call.parts.database.kysely, accountOf(call).id);
+    return { items: all.map(viewWebhook), nextCursor: null };
+  },
+});
+
+export const getWebhook = endpoint({
+  id: 'getWebhook',
+  summary: 'Read a webhook',
+  answer: WebhookView,
+  handle: requireWebhook,
+});
+
+export const createWebhook = endpoint({
+  id: 'createWebhook',
+  summary: 'Add a webhook; its secret is shown once',
+  body: Settings,
+  answer: SecretView,
+  status: 201,
+  async handle(call) {
+    checkUrl(call, call.body.url);
+    return inTransaction(call, async (transaction) => {
+      const { box } = call.parts.webhooks;
+      const made = await addEndpoint(transaction, box, accountOf(call).id, call.body);
+      await record(call, transaction, 'webhook_created', made.id);
+      return made;
+    });
+  },
+});
+
+export const putWebhook = endpoint({
+  id: 'putWebhook',
+  summary: 'Change where a webhook is and what it is told of',
+  body: Settings,
+  answer: WebhookView,
+  conditional: true,
+  async handle(call) {
+    checkUrl(call, call.body.url);
+    return saveResource(call, {
+      ...webhookChange(call),
+      async write(transaction) {
+        const { id } = accountOf(call);
+        if (!(await changeEndpoint(transaction, id, call.params.webhookId, call.body)))
+          throw notFound('webhook');
+      },
+    });
+  },
+});
+
+export const deleteWebhook = endpoint({
+  id: 'deleteWebhook',
+  summary: 'Remove a webhook and its log',
+  conditional: true,
+  handle: (call) =>
+    removeResource(call, {
+      ...webhookChange(call),
+      async write(transaction) {
+        await removeEndpoint(transaction, accountOf(call).id, call.params.webhookId);
+      },
+    }),
+});
+
+export const rotateWebhookSecret = endpoint({
+  id: 'rotateWebhookSecret',
+  summary: 'Make a new secret, which is shown once; for a day both sign',
+  answer: SecretView,
+  handle: (call) =>
+    inTransaction(call, async (transaction) => {
+      const { webhookId } = call.params;
+      const { box } = call.parts.webhooks;
+      const secret = await rotateSecret(transaction, box, accountOf(call).id, webhookId);
+      if (secret === undefined) throw notFound('webhook');
+      await record(call, transaction, 'webhook_secret_rotated', webhookId);
+      return { id: webhookId, secret };
+    }),
+});
+
+export const pauseWebhook = endpoint({
+  id: 'pauseWebhook',
+  summary: 'Keep the events of a webhook until it is resumed',
+  answer: WebhookView,
+  async handle(call) {
+    await requireWebhook(call);
+    await inTransaction(call, async (transaction) => {
+      const { webhookId } = call.params;
+      if (await pauseEndpoint(transaction, accountOf(call).id, webhookId, 'paused by hand'))
+        await record(call, transaction, 'webhook_paused', webhookId);
+    });
+    return requireWebhook(call);
+  },
+});
+
+export const resumeWebhook = endpoint({
+  id: 'resumeWebhook',
+  summary: 'Deliver what a paused webhook kept, and go on',
+  answer: WebhookView,
+  async handle(call) {
+    const { webhookId } = call.params;
+    if (!(await call.parts.webhooks.resume(accountOf(call).id, webhookId)))
+      throw notFound('webhook');
+    await inTransaction(call, (transaction) =>
+      record(call, transaction, 'webhook_resumed', webhookId),
+    );
+    return requireWebhook(call);
+  },
+});

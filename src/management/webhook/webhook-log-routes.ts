@@ -1,0 +1,101 @@
+import { Type } from 'typebox';
+import { readLog } from '../../webhook/delivery-store.ts';
+import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
+import { invalid } from '../answer/problem.ts';
+import { Nullable, strict, Time, Uuid } from '../answer/schema-parts.ts';
+import { inTransaction, record } from '../change-resource.ts';
+import { accountOf, endpoint } from '../endpoint.ts';
+import { requireWebhook } from './manage-webhooks-routes.ts';
+
+const states = ['pending', 'delivered', 'failed'] as const;
+
+const DeliveryView = Type.Object(
+  {
+    eventId: Uuid,
+    messageId: Uuid,
+    kind: Type.String(),
+    at: Time('When it happened.'),
+    state: Type.Enum([...states]),
+    attempts: Type.Integer(),
+    lastAt: Nullable(Time('When it was tried last.')),
+    lastStatus: Nullable(Type.Integer({ description: '0: no answer came.' })),
+    lastRequest: Nullable(Type.String()),
+    lastAnswer: Nullable(Type.String()),
+  },
+  { ...strict, title: 'WebhookDelivery' },
+);
+
+export const listWebhookDeliveries = endpoint({
+  id: 'listWebhookDeliveries',
+  summary: 'Read the log of a webhook, newest first',
+  query: pageQuery({ state: Type.Optional(Type.Enum([...states])) }),
+  answer: pageOf(DeliveryView),
+  async handle(call) {
+    await requireWebhook(call);
+    const limit = limitOf(call.query);
+    const [before] = readCursor(call.query, 1) ?? [];
+    if (before !== undefined && !/^\d{1,18}$/.test(before))
+      throw invalid('cursor', 'is none that this endpoint gave out');
+    const { kysely } = call.parts.database;
+    const rows = await readLog(kysely, accountOf(call).id, call.params.webhookId, {
+      state: call.query.state,
+      before,
+      limit: limit + 1,
+    });
+    return toPage(
+      rows,
+      limit,
+      ({ place: _, ...row }) => row,
+      ({ place }) => [place],
+    );
+  },
+});
+
+export const replayWebhook = endpoint({
+  id: 'replayWebhook',
+  summary: 'Deliver events again: one, or all of a time',
+  body: Type.Object(
+    {
+      eventId: Type.Optional(Uuid),
+      from: Type.Optional(Time('Events of this time or later.')),
+      until: Type.Optional(Time('Events before this time.')),
+    },
+    strict,
+  ),
+  answer: Type.Object(
+    { events: Type.Integer({ description: 'How many.' }) },
+    { ...strict, title: 'WebhookReplay' },
+  ),
+  status: 202,
+  async handle(call) {
+    await requireWebhook(call);
+    const { webhookId } = call.params;
+    const events = await call.parts.webhooks.replay(
+      accountOf(call).id,
+      webhookId,
+      chosen(call.body),
+    );
+    await inTransaction(call, (transaction) =>
+      record(call, transaction, 'webhook_replayed', webhookId, { events }),
+    );
+    return { events };
+  },
+});
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+function chosen(body: { eventId?: string; from?: string; until?: string }) {
+  const { eventId, from, until } = body;
+  if (eventId !== undefined) {
+    if (from !== undefined || until !== undefined)
+      throw invalid('eventId', 'cannot be used together with a time');
+    if (!uuid.test(eventId)) throw invalid('eventId', 'is no UUID');
+    return { eventId };
+  }
+  if (from === undefined || until === undefined)
+    throw invalid('eventId', 'is missing; or give from and until');
+  const time = { from: new Date(from), until: new Date(until) };
+  if (Number.isNaN(time.from.getTime())) throw invalid('from', 'is no time');
+  if (Number.isNaN(time.until.getTime())) throw invalid('until', 'is no time');
+  return time;
+}

@@ -1,0 +1,55 @@
+import { fileURLToPath } from 'node:url';
+import type { Database } from '../foundation/database/open-database.ts';
+import { OperatorError } from '../foundation/errors.ts';
+import type { MasterKey } from '../foundation/master-key.ts';
+import { lockApply } from './apply-lock-store.ts';
+import { hasDemoEnvironment, loadDemoEnvironment } from './demo-environment.ts';
+import { isDemoApplied, markDemoApplied } from './demo-store.ts';
+import { ManifestError } from './manifest-problems.ts';
+
+const demoManifest = fileURLToPath(new URL('../../demo/manifest.yaml', import.meta.url));
+
+export interface DemoParts {
+  readonly database: Database;
+  readonly key: MasterKey;
+  /** Where the demo's secrets are kept. */
+  readonly dataDir: string;
+}
+
+/**
+ * Applies the demo manifest once in the life of an installation. Its secrets are on the disk before the one transaction
+ * that applies it and remembers so; a start that dies anywhere in between is finished by the next one.
+ * @returns true where the demo was set up, now or earlier, and its secrets are kept in this data folder
+ * @throws OperatorError where the secrets cannot be kept, or the manifest does not fit what is there already
+ */
+export async function applyDemo(parts: DemoParts): Promise<boolean> {
+  const { kysely } = parts.database;
+  if (!(await isDemoApplied(kysely))) {
+    await kysely.transaction().execute(async (transaction) => {
+      await lockApply(transaction);
+      if (!(await isDemoApplied(transaction))) await applyFirst(parts, transaction);
+    });
+  }
+  return hasDemoEnvironment(parts.dataDir);
+}
+
+async function applyFirst(
+  { key, dataDir }: DemoParts,
+  transaction: Database['kysely'],
+): Promise<void> {
+  // Loaded here, as only the first start compiles templates.
+  const { readManifestText } = await import('./manifest-files.ts');
+  const { parseManifest } = await import('./parse-manifest.ts');
+  const { applyWithin } = await import('./apply-manifest.ts');
+  const environment = await loadDemoEnvironment(dataDir);
+  try {
+    const manifest = await parseManifest(await readManifestText(demoManifest), environment);
+    await applyWithin(transaction, key, manifest, {});
+  } catch (cause) {
+    if (!(cause instanceof ManifestError)) throw cause;
+    throw new OperatorError(`The demo cannot be set up: ${cause.message}. DEMO=0 leaves it out.`, {
+      cause,
+    });
+  }
+  await markDemoApplied(transaction);
+}

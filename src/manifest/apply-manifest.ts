@@ -1,0 +1,96 @@
+import type { Database } from '../foundation/database/open-database.ts';
+import { isRepeatable, isUniqueViolation } from '../foundation/database/sqlstate.ts';
+import type { MasterKey } from '../foundation/master-key.ts';
+import { ClientSecrets } from '../session/client-secret.ts';
+import { lockApply } from './apply-lock-store.ts';
+import type { Manifest } from './manifest.ts';
+import type {
+  ApplyOptions,
+  ManifestChange,
+  PlanContext,
+  PlannedChange,
+  Transaction,
+} from './manifest-change.ts';
+import { ProblemList } from './manifest-problems.ts';
+import { planAccount } from './plan-account.ts';
+import { planIntegrations } from './plan-integrations.ts';
+import { planLists } from './plan-lists.ts';
+import { planPeople } from './plan-people.ts';
+import { planSenders } from './plan-senders.ts';
+import { planTemplates } from './plan-templates.ts';
+import { planUsers } from './plan-users.ts';
+
+/** Takes a dry run back; never leaves this file. */
+class DryRunOver extends Error {
+  readonly changes: readonly ManifestChange[];
+
+  constructor(changes: readonly ManifestChange[]) {
+    super('dry run');
+    this.changes = changes;
+  }
+}
+
+const mostAttempts = 5;
+
+/**
+ * Creates and changes what a manifest names, in one transaction; what is as it should be is not touched. Applies that
+ * run at the same time follow one another.
+ * @returns what became of everything, in the order of the manifest
+ * @throws ManifestError where something cannot be; nothing is changed then
+ */
+export async function applyManifest(
+  database: Database,
+  key: MasterKey,
+  manifest: Manifest,
+  options: ApplyOptions = {},
+): Promise<readonly ManifestChange[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await database.kysely.transaction().execute(async (transaction) => {
+        await lockApply(transaction);
+        const changes = await applyWithin(transaction, key, manifest, options);
+        if (options.dryRun === true) throw new DryRunOver(changes);
+        return changes;
+      });
+    } catch (error) {
+      if (error instanceof DryRunOver) return error.changes;
+      // What somebody else made meanwhile is there when the next attempt looks.
+      const again = isRepeatable(error) || isUniqueViolation(error);
+      if (!again || attempt >= mostAttempts) throw error;
+    }
+  }
+}
+
+/** As `applyManifest`, within the caller's transaction, which holds the lock (`lockApply`). */
+export async function applyWithin(
+  transaction: Transaction,
+  key: MasterKey,
+  manifest: Manifest,
+  options: ApplyOptions,
+): Promise<readonly ManifestChange[]> {
+  const problems = new ProblemList(manifest.locate);
+  const context = { transaction, secrets: new ClientSecrets(key), problems, options };
+  const planned = await plan(manifest, context);
+  problems.throwIfAny();
+  for (const change of planned) await change.run?.();
+  return planned.map(({ run: _, ...change }) => change);
+}
+
+async function plan(manifest: Manifest, context: PlanContext): Promise<PlannedChange[]> {
+  const people = await planPeople(manifest, context);
+  const changes: PlannedChange[] = [];
+  for (const account of manifest.accounts) {
+    const users = await planUsers(account, people, context);
+    const senders = await planSenders(account, context);
+    const surroundings = { members: users.members, senders: senders.addresses };
+    changes.push(
+      await planAccount(account, context),
+      ...users.changes,
+      ...senders.changes,
+      ...(await planIntegrations(account, context)),
+      ...(await planTemplates(account, surroundings, context)),
+      ...(await planLists(account, context)),
+    );
+  }
+  return changes;
+}

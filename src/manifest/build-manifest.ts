@@ -1,0 +1,156 @@
+import type { RetentionDays } from '../account/account.ts';
+import type { AccountId, ClientId, ListId } from '../foundation/ids.ts';
+import { buildTemplate } from './build-template.ts';
+import type {
+  Manifest,
+  ManifestAccount,
+  ManifestContacts,
+  ManifestIntegration,
+  ManifestList,
+  ManifestSender,
+  ManifestUser,
+} from './manifest.ts';
+import type { ManifestPath } from './manifest-path.ts';
+import type { Locate, ProblemList } from './manifest-problems.ts';
+import type {
+  RawAccount,
+  RawIntegration,
+  RawList,
+  RawManifest,
+  RawSender,
+  RawUser,
+} from './manifest-schema.ts';
+import { largestCsv, readContacts } from './read-contacts.ts';
+import {
+  type BuildContext,
+  checkPassword,
+  checkSecret,
+  checkText,
+  readAddress,
+} from './read-values.ts';
+import { describeRedirectUri } from './redirect-uri.ts';
+
+/** Makes typed values of a manifest that follows the schema, and reads its files. What cannot be used is a problem. */
+export async function buildManifest(
+  raw: RawManifest,
+  locate: Locate,
+  context: BuildContext,
+): Promise<Manifest> {
+  const accounts: ManifestAccount[] = [];
+  for (const [index, account] of raw.accounts.entries())
+    accounts.push(await buildAccount(account, ['accounts', index], context));
+  return { locate, accounts };
+}
+
+async function buildAccount(
+  raw: RawAccount,
+  path: ManifestPath,
+  context: BuildContext,
+): Promise<ManifestAccount> {
+  const { problems } = context;
+  const each = <Raw, Built>(
+    name: string,
+    list: readonly Raw[] | undefined,
+    build: (raw: Raw, path: ManifestPath) => Built,
+  ): Built[] => (list ?? []).map((entry, index) => build(entry, [...path, name, index]));
+  return {
+    path,
+    id: raw.id as AccountId,
+    name: checkText(raw.name, [...path, 'name'], problems),
+    addOns: raw.addOns,
+    suspended: raw.suspended,
+    retentionDays: raw.retentionDays as RetentionDays | undefined,
+    users: each('users', raw.users, (user, at) => buildUser(user, at, problems)),
+    senders: each('senders', raw.senders, (sender, at) => buildSender(sender, at, problems)),
+    integrations: each('integrations', raw.integrations, (integration, at) =>
+      buildIntegration(integration, at, problems),
+    ),
+    templates: await inTurn(
+      each(
+        'templates',
+        raw.templates,
+        (template, at) => () => buildTemplate(template, at, context),
+      ),
+    ),
+    lists: await inTurn(each('lists', raw.lists, (list, at) => () => buildList(list, at, context))),
+  };
+}
+
+/** One after the other, so that a manifest of thousands of files opens one at a time. */
+async function inTurn<Built>(builds: readonly (() => Promise<Built>)[]): Promise<Built[]> {
+  const built: Built[] = [];
+  for (const build of builds) built.push(await build());
+  return built;
+}
+
+function buildUser(raw: RawUser, path: ManifestPath, problems: ProblemList): ManifestUser {
+  return {
+    path,
+    email: readAddress(raw.email, [...path, 'email'], problems),
+    name: raw.name === undefined ? undefined : checkText(raw.name, [...path, 'name'], problems),
+    password: checkPassword(raw.password, [...path, 'password'], problems),
+    role: raw.role,
+  };
+}
+
+function buildSender(raw: RawSender, path: ManifestPath, problems: ProblemList): ManifestSender {
+  return {
+    path,
+    address: readAddress(raw.address, [...path, 'address'], problems),
+    displayNames: raw.displayNames?.map((name, index) =>
+      checkText(name, [...path, 'displayNames', index], problems),
+    ),
+    verified: raw.verified,
+  };
+}
+
+function buildIntegration(
+  raw: RawIntegration,
+  path: ManifestPath,
+  problems: ProblemList,
+): ManifestIntegration {
+  const { redirectUri } = raw;
+  const wrong = redirectUri === undefined ? undefined : describeRedirectUri(redirectUri);
+  if (wrong !== undefined) problems.add([...path, 'redirectUri'], wrong);
+  return {
+    path,
+    clientId: raw.clientId as ClientId,
+    clientSecret: checkSecret(raw.clientSecret, [...path, 'clientSecret'], problems),
+    name: checkText(raw.name, [...path, 'name'], problems),
+    redirectUri,
+    grants: raw.grants,
+  };
+}
+
+async function buildList(
+  raw: RawList,
+  path: ManifestPath,
+  context: BuildContext,
+): Promise<ManifestList> {
+  const { problems } = context;
+  const checked = (name: 'folderName' | 'description'): string | undefined => {
+    const text = raw[name];
+    return text === undefined ? undefined : checkText(text, [...path, name], problems);
+  };
+  return {
+    path,
+    id: raw.id as ListId,
+    name: checkText(raw.name, [...path, 'name'], problems),
+    folderName: checked('folderName'),
+    description: checked('description'),
+    contacts: raw.csv === undefined ? undefined : await buildContacts(raw.csv, path, context),
+  };
+}
+
+async function buildContacts(
+  file: string,
+  path: ManifestPath,
+  { files, problems }: BuildContext,
+): Promise<ManifestContacts | undefined> {
+  const at = [...path, 'csv'];
+  const text = await files.text(file, largestCsv);
+  if (typeof text === 'string')
+    return readContacts(text, (message) => problems.add(at, `${file} ${message}`));
+  problems.add(at, `${file} ${text.reason}`);
+  return undefined;
+}

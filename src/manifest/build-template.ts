@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import type { TemplateId } from '../foundation/ids.ts';
+import type { FieldSettings, TemplateSource } from '../template/template-source.ts';
+import type { ManifestTemplate } from './manifest.ts';
+import type { ManifestPath } from './manifest-path.ts';
+import type { RawTemplate } from './manifest-schema.ts';
+import { type BuildContext, checkText, readAddress } from './read-values.ts';
+
+/** Bytes of a file with a template's HTML, MJML or text; its characters are limited by compiling. */
+const largestPart = 2 * 1024 * 1024;
+
+/** Section "Send operation" of the decisions: 15 minutes unless set. */
+const defaultFreshnessMinutes = 15;
+
+/** Makes a template of its entry, with the content of its files. */
+export async function buildTemplate(
+  raw: RawTemplate,
+  path: ManifestPath,
+  context: BuildContext,
+): Promise<ManifestTemplate> {
+  const { problems } = context;
+  const source = await readSource(raw, path, context);
+  const sender =
+    raw.sender === undefined ? undefined : readAddress(raw.sender, [...path, 'sender'], problems);
+  const freshnessSeconds = (raw.freshnessMinutes ?? defaultFreshnessMinutes) * 60;
+  return {
+    path,
+    id: raw.id as TemplateId,
+    name: checkText(raw.name, [...path, 'name'], problems),
+    createdBy: readAddress(raw.createdBy, [...path, 'createdBy'], problems),
+    sender,
+    freshnessSeconds,
+    source,
+    files: { ...fileOf(raw, 'html'), ...fileOf(raw, 'mjml'), ...fileOf(raw, 'text') },
+    contentHash: hashContent(source, sender, freshnessSeconds),
+  };
+}
+
+function fileOf(
+  raw: RawTemplate,
+  part: 'html' | 'mjml' | 'text',
+): Partial<Record<'html' | 'mjml' | 'text', string>> {
+  const given = raw[part];
+  return given === undefined || typeof given === 'string' ? {} : { [part]: given.file };
+}
+
+async function readSource(
+  raw: RawTemplate,
+  path: ManifestPath,
+  context: BuildContext,
+): Promise<TemplateSource> {
+  const part = async (name: 'html' | 'mjml' | 'text'): Promise<Partial<TemplateSource>> => {
+    const given = raw[name];
+    if (given === undefined) return {};
+    return { [name]: await readPart(given, [...path, name], context) };
+  };
+  const source = {
+    subject: raw.subject,
+    ...(raw.previewText === undefined ? {} : { previewText: raw.previewText }),
+    ...(await part('html')),
+    ...(await part('mjml')),
+    ...(await part('text')),
+    fields: raw.fields ?? {},
+  };
+  return withLineFeeds(source);
+}
+
+async function readPart(
+  given: string | { readonly file: string },
+  path: ManifestPath,
+  { files, problems }: BuildContext,
+): Promise<string> {
+  if (typeof given === 'string') return given;
+  const text = await files.text(given.file, largestPart);
+  if (typeof text === 'string') return text;
+  problems.add(path, `${given.file} ${text.reason}`);
+  return '';
+}
+
+/** A file that was checked out with other line ends is the same content. */
+function withLineFeeds(source: TemplateSource): TemplateSource {
+  const clean = Object.entries(source).map(([name, value]: [string, unknown]) => [
+    name,
+    typeof value === 'string' ? value.replace(/\r\n?/g, '\n') : value,
+  ]);
+  return Object.fromEntries(clean) as TemplateSource;
+}
+
+/** SHA-256 over everything that makes a version, in a fixed order. */
+function hashContent(
+  source: TemplateSource,
+  sender: string | undefined,
+  freshnessSeconds: number,
+): Buffer {
+  const { subject, previewText, html, mjml, text, fields = {} } = source;
+  const sorted = Object.entries(fields)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, settings]) => [name, ...settingsOf(settings)]);
+  const content = [subject, previewText, html, mjml, text, sorted, sender, freshnessSeconds];
+  return createHash('sha256')
+    .update(JSON.stringify(content.map((part) => part ?? null)))
+    .digest();
+}
+
+function settingsOf(settings: FieldSettings): unknown[] {
+  const { default: value = null, sample = null, description = null, secret = false } = settings;
+  return [value, sample, description, secret];
+}

@@ -1,0 +1,59 @@
+import type { Manifest, ManifestAccount, ManifestUser } from './manifest.ts';
+import { formatPath, type ManifestPath } from './manifest-path.ts';
+import type { ProblemList } from './manifest-problems.ts';
+
+/** Adds what a manifest names twice, or says of one person in two ways. */
+export function checkDuplicates(manifest: Manifest, problems: ProblemList): void {
+  const once = new Once(problems);
+  for (const account of manifest.accounts) {
+    once.add('account', account.id, [...account.path, 'id']);
+    for (const { clientId, path } of account.integrations)
+      once.add('integration', clientId, [...path, 'clientId']);
+    checkAccount(account, problems);
+  }
+  checkPeople(
+    manifest.accounts.flatMap((account) => account.users),
+    problems,
+  );
+}
+
+function checkAccount(account: ManifestAccount, problems: ProblemList): void {
+  const once = new Once(problems);
+  for (const { email, path } of account.users) once.add('user', email, [...path, 'email']);
+  for (const { address, path } of account.senders)
+    once.add('sender', address, [...path, 'address']);
+  for (const { id, path } of account.templates) once.add('template', id, [...path, 'id']);
+  for (const { id, path } of account.lists) once.add('list', id, [...path, 'id']);
+}
+
+class Once {
+  readonly #seen = new Map<string, ManifestPath>();
+  readonly #problems: ProblemList;
+
+  constructor(problems: ProblemList) {
+    this.#problems = problems;
+  }
+
+  add(kind: string, id: string, path: ManifestPath): void {
+    const key = `${kind} ${id}`;
+    const before = this.#seen.get(key);
+    if (before === undefined) this.#seen.set(key, path);
+    else this.#problems.add(path, `is the same as ${formatPath(before)}`);
+  }
+}
+
+/** People are global: several accounts may name one, but only under one name and with one password. */
+function checkPeople(users: readonly ManifestUser[], problems: ProblemList): void {
+  for (const member of ['name', 'password'] as const) {
+    const first = new Map<string, ManifestUser>();
+    for (const user of users) {
+      if (user[member] === undefined) continue;
+      const before = first.get(user.email);
+      if (before === undefined) first.set(user.email, user);
+      else if (before[member] !== user[member]) {
+        const where = formatPath([...before.path, member]);
+        problems.add([...user.path, member], `differs from ${where} of the same person`);
+      }
+    }
+  }
+}

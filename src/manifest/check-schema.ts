@@ -1,0 +1,113 @@
+import { Ajv, type ErrorObject } from 'ajv';
+import type { ManifestPath } from './manifest-path.ts';
+import type { ProblemList } from './manifest-problems.ts';
+import { ManifestSchema, type RawManifest } from './manifest-schema.ts';
+
+/**
+ * Checks a value against the manifest's schema and adds what breaks it, in the words of a person.
+ * @returns the value, or undefined where it breaks the schema
+ */
+export function checkSchema(value: unknown, problems: ProblemList): RawManifest | undefined {
+  const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true });
+  ajv.addVocabulary(['patternErrorMessage']);
+  const check = ajv.compile<RawManifest>(ManifestSchema);
+  if (check(value)) return value;
+  for (const { path, message } of describeSchemaErrors(check.errors ?? [], value))
+    problems.add(path, message);
+  return undefined;
+}
+
+/** What breaks a schema, in the words of a person. The errors must be verbose, and all of them. */
+export function describeSchemaErrors(
+  errors: readonly ErrorObject[],
+  value: unknown,
+): { readonly path: ManifestPath; readonly message: string }[] {
+  return withoutAlternatives(errors).map((error) => ({
+    path: pathOf(error, value),
+    message: describe(error),
+  }));
+}
+
+/** Of a union only the union's own error is kept: those of its branches contradict each other. */
+function withoutAlternatives(errors: readonly ErrorObject[]): ErrorObject[] {
+  const unions = errors.filter((error) => error.keyword === 'anyOf');
+  return errors.filter((error) => !unions.some((union) => isInside(error, union)));
+}
+
+function isInside(error: ErrorObject, union: ErrorObject): boolean {
+  return (
+    error !== union &&
+    (error.instancePath === union.instancePath ||
+      error.instancePath.startsWith(`${union.instancePath}/`))
+  );
+}
+
+/** A JSON Pointer (RFC 6901) as a path; a step into a list becomes a number. */
+function pathOf(error: ErrorObject, value: unknown): ManifestPath {
+  const steps = error.instancePath
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const { additionalProperty, missingProperty } = error.params as Record<string, unknown>;
+  for (const last of [additionalProperty, missingProperty]) {
+    if (typeof last === 'string') steps.push(last);
+  }
+  const path: (string | number)[] = [];
+  let inside = value;
+  for (const step of steps) {
+    path.push(Array.isArray(inside) ? Number(step) : step);
+    inside = (inside as Record<string, unknown> | undefined)?.[step];
+  }
+  return path;
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  string: 'text',
+  boolean: 'true or false',
+  integer: 'a whole number',
+  array: 'a list',
+  object: 'a group of members',
+};
+
+function describe(error: ErrorObject): string {
+  const schema = error.parentSchema as Record<string, unknown>;
+  const { limit, type } = error.params as Record<string, unknown>;
+  switch (error.keyword) {
+    case 'additionalProperties':
+      return `is not part of the format; known here are ${Object.keys(schema.properties as object).join(', ')}`;
+    case 'required':
+      return 'is missing';
+    case 'type':
+      return describeType(String(type), error.data);
+    case 'anyOf':
+      return 'must be text, or { file: … } with the path of a file';
+    case 'enum':
+      return `must be one of ${(schema.enum as unknown[]).join(', ')}`;
+    case 'pattern':
+      return String(schema.patternErrorMessage ?? 'has not the form that it must have');
+    case 'minLength':
+      return limit === 1 ? 'is empty' : `must have at least ${limit} characters`;
+    case 'maxLength':
+      return `must have at most ${limit} characters`;
+    case 'minItems':
+      return `must have at least ${limit} ${limit === 1 ? 'entry' : 'entries'}`;
+    case 'maxItems':
+      return `must have at most ${limit} entries`;
+    case 'uniqueItems':
+      return 'has an entry twice';
+    case 'minimum':
+      return `must be at least ${limit}`;
+    case 'maximum':
+      return `must be at most ${limit}`;
+    default:
+      return error.message ?? 'is not valid';
+  }
+}
+
+function describeType(type: string, data: unknown): string {
+  const wanted = kinds[type] ?? type;
+  if (data === null) return `is empty; it must be ${wanted}`;
+  if (type === 'string' && (typeof data === 'number' || typeof data === 'boolean'))
+    return 'must be text: put it in quotes';
+  return `must be ${wanted}`;
+}

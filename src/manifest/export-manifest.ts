@@ -1,0 +1,114 @@
+import { readAccount } from '../account/account-store.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import { readLists } from '../list/list-store.ts';
+import { readSenders } from '../sender/sender-store.ts';
+import { readIntegrations } from '../session/integration-store.ts';
+import type {
+  RawAccount,
+  RawIntegration,
+  RawList,
+  RawManifest,
+  RawSender,
+  RawTemplate,
+  RawUser,
+} from './manifest-schema.ts';
+import {
+  type PublishedContent,
+  readAccountIds,
+  readPublishedContents,
+  readUsers,
+} from './read-manifest-store.ts';
+
+type Kysely = Database['kysely'];
+
+/** Names the CSV file of a list's contacts beside the manifest; undefined: they are left out. */
+export type NameContactFile = (accountId: AccountId, listId: string) => string | undefined;
+
+/**
+ * The manifest that an installation could have been set up with. Secrets are not part of it: passwords and client secrets
+ * are known to nobody, so applying it to another installation needs new ones.
+ */
+export async function exportManifest(
+  kysely: Kysely,
+  nameContactFile: NameContactFile,
+): Promise<RawManifest> {
+  const accounts: RawAccount[] = [];
+  for (const accountId of await readAccountIds(kysely)) {
+    const account = await exportAccount(kysely, accountId, nameContactFile);
+    if (account !== undefined) accounts.push(account);
+  }
+  return escapeReferences({ accounts }) as RawManifest;
+}
+
+async function exportAccount(
+  kysely: Kysely,
+  accountId: AccountId,
+  nameContactFile: NameContactFile,
+): Promise<RawAccount | undefined> {
+  const account = await readAccount(kysely, accountId);
+  if (account === undefined) return undefined;
+  const { id, name, suspended, retentionDays } = account;
+  const templates = await readPublishedContents(kysely, id);
+  return {
+    id,
+    name,
+    addOns: [...account.addOns].sort() as RawAccount['addOns'] & string[],
+    suspended,
+    retentionDays,
+    users: (await readUsers(kysely, id)).map((user): RawUser => ({ ...user })),
+    senders: (await readSenders(kysely, id)).map(
+      ({ address, displayNames, verified }): RawSender => ({
+        address,
+        displayNames: [...displayNames],
+        verified,
+      }),
+    ),
+    integrations: (await readIntegrations(kysely, id)).map(
+      ({ clientId, name: called, redirectUri, grants }): RawIntegration => ({
+        clientId,
+        name: called,
+        redirectUri,
+        grants: [...grants].sort(),
+      }),
+    ),
+    templates: templates.map(exportTemplate),
+    lists: (await readLists(kysely, id)).map((list): RawList => {
+      const csv = nameContactFile(id, list.id);
+      return {
+        id: list.id,
+        name: list.name,
+        folderName: list.folderName,
+        description: list.description,
+        ...(csv === undefined ? {} : { csv }),
+      };
+    }),
+  };
+}
+
+function exportTemplate(row: PublishedContent): RawTemplate {
+  const { subject, previewText, html, mjml, text, fields = {} } = row.source;
+  return {
+    id: row.id,
+    name: row.name,
+    createdBy: row.createdBy,
+    ...(row.senderAddress === null ? {} : { sender: row.senderAddress }),
+    subject,
+    ...(previewText === undefined ? {} : { previewText }),
+    ...(html === undefined ? {} : { html }),
+    ...(mjml === undefined ? {} : { mjml }),
+    ...(text === undefined ? {} : { text }),
+    ...(Object.keys(fields).length === 0 ? {} : { fields: { ...fields } }),
+    freshnessMinutes: Math.max(1, Math.round(row.freshnessSeconds / 60)),
+  };
+}
+
+/** What looks like a reference to the environment is meant literally. */
+function escapeReferences(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll(`\${`, () => `$\${`);
+  if (Array.isArray(value)) return value.map(escapeReferences);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, escapeReferences(member)]),
+  );
+}

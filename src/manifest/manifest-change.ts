@@ -1,0 +1,55 @@
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import type { ClientSecrets } from '../session/client-secret.ts';
+import type { ManifestPath } from './manifest-path.ts';
+import type { ProblemList } from './manifest-problems.ts';
+
+export type ChangeKind = 'account' | 'user' | 'sender' | 'integration' | 'template' | 'list';
+
+export type ChangeAction = 'created' | 'changed' | 'unchanged' | 'removed';
+
+/** What becomes of one thing that a manifest names, or no longer names. */
+export interface ManifestChange {
+  readonly account: AccountId;
+  readonly kind: ChangeKind;
+  /** The id, e-mail address or client id. */
+  readonly id: string;
+  readonly action: ChangeAction;
+  /** Where the manifest names it; undefined for what is removed. */
+  readonly path: ManifestPath | undefined;
+  /** What a person may want to know: "version 2", warnings of a template. */
+  readonly notes: readonly string[];
+}
+
+export type Transaction = Database['kysely'];
+
+/** A change and how it is made; `run` is absent where there is nothing to do. */
+export interface PlannedChange extends ManifestChange {
+  readonly run?: () => Promise<void>;
+}
+
+export interface ApplyOptions {
+  /** Removes what the manifest does not name, in the accounts that it names. */
+  readonly prune?: boolean;
+  /** Does everything, then takes it back. */
+  readonly dryRun?: boolean;
+  /** Sets passwords also of people who have one. */
+  readonly resetPasswords?: boolean;
+}
+
+/** What planning needs: it reads in the transaction in which the changes are made afterwards. */
+export interface PlanContext {
+  readonly transaction: Transaction;
+  readonly secrets: ClientSecrets;
+  readonly problems: ProblemList;
+  readonly options: ApplyOptions;
+}
+
+/** The ids among `existing` that the manifest does not name, where it is to be pruned. */
+export function toRemove<Thing>(
+  context: PlanContext,
+  existing: readonly Thing[],
+  isNamed: (thing: Thing) => boolean,
+): readonly Thing[] {
+  return context.options.prune === true ? existing.filter((thing) => !isNamed(thing)) : [];
+}

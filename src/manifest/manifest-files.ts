@@ -1,0 +1,104 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { codeOf } from '../foundation/database/sqlstate.ts';
+import { OperatorError } from '../foundation/errors.ts';
+
+/** Bytes of a manifest. */
+const largestManifest = 4 * 1024 * 1024;
+
+/** The text of a manifest and where it came from. */
+export interface ManifestText {
+  readonly text: string;
+  /** How messages name it. */
+  readonly name: string;
+  /** Files that it names are found from here. */
+  readonly folder: string;
+}
+
+/**
+ * Reads a manifest, `-` for standard input: then files that it names are found from the current folder.
+ * @throws OperatorError where it cannot be read
+ */
+export async function readManifestText(file: string): Promise<ManifestText> {
+  if (file === '-') {
+    const text = await readStandardInput();
+    if (typeof text === 'string') return { text, name: 'standard input', folder: process.cwd() };
+    throw new OperatorError(`The manifest on standard input ${text.reason}.`);
+  }
+  const text = await readTextFile(resolve(file), largestManifest);
+  if (typeof text === 'string') return { text, name: file, folder: dirname(resolve(file)) };
+  throw new OperatorError(`The manifest ${file} ${text.reason}.`);
+}
+
+/** The files that one manifest names; each is read once. */
+export class ManifestFiles {
+  readonly #folder: string;
+  readonly #read = new Map<string, Promise<string | Unreadable>>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /**
+   * The text of a file, or why there is none.
+   * @param most bytes that it may have
+   */
+  text(file: string, most: number): Promise<string | Unreadable> {
+    const path = resolve(this.#folder, file);
+    const key = `${most}:${path}`;
+    const reading = this.#read.get(key) ?? readTextFile(path, most);
+    this.#read.set(key, reading);
+    return reading;
+  }
+}
+
+/** Why a file has no text; goes on after its name. */
+export interface Unreadable {
+  readonly reason: string;
+}
+
+async function readStandardInput(): Promise<string | Unreadable> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > largestManifest) return tooLarge(largestManifest);
+  }
+  return decode(Buffer.concat(chunks));
+}
+
+async function readTextFile(path: string, most: number): Promise<string | Unreadable> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(path);
+    const facts = await handle.stat();
+    // A device or a pipe might never end.
+    if (!facts.isFile()) return { reason: 'is not a file' };
+    if (facts.size > most) return tooLarge(most);
+    return decode(await handle.readFile());
+  } catch (error) {
+    return { reason: describeReadError(codeOf(error)) };
+  } finally {
+    await handle?.close();
+  }
+}
+
+/** The text without a byte order mark, with which some editors begin a file. */
+function decode(bytes: Buffer): string | Unreadable {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return { reason: 'is not UTF-8 text' };
+  }
+}
+
+function tooLarge(most: number): Unreadable {
+  return { reason: `has more than ${most} bytes` };
+}
+
+function describeReadError(code: string | undefined): string {
+  if (code === 'ENOENT') return 'does not exist';
+  if (code === 'EACCES' || code === 'EPERM') return 'must not be read by this user';
+  return `cannot be read (${code ?? 'unknown reason'})`;
+}

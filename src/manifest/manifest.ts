@@ -1,0 +1,87 @@
+import type { RetentionDays, Role } from '../account/account.ts';
+import type { ComparableAddress } from '../foundation/email-address.ts';
+import type { AccountId, ClientId, ListId, TemplateId } from '../foundation/ids.ts';
+import type { GrantType } from '../session/integration-store.ts';
+import type { TemplateSource } from '../template/template-source.ts';
+import type { ManifestPath } from './manifest-path.ts';
+import type { Locate } from './manifest-problems.ts';
+
+/** What a manifest asks for: every value valid by itself, its files read. What it leaves out is undefined. */
+export interface Manifest {
+  readonly locate: Locate;
+  readonly accounts: readonly ManifestAccount[];
+}
+
+export interface ManifestAccount {
+  readonly path: ManifestPath;
+  readonly id: AccountId;
+  readonly name: string;
+  readonly addOns: readonly string[] | undefined;
+  readonly suspended: boolean | undefined;
+  readonly retentionDays: RetentionDays | undefined;
+  readonly users: readonly ManifestUser[];
+  readonly senders: readonly ManifestSender[];
+  readonly integrations: readonly ManifestIntegration[];
+  readonly templates: readonly ManifestTemplate[];
+  readonly lists: readonly ManifestList[];
+}
+
+export interface ManifestUser {
+  readonly path: ManifestPath;
+  /** In lower case; so are all addresses here. */
+  readonly email: ComparableAddress;
+  readonly name: string | undefined;
+  readonly password: string | undefined;
+  readonly role: Role;
+}
+
+export interface ManifestSender {
+  readonly path: ManifestPath;
+  readonly address: ComparableAddress;
+  readonly displayNames: readonly string[] | undefined;
+  readonly verified: boolean | undefined;
+}
+
+export interface ManifestIntegration {
+  readonly path: ManifestPath;
+  readonly clientId: ClientId;
+  readonly clientSecret: string | undefined;
+  readonly name: string;
+  readonly redirectUri: string | undefined;
+  readonly grants: readonly GrantType[] | undefined;
+}
+
+export interface ManifestTemplate {
+  readonly path: ManifestPath;
+  readonly id: TemplateId;
+  readonly name: string;
+  readonly createdBy: ComparableAddress;
+  readonly sender: ComparableAddress | undefined;
+  readonly freshnessSeconds: number;
+  readonly source: TemplateSource;
+  /** The files that parts of the source come from, as the manifest names them. */
+  readonly files: Readonly<Partial<Record<'html' | 'mjml' | 'text', string>>>;
+  /** The same for the same content: source, sender and freshness. */
+  readonly contentHash: Buffer;
+}
+
+export interface ManifestList {
+  readonly path: ManifestPath;
+  readonly id: ListId;
+  readonly name: string;
+  readonly folderName: string | undefined;
+  readonly description: string | undefined;
+  readonly contacts: ManifestContacts | undefined;
+}
+
+export interface ManifestContacts {
+  readonly rows: readonly ManifestContact[];
+  /** The same for the same rows. */
+  readonly contentHash: Buffer;
+}
+
+export interface ManifestContact {
+  readonly email: ComparableAddress;
+  /** The other columns by their names. */
+  readonly fields: Readonly<Record<string, string>>;
+}

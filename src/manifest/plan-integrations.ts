@@ -1,0 +1,93 @@
+import {
+  type GrantType,
+  type Integration,
+  readIntegration,
+  readIntegrations,
+  removeIntegration,
+  saveIntegration,
+} from '../session/integration-store.ts';
+import type { ManifestAccount, ManifestIntegration } from './manifest.ts';
+import { type PlanContext, type PlannedChange, toRemove } from './manifest-change.ts';
+
+const defaultRedirectUri = 'https://localhost/callback';
+const defaultGrants: readonly GrantType[] = ['authorization_code', 'refresh_token'];
+
+/** Finds out what becomes of the integrations of an account. */
+export async function planIntegrations(
+  account: ManifestAccount,
+  context: PlanContext,
+): Promise<PlannedChange[]> {
+  const changes: PlannedChange[] = [];
+  for (const integration of account.integrations) {
+    const change = await planIntegration(account, integration, context);
+    if (change !== undefined) changes.push(change);
+  }
+  const existing = await readIntegrations(context.transaction, account.id);
+  const named = new Set(account.integrations.map(({ clientId }) => clientId));
+  for (const { clientId } of toRemove(context, existing, ({ clientId }) => named.has(clientId))) {
+    changes.push({
+      account: account.id,
+      kind: 'integration',
+      id: clientId,
+      action: 'removed',
+      path: undefined,
+      notes: [],
+      run: () => removeIntegration(context.transaction, account.id, clientId),
+    });
+  }
+  return changes;
+}
+
+async function planIntegration(
+  account: ManifestAccount,
+  given: ManifestIntegration,
+  { transaction, secrets, problems }: PlanContext,
+): Promise<PlannedChange | undefined> {
+  const before = await readIntegration(transaction, given.clientId);
+  if (before !== undefined && before.accountId !== account.id) {
+    problems.add([...given.path, 'clientId'], 'is an integration of another account');
+    return undefined;
+  }
+  const secretHash =
+    given.clientSecret === undefined ? before?.secretHash : secrets.hash(given.clientSecret);
+  if (secretHash === undefined) {
+    problems.add([...given.path, 'clientSecret'], 'is missing; a new integration needs one');
+    return undefined;
+  }
+  const after: Integration = {
+    clientId: given.clientId,
+    accountId: account.id,
+    name: given.name,
+    redirectUri: given.redirectUri ?? before?.redirectUri ?? defaultRedirectUri,
+    grants: new Set(given.grants ?? before?.grants ?? defaultGrants),
+    disabled: before?.disabled ?? false,
+    secretHash,
+  };
+  const named = {
+    account: account.id,
+    kind: 'integration',
+    id: given.clientId,
+    path: given.path,
+  } as const;
+  if (before !== undefined && isSame(before, after))
+    return { ...named, action: 'unchanged', notes: [] };
+  const rotated = before !== undefined && !before.secretHash.equals(secretHash);
+  return {
+    ...named,
+    action: before === undefined ? 'created' : 'changed',
+    notes: rotated ? ['new secret'] : [],
+    run: async () => {
+      await saveIntegration(transaction, after);
+    },
+  };
+}
+
+function isSame(a: Integration, b: Integration): boolean {
+  return (
+    a.name === b.name &&
+    a.redirectUri === b.redirectUri &&
+    a.grants.size === b.grants.size &&
+    a.grants.isSubsetOf(b.grants) &&
+    a.secretHash.equals(b.secretHash)
+  );
+}

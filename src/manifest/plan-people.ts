@@ -1,0 +1,111 @@
+import { verify } from '@node-rs/argon2';
+import { hashPassword } from '../account/hash-password.ts';
+import {
+  createPerson,
+  findPersonByEmail,
+  type PersonWithPassword,
+  renamePerson,
+  setPasswordHash,
+} from '../account/person-store.ts';
+import { newPersonId, type PersonId } from '../foundation/ids.ts';
+import { endTokensOfPerson } from '../session/end-tokens-store.ts';
+import type { Manifest } from './manifest.ts';
+import type { ChangeAction, PlanContext } from './manifest-change.ts';
+
+/** A person whom a manifest names, in however many accounts. */
+export interface PlannedPerson {
+  readonly id: PersonId;
+  readonly action: Exclude<ChangeAction, 'removed'>;
+  readonly notes: readonly string[];
+  /** Does nothing the second time. */
+  readonly run: () => Promise<void>;
+}
+
+/** The people whom a manifest names, by their addresses. */
+export type PlannedPeople = ReadonlyMap<string, PlannedPerson>;
+
+/** Finds out what becomes of the people themselves; their memberships belong to the accounts. */
+export async function planPeople(manifest: Manifest, context: PlanContext): Promise<PlannedPeople> {
+  const people = new Map<string, PlannedPerson>();
+  const users = manifest.accounts.flatMap((account) => account.users);
+  for (const { email } of users) {
+    if (people.has(email)) continue;
+    const same = users.filter((user) => user.email === email);
+    const name = same.find((user) => user.name !== undefined)?.name;
+    const password = same.find((user) => user.password !== undefined)?.password;
+    people.set(email, await planPerson(email, name, password, context));
+  }
+  return people;
+}
+
+async function planPerson(
+  email: string,
+  name: string | undefined,
+  password: string | undefined,
+  context: PlanContext,
+): Promise<PlannedPerson> {
+  const existing = await findPersonByEmail(context.transaction, email);
+  const steps =
+    existing === undefined
+      ? planNew(email, name, password, context)
+      : await planExisting(existing, name, password, context);
+  let done = false;
+  return {
+    ...steps,
+    run: async () => {
+      if (done) return;
+      done = true;
+      await steps.run();
+    },
+  };
+}
+
+function planNew(
+  email: string,
+  name: string | undefined,
+  password: string | undefined,
+  { transaction }: PlanContext,
+): PlannedPerson {
+  const id = newPersonId();
+  return {
+    id,
+    action: 'created',
+    notes: password === undefined ? ['without a password'] : [],
+    run: async () => {
+      const passwordHash = password === undefined ? undefined : await hashPassword(password);
+      await createPerson(transaction, { id, email, name: name ?? email, passwordHash });
+    },
+  };
+}
+
+async function planExisting(
+  person: PersonWithPassword,
+  name: string | undefined,
+  password: string | undefined,
+  context: PlanContext,
+): Promise<PlannedPerson> {
+  const { transaction } = context;
+  const renamed = name !== undefined && name !== person.name;
+  const reset = await isReset(person, password, context);
+  return {
+    id: person.id,
+    action: renamed || reset ? 'changed' : 'unchanged',
+    notes: reset ? ['new password'] : [],
+    run: async () => {
+      if (renamed) await renamePerson(transaction, person.id, name);
+      if (!reset || password === undefined) return;
+      await setPasswordHash(transaction, person.id, await hashPassword(password));
+      await endTokensOfPerson(transaction, person.id);
+    },
+  };
+}
+
+/** The password that a person has already is no reset, and ends no token. */
+async function isReset(
+  person: PersonWithPassword,
+  password: string | undefined,
+  { options }: PlanContext,
+): Promise<boolean> {
+  if (options.resetPasswords !== true || password === undefined) return false;
+  return person.passwordHash === undefined || !(await verify(person.passwordHash, password));
+}

@@ -1,0 +1,147 @@
+import type { PersonId } from '../foundation/ids.ts';
+import { compileTemplate } from '../template/compile-template.ts';
+import type { CompiledTemplate } from '../template/compiled-template.ts';
+import type { TemplateProblem } from '../template/template-problem.ts';
+import {
+  publishVersion,
+  readTemplates,
+  removeTemplate,
+  saveTemplate,
+  type TemplateRow,
+} from '../template/template-store.ts';
+import type { ManifestAccount, ManifestTemplate } from './manifest.ts';
+import { type PlanContext, type PlannedChange, toRemove } from './manifest-change.ts';
+import type { MembersAfter } from './plan-users.ts';
+
+/** What templates of an account may refer to once the manifest is applied. */
+export interface TemplateSurroundings {
+  readonly members: MembersAfter;
+  readonly senders: ReadonlySet<string>;
+}
+
+/** Finds out what becomes of the templates of an account; compiles those whose content is new. */
+export async function planTemplates(
+  account: ManifestAccount,
+  surroundings: TemplateSurroundings,
+  context: PlanContext,
+): Promise<PlannedChange[]> {
+  const existing = await readTemplates(context.transaction, account.id);
+  const changes: PlannedChange[] = [];
+  for (const template of account.templates) {
+    const before = existing.find(({ id }) => id === template.id);
+    const createdBy = checkReferences(template, surroundings, context);
+    const change = await planTemplate({ account, template, before, createdBy }, context);
+    if (change !== undefined) changes.push(change);
+  }
+  const inUse = existing.filter(({ removed }) => !removed);
+  const named = new Set(account.templates.map(({ id }) => id));
+  for (const { id } of toRemove(context, inUse, ({ id }) => named.has(id))) {
+    changes.push({
+      account: account.id,
+      kind: 'template',
+      id,
+      action: 'removed',
+      path: undefined,
+      notes: [],
+      run: () => removeTemplate(context.transaction, account.id, id),
+    });
+  }
+  return changes;
+}
+
+/** What a template names has to be there, as the default From is made of it. */
+function checkReferences(
+  template: ManifestTemplate,
+  { members, senders }: TemplateSurroundings,
+  { problems }: PlanContext,
+): PersonId | undefined {
+  const { path, sender } = template;
+  if (sender !== undefined && !senders.has(sender))
+    problems.add([...path, 'sender'], 'is no sender of the account');
+  const createdBy = members.get(template.createdBy);
+  if (createdBy === undefined) problems.add([...path, 'createdBy'], 'is no user of the account');
+  return createdBy;
+}
+
+interface Planned {
+  readonly account: ManifestAccount;
+  readonly template: ManifestTemplate;
+  readonly before: TemplateRow | undefined;
+  readonly createdBy: PersonId | undefined;
+}
+
+async function planTemplate(
+  { account, template, before, createdBy }: Planned,
+  context: PlanContext,
+): Promise<PlannedChange | undefined> {
+  const { transaction } = context;
+  const accountId = account.id;
+  const named = {
+    account: accountId,
+    kind: 'template',
+    id: template.id,
+    path: template.path,
+  } as const;
+  const sameContent = before?.contentHash?.equals(template.contentHash) === true;
+  const fresh = sameContent ? undefined : await compile(template, context);
+  if (createdBy === undefined || (fresh === undefined && !sameContent)) return undefined;
+  const sameSettings =
+    before !== undefined &&
+    !before.removed &&
+    before.name === template.name &&
+    before.createdBy === createdBy;
+  if (sameContent && sameSettings) return { ...named, action: 'unchanged', notes: [] };
+  const isNew = before === undefined || before.removed;
+  const number = (before?.latestVersion ?? 0) + 1;
+  return {
+    ...named,
+    action: isNew ? 'created' : 'changed',
+    notes: fresh === undefined ? [] : [`version ${number}`, ...fresh.warnings],
+    run: async () => {
+      const { id, name } = template;
+      await saveTemplate(transaction, { accountId, id, name, createdBy });
+      if (fresh === undefined) return;
+      await publishVersion(transaction, {
+        accountId,
+        templateId: id,
+        contentHash: template.contentHash,
+        senderAddress: template.sender,
+        freshnessSeconds: template.freshnessSeconds,
+        source: template.source,
+        compiled: fresh.compiled,
+      });
+    },
+  };
+}
+
+interface Fresh {
+  readonly compiled: CompiledTemplate;
+  readonly warnings: readonly string[];
+}
+
+async function compile(
+  template: ManifestTemplate,
+  { problems }: PlanContext,
+): Promise<Fresh | undefined> {
+  const { compiled, problems: found } = await compileTemplate(template.source);
+  for (const problem of found) {
+    if (problem.severity === 'error')
+      problems.add([...template.path, problem.part], describe(problem, template));
+  }
+  if (compiled === null) return undefined;
+  const warnings = found
+    .filter(({ severity }) => severity === 'warning')
+    .map((problem) => `warning: ${problem.part} ${describe(problem, template)}`);
+  return { compiled, warnings };
+}
+
+/** The place is counted in the file, or in the text that stands in the manifest. */
+function describe(problem: TemplateProblem, template: ManifestTemplate): string {
+  const { part, line, column, message } = problem;
+  const file =
+    part === 'html' || part === 'mjml' || part === 'text' ? template.files[part] : undefined;
+  const at =
+    line === undefined ? [] : [`line ${line}${column === undefined ? '' : `, column ${column}`}`];
+  const where = [...(file === undefined ? [] : [file]), ...at].join(' ');
+  return where === '' ? message : `(${where}) ${message}`;
+}

@@ -1,0 +1,77 @@
+import { sql } from 'kysely';
+import type { Role } from '../account/account.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId, ListId } from '../foundation/ids.ts';
+import type { TemplateSource } from '../template/template-source.ts';
+
+type Kysely = Database['kysely'];
+
+/** The ids of all accounts, in their order. */
+export async function readAccountIds(kysely: Kysely): Promise<AccountId[]> {
+  const rows = await kysely.selectFrom('account').select('id').orderBy('id').execute();
+  return rows.map(({ id }) => id as AccountId);
+}
+
+/** The users of an account as a manifest names them. */
+export async function readUsers(
+  kysely: Kysely,
+  accountId: AccountId,
+): Promise<{ readonly email: string; readonly name: string; readonly role: Role }[]> {
+  const { rows } = await sql<{ email: string; name: string; role: Role }>`
+    select p.email, p.name, m.role from membership m join person p on p.id = m.person_id
+    where m.account_id = ${accountId} order by m.created_at, p.email`.execute(kysely);
+  return rows;
+}
+
+/** A published template as a manifest names it. */
+export interface PublishedContent {
+  readonly id: string;
+  readonly name: string;
+  readonly createdBy: string;
+  readonly senderAddress: string | null;
+  readonly freshnessSeconds: number;
+  readonly source: TemplateSource;
+}
+
+/** The templates in use of an account with what is published of them. */
+export async function readPublishedContents(
+  kysely: Kysely,
+  accountId: AccountId,
+): Promise<PublishedContent[]> {
+  const { rows } = await sql<PublishedContent>`
+    select t.id, t.name, p.email as "createdBy", v.sender_address as "senderAddress",
+      v.freshness_seconds as "freshnessSeconds", v.source
+    from template t
+    join person p on p.id = t.created_by
+    join template_version v
+      on v.account_id = ${accountId} and v.template_id = t.id and v.version = t.published_version
+    where t.account_id = ${accountId} and t.removed_at is null order by t.id`.execute(kysely);
+  return rows;
+}
+
+/** Contacts of a list by address, after one. */
+export async function readContactsAfter(
+  kysely: Kysely,
+  accountId: AccountId,
+  listId: ListId,
+  after: string,
+  limit: number,
+): Promise<{ readonly email: string; readonly fields: Readonly<Record<string, string>> }[]> {
+  const { rows } = await sql<{ email: string; fields: Record<string, string> }>`
+    select email, fields from contact
+    where account_id = ${accountId} and list_id = ${listId} and email > ${after}
+    order by email limit ${limit}`.execute(kysely);
+  return rows;
+}
+
+/** The names of all fields of a list's contacts. */
+export async function readContactColumns(
+  kysely: Kysely,
+  accountId: AccountId,
+  listId: ListId,
+): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select distinct key as name from contact, jsonb_object_keys(fields) key
+    where account_id = ${accountId} and list_id = ${listId} order by 1`.execute(kysely);
+  return rows.map(({ name }) => name);
+}

@@ -1,0 +1,63 @@
+import { shortestPassword } from '../account/hash-password.ts';
+import {
+  type ComparableAddress,
+  normaliseAddress,
+  parseEmailAddress,
+} from '../foundation/email-address.ts';
+import type { ManifestFiles } from './manifest-files.ts';
+import type { ManifestPath } from './manifest-path.ts';
+import type { ProblemList } from './manifest-problems.ts';
+
+/** What building a part of a manifest needs. */
+export interface BuildContext {
+  readonly files: ManifestFiles;
+  readonly problems: ProblemList;
+}
+
+/** Hashing takes time with the length. */
+const longestPassword = 1_000;
+
+/** The address in the spelling for comparing. */
+export function readAddress(
+  text: string,
+  path: ManifestPath,
+  problems: ProblemList,
+): ComparableAddress {
+  const parsed = parseEmailAddress(text);
+  if (parsed.ok) return normaliseAddress(parsed.address);
+  problems.add(path, `is no e-mail address: it ${parsed.reason}`);
+  return text.toLowerCase() as ComparableAddress;
+}
+
+/** A name is shown in pages and headers: no control characters, no halves of characters. */
+export function checkText(text: string, path: ManifestPath, problems: ProblemList): string {
+  if (/\p{Cc}/u.test(text)) problems.add(path, 'has a control character');
+  if (!text.isWellFormed()) problems.add(path, 'has half of a character (an unpaired surrogate)');
+  return text;
+}
+
+/** Its value comes from the environment, so the schema that editors use does not know its length. */
+export function checkPassword(
+  text: string | undefined,
+  path: ManifestPath,
+  problems: ProblemList,
+): string | undefined {
+  if (text === undefined) return undefined;
+  const length = Array.from(text).length;
+  if (length < shortestPassword)
+    problems.add(path, `must have at least ${shortestPassword} characters`);
+  if (length > longestPassword)
+    problems.add(path, `must have at most ${longestPassword} characters`);
+  return text;
+}
+
+/** VSCHAR of RFC 6749 appendix A.2; long enough that guessing is hopeless although only a fast hash is stored. */
+export function checkSecret(
+  text: string | undefined,
+  path: ManifestPath,
+  problems: ProblemList,
+): string | undefined {
+  if (text !== undefined && !/^[ -~]{24,1000}$/.test(text))
+    problems.add(path, 'must be 24 to 1000 printable ASCII characters');
+  return text;
+}

@@ -1,0 +1,184 @@
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import { type AccountId, type MessageId, newId, type TemplateId } from '../foundation/ids.ts';
+import type { ClaimedMessage, UncertainPolicy } from './attempt.ts';
+import { claimSize } from './claim-size.ts';
+import { runStatement } from './run-statement-store.ts';
+
+interface ClaimedRow {
+  message_id: MessageId;
+  retention_days: number;
+  fence: string;
+  attempts: number;
+  pending: number[];
+  held: number[];
+  uncertain: boolean;
+  canceled: boolean;
+  paused_destinations: string[] | null;
+  milliseconds_left: number;
+  template_id: TemplateId | null;
+  template_version: number;
+  accepted_at: Date;
+  deliver_when_delayed: boolean;
+  transactional: boolean;
+  track_opens: boolean;
+  track_clicks: boolean;
+  when_uncertain: UncertainPolicy | null;
+  content: unknown;
+}
+
+/** Finds due messages and takes leases on them. */
+export class ClaimStore {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #leaseMilliseconds: number;
+
+  constructor(database: Database, clock: Clock, leaseMilliseconds: number) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#leaseMilliseconds = leaseMilliseconds;
+  }
+
+  /**
+   * Accounts that are neither suspended nor paused and have a due message. Walks the index from account to account (a loose index
+   * scan), so its cost is that of the accounts that wait, not of their messages.
+   */
+  async findDueAccounts(): Promise<AccountId[]> {
+    const { rows } = await runStatement<{ account_id: AccountId }>(this.#database, {
+      name: 'queue-find-due-accounts',
+      text: `
+        with recursive waiting (account_id, priority) as (
+          (select account_id, priority from queue_entry order by account_id, priority limit 1)
+          union all
+          select next.account_id, next.priority
+          from waiting
+          cross join lateral (
+            select q.account_id, q.priority from queue_entry q
+            where (q.account_id, q.priority) > (waiting.account_id, waiting.priority)
+            order by q.account_id, q.priority limit 1) next
+        )
+        select distinct waiting.account_id
+        from waiting
+        where (
+            select q.due_at from queue_entry q
+            where q.account_id = waiting.account_id and q.priority = waiting.priority
+            order by q.due_at limit 1) <= now() + $1::float8 * interval '1 ms'
+          and not exists (
+            select from account a where a.id = waiting.account_id and a.suspended_at is not null)
+          and not exists (
+            select from delivery_pause p where p.account_id = waiting.account_id and p.destination = '*')`,
+      values: [this.#clock.offset],
+    });
+    return rows.map((row) => row.account_id);
+  }
+
+  /**
+   * Leases up to `most` due messages of an account (`claimSize` of it), transactional ones first, and reads what sending them needs. One
+   * short statement; no transaction stays open. A message whose earlier lease ended in stage `dot` is uncertain: its
+   * event and state are written here, so that it is on record before anything is sent again.
+   */
+  async claim(accountId: AccountId, most: number): Promise<ClaimedMessage[]> {
+    const asked = performance.now();
+    const owner = newId();
+    const size = claimSize(most);
+    const { rows } = await runStatement<ClaimedRow>(this.#database, {
+      name: `queue-claim-${size}`,
+      text: claimStatement(size),
+      values: [accountId, this.#clock.offset, owner, this.#leaseMilliseconds],
+    });
+    return rows.map((row) => readClaimed(accountId, row, owner, asked + this.#leaseMilliseconds));
+  }
+}
+
+/**
+ * A claim is not flushed by itself: one that a crash of the database undoes leaves the entry as it was, without this
+ * claim's name, so the dot that is asked for under it is refused; and the flush of a granted dot takes the claim with it.
+ * The name is new for each claim, since the fence of a claim that was undone is given out again.
+ * Ordinary entries that are locked here and not taken are free again when the statement ends.
+ * The lateral limit keeps the planner at one index look-up per message, in the one partition that retention_days names.
+ */
+function claimStatement(size: number): string {
+  return `
+  with moment as materialized (
+    select now() + $2::float8 * interval '1 ms' as now
+    where set_config('synchronous_commit', 'off', true) is not null
+      and not exists (select from account a where a.id = $1 and a.suspended_at is not null)
+      and not exists (select from delivery_pause p where p.account_id = $1 and p.destination = '*')),
+  urgent as materialized (
+    select q.message_id, q.stage from queue_entry q
+    where q.account_id = $1 and q.priority = 0 and q.due_at <= (select now from moment)
+    order by q.due_at limit ${size} for update of q skip locked),
+  ordinary as materialized (
+    select q.message_id, q.stage from queue_entry q
+    where q.account_id = $1 and q.priority > 0 and q.due_at <= (select now from moment)
+    order by q.priority, q.due_at limit ${size} for update of q skip locked),
+  due as materialized (select * from urgent union all select * from ordinary limit ${size}),
+  leased as (
+    update queue_entry q
+    set lease_owner = $3, fence = q.fence + 1, attempts = q.attempts + 1, stage = 'claimed',
+      due_at = moment.now + $4::float8 * interval '1 ms'
+    from due, moment
+    where q.account_id = $1 and q.message_id = due.message_id
+    returning q.message_id, q.retention_days, q.priority, q.fence, q.attempts, q.pending, q.held, q.expires_at, q.canceled,
+      coalesce(due.stage = 'dot', false) as uncertain),
+  marked as (
+    update message m set state = 'uncertain', state_at = moment.now
+    from leased l, moment
+    where l.uncertain and 0 = any (l.pending)
+      and m.account_id = $1 and m.id = l.message_id and m.retention_days = l.retention_days),
+  recorded as (
+    insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
+    select $1, l.message_id, l.retention_days, gen_random_uuid(), moment.now, 'uncertain', recipient,
+      json_build_object('attempt', l.attempts - 1, 'reason',
+        'the worker was lost after the final dot may have left')
+    from leased l cross join unnest(l.pending) recipient cross join moment
+    where l.uncertain)
+  select l.message_id, l.retention_days, l.fence, l.attempts, l.pending, l.held, l.uncertain, l.canceled,
+    (select array_agg(p.destination) from delivery_pause p where p.account_id = $1) as paused_destinations,
+    extract(epoch from l.expires_at - moment.now)::float8 * 1000 as milliseconds_left,
+    m.template_id, m.template_version, m.accepted_at, m.deliver_when_delayed, m.transactional,
+    m.track_opens, m.track_clicks, t.when_uncertain, m.content
+  from leased l
+  cross join moment
+  left join lateral (
+    select * from message m
+    where m.account_id = $1 and m.id = l.message_id and m.retention_days = l.retention_days
+    limit 1) m on true
+  left join lateral (
+    select t.when_uncertain from template t where t.account_id = $1 and t.id = m.template_id limit 1) t on true
+  order by l.priority, l.message_id`;
+}
+
+function readClaimed(
+  accountId: AccountId,
+  row: ClaimedRow,
+  owner: string,
+  leaseEnds: number,
+): ClaimedMessage {
+  return {
+    accountId,
+    messageId: row.message_id,
+    retentionDays: row.retention_days,
+    owner,
+    fence: row.fence,
+    attempt: row.attempts,
+    pending: row.pending,
+    held: row.held,
+    uncertain: row.uncertain,
+    canceled: row.canceled,
+    pausedDestinations: row.paused_destinations ?? [],
+    // A message that nobody had time for gets its one try, unless being late makes it worthless.
+    expired: row.milliseconds_left <= 0 && (row.attempts > 1 || row.deliver_when_delayed === false),
+    millisecondsLeft: row.milliseconds_left,
+    whenUncertain: row.when_uncertain ?? 'resend',
+    acceptedAt: row.accepted_at,
+    deliverWhenDelayed: row.deliver_when_delayed,
+    transactional: row.transactional,
+    templateId: row.template_id ?? ('' as TemplateId),
+    templateVersion: row.template_version,
+    trackOpens: row.track_opens,
+    trackClicks: row.track_clicks,
+    content: row.content,
+    leaseEnds,
+  };
+}

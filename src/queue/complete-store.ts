@@ -1,0 +1,129 @@
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import { isRepeatable } from '../foundation/database/sqlstate.ts';
+import { newId } from '../foundation/ids.ts';
+import { runStatement } from './run-statement-store.ts';
+import type { Completion, EventDraft } from './settle-attempt.ts';
+
+/** Most characters of one event's detail; a longer one loses its transcript, then all but its reason. */
+const longestDetail = 32_000;
+
+/** Writes what attempts came to. */
+export class CompleteStore {
+  readonly #database: Database;
+  readonly #clock: Clock;
+
+  constructor(database: Database, clock: Clock) {
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  /**
+   * Writes outcomes in one statement: queue entries go or wait again, message states and events follow. What names a
+   * fence that is no longer current changes nothing at all.
+   * @returns for each whether it was written
+   */
+  async complete(completions: readonly Completion[]): Promise<boolean[]> {
+    const run = () =>
+      runStatement<{ place: number }>(this.#database, {
+        name: 'queue-complete',
+        text: completeStatement,
+        values: [
+          this.#clock.offset,
+          JSON.stringify(completions.map(itemOf)),
+          JSON.stringify(completions.flatMap(eventsOf)),
+        ],
+      });
+    const { rows } = await run().catch((error: unknown) => {
+      if (isRepeatable(error)) return run();
+      throw error;
+    });
+    const answers = completions.map(() => false);
+    for (const { place } of rows) answers[place] = true;
+    return answers;
+  }
+}
+
+const completeStatement = `
+  with moment as materialized (select now() + $1::float8 * interval '1 ms' as now),
+  item as materialized (
+    select * from json_to_recordset($2::json) as x (place int, account_id text, message_id uuid, owner uuid, fence bigint,
+      done boolean, released boolean, state text, due_in float8, pending smallint[], held smallint[], reason text,
+      content json)),
+  gone as (
+    delete from queue_entry q using item
+    where item.done and q.account_id = item.account_id and q.message_id = item.message_id
+      and q.fence = item.fence and q.lease_owner = item.owner
+    returning item.place, q.account_id, q.message_id, q.retention_days),
+  kept as (
+    update queue_entry q
+    set lease_owner = null, stage = null, pending = item.pending, held = item.held,
+      reason = case when q.paused then q.reason else item.reason end,
+      attempts = q.attempts - case when item.released then 1 else 0 end,
+      due_at = case when q.paused then 'infinity'
+        else coalesce(moment.now + item.due_in * interval '1 ms', 'infinity') end
+    from item, moment
+    where not item.done and q.account_id = item.account_id and q.message_id = item.message_id
+      and q.fence = item.fence and q.lease_owner = item.owner
+    returning item.place, q.account_id, q.message_id, q.retention_days),
+  written as (select * from gone union all select * from kept),
+  stated as (
+    update message m
+    set state = coalesce(item.state, m.state),
+      state_at = case when item.state is null then m.state_at else moment.now end,
+      content = case when m.content is null then null else coalesce(item.content, m.content) end
+    from written join item using (place), moment
+    where (item.state is not null or item.content is not null)
+      and m.account_id = written.account_id and m.id = written.message_id
+      and m.retention_days = written.retention_days),
+  recorded as (
+    insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
+    select written.account_id, written.message_id, written.retention_days, event.id, moment.now, event.kind,
+      event.recipient, event.detail
+    from json_to_recordset($3::json) as event (place int, id uuid, kind text, recipient smallint, detail json)
+    join written using (place) cross join moment)
+  select place from written`;
+
+function itemOf(completion: Completion, place: number): Record<string, unknown> {
+  const { message } = completion;
+  return {
+    place,
+    account_id: message.accountId,
+    message_id: message.messageId,
+    owner: message.owner,
+    fence: message.fence,
+    done: completion.done,
+    released: completion.released,
+    state: completion.state ?? null,
+    due_in: completion.dueIn ?? null,
+    pending: completion.pending,
+    held: completion.held,
+    reason: completion.reason === null ? null : storable(completion.reason.slice(0, 1_000)),
+    content: completion.content,
+  };
+}
+
+function eventsOf(completion: Completion, place: number): Record<string, unknown>[] {
+  return completion.events.map((event) => ({
+    place,
+    id: newId(),
+    kind: event.kind,
+    recipient: event.recipient,
+    detail: fittingDetail(event),
+  }));
+}
+
+/** No reply, however long, may keep an outcome from being written. */
+function fittingDetail(event: EventDraft): unknown {
+  const { transcript, ...rest } = event.detail;
+  for (const detail of [event.detail, { ...rest, transcript: undefined }]) {
+    const text = JSON.stringify(detail);
+    if (text.length <= longestDetail) return JSON.parse(storable(text));
+  }
+  return { reason: storable(String(event.detail.reason ?? '').slice(0, 1_000)) };
+}
+
+/** PostgreSQL's text has no NUL, and its JSON no unpaired surrogates. */
+function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '').replaceAll('\\u0000', '');
+}

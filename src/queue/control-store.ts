@@ -1,0 +1,154 @@
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId, MessageId } from '../foundation/ids.ts';
+
+/** Which of an account's waiting messages: one, those to a domain, or all. */
+export interface Selection {
+  readonly accountId: AccountId;
+  readonly messageId?: MessageId | undefined;
+  /** A domain of To, in lower-case A-labels. */
+  readonly destination?: string | undefined;
+}
+
+export interface ControlResult {
+  /** Messages that it was done to. */
+  readonly changed: number;
+  /** Messages that are being sent at this moment and were left alone. */
+  readonly busy: number;
+}
+
+type Action = 'pause' | 'resume' | 'cancel' | 'retry';
+
+/** Messages of one statement, so that no lock lasts long. */
+const chunk = 500;
+
+const leased = 'q.lease_owner is not null and q.due_at > moment.now';
+
+/**
+ * What each action sets. A message that is being sent keeps its lease: a pause or a cancellation then holds for what comes
+ * after the attempt, a retry or a resumption has no sense.
+ */
+const changes: Readonly<Record<Action, { readonly set: string; readonly unless: string }>> = {
+  pause: {
+    set: `paused = true, reason = 'paused by hand',
+      due_at = case when ${leased} then q.due_at else 'infinity' end`,
+    unless: 'q.paused or q.canceled',
+  },
+  resume: {
+    set: `paused = false, reason = 'resumed by hand',
+      due_at = case when q.pending = '{}' then 'infinity' else moment.now end`,
+    unless: `not q.paused or ${leased}`,
+  },
+  cancel: {
+    set: `canceled = true, paused = false, pending = q.pending || q.held, held = '{}',
+      reason = 'canceled by hand',
+      due_at = case when ${leased} then q.due_at else moment.now end`,
+    unless: 'q.canceled',
+  },
+  retry: {
+    set: `paused = false, pending = q.pending || q.held, held = '{}', reason = 'retried by hand',
+      due_at = moment.now, expires_at = greatest(q.expires_at, moment.now + interval '1 hour')`,
+    unless: `q.canceled or ${leased}`,
+  },
+};
+
+/** What people do to waiting messages: pause, resume, cancel, retry now. Workers see it at their next claim. */
+export class QueueControlStore {
+  readonly #database: Database;
+  readonly #clock: Clock;
+
+  constructor(database: Database, clock: Clock) {
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  /**
+   * Does an action to the messages that wait now, each with an event. A pause or resumption of a whole account or of a
+   * destination is a setting instead, which also holds for messages that come later.
+   */
+  async control(action: Action, selection: Selection): Promise<ControlResult> {
+    const { accountId, messageId, destination } = selection;
+    if (messageId === undefined && (action === 'pause' || action === 'resume')) {
+      const changed = await this.#setPause(accountId, destination ?? '*', action === 'pause');
+      return { changed, busy: 0 };
+    }
+    let after = '00000000-0000-0000-0000-000000000000';
+    const result = { changed: 0, busy: 0 };
+    for (;;) {
+      const done = await this.#controlChunk(action, selection, after);
+      result.changed += done.changed;
+      result.busy += done.busy;
+      if (done.last === null || done.seen < chunk) return result;
+      after = done.last;
+    }
+  }
+
+  /** Destinations that an account's mail does not go to now; `*` for all. */
+  async pausedDestinations(accountId: AccountId): Promise<string[]> {
+    const { rows } = await this.#database.pool.query<{ destination: string }>(
+      'select destination from delivery_pause where account_id = $1 order by destination',
+      [accountId],
+    );
+    return rows.map((row) => row.destination);
+  }
+
+  async #setPause(accountId: AccountId, destination: string, paused: boolean): Promise<number> {
+    const { rowCount } = await this.#database.pool.query(
+      paused
+        ? `insert into delivery_pause (account_id, destination, paused_at)
+           select id, $2, now() + $3::float8 * interval '1 ms' from account where id = $1
+           on conflict do nothing`
+        : `delete from delivery_pause where account_id = $1 and destination = $2 and $3::float8 is not null`,
+      [accountId, destination, this.#clock.offset],
+    );
+    return rowCount ?? 0;
+  }
+
+  async #controlChunk(
+    action: Action,
+    selection: Selection,
+    after: string,
+  ): Promise<{ seen: number; changed: number; busy: number; last: string | null }> {
+    const { set, unless } = changes[action];
+    const { rows } = await this.#database.pool.query<{
+      seen: number;
+      changed: number;
+      busy: number;
+      last: string | null;
+    }>({
+      text: `
+        with moment as materialized (select now() + $5::float8 * interval '1 ms' as now),
+        chosen as materialized (
+          select q.message_id, q.retention_days from queue_entry q
+          where q.account_id = $1 and q.message_id > $4 and ($2::uuid is null or q.message_id = $2)
+            and ($3::text is null or exists (
+              select from message m
+              where m.account_id = $1 and m.id = q.message_id and m.retention_days = q.retention_days
+                and split_part(lower(m.content ->> 'to'), '@', -1) = $3))
+          order by q.message_id limit ${chunk} for update of q),
+        changed as (
+          update queue_entry q set ${set}
+          from chosen, moment
+          where q.account_id = $1 and q.message_id = chosen.message_id and not (${unless})
+          returning q.message_id, q.retention_days),
+        busy as (
+          select count(*)::int as count from queue_entry q join chosen using (message_id) cross join moment
+          where q.account_id = $1 and ${leased}),
+        recorded as (
+          insert into message_event (account_id, message_id, retention_days, id, at, kind, detail)
+          select $1, message_id, retention_days, gen_random_uuid(), moment.now, $6, '{"by": "hand"}'
+          from changed, moment)
+        select (select count(*) from chosen)::int as seen, (select count(*) from changed)::int as changed,
+          (select count from busy) as busy, (select max(message_id::text) from chosen) as last`,
+      values: [
+        selection.accountId,
+        selection.messageId ?? null,
+        selection.destination ?? null,
+        after,
+        this.#clock.offset,
+        `${action}-asked`,
+      ],
+    });
+    return rows[0] ?? { seen: 0, changed: 0, busy: 0, last: null };
+  }
+}

@@ -1,0 +1,69 @@
+import { GroupCommit } from '../foundation/group-commit.ts';
+import type { Log } from '../foundation/log.ts';
+import type { ClaimedMessage } from './attempt.ts';
+
+/** What the keeper needs of the database. */
+export interface Leases {
+  markDots(messages: readonly ClaimedMessage[]): Promise<boolean[]>;
+  renew(messages: readonly ClaimedMessage[]): Promise<boolean[]>;
+}
+
+/** Keeps the leases of what is under way, and grants final dots. */
+export class LeaseKeeper {
+  readonly #leases: Leases;
+  readonly #log: Log;
+  readonly #held = new Set<ClaimedMessage>();
+  readonly #dots: GroupCommit<ClaimedMessage, boolean>;
+  readonly #every: number;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(leases: Leases, leaseMilliseconds: number, log: Log) {
+    this.#leases = leases;
+    this.#log = log;
+    this.#every = leaseMilliseconds / 3;
+    this.#dots = new GroupCommit((messages) => leases.markDots(messages), {
+      most: 200,
+      concurrency: 2,
+      waiting: Number.POSITIVE_INFINITY,
+    });
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  hold(message: ClaimedMessage): void {
+    this.#held.add(message);
+    this.#timer ??= setInterval(() => void this.#renew(), this.#every);
+  }
+
+  drop(message: ClaimedMessage): void {
+    this.#held.delete(message);
+    if (this.#held.size === 0) this.#rest();
+  }
+
+  /**
+   * Asks for the final dot of a message: a fenced, flushed write, shared with all connections that ask meanwhile.
+   * @returns false where the lease was lost, or this process slept past the lease's end after the answer was given; the
+   * dot must not leave then
+   * @throws where the database cannot say: the dot must not leave either, but the lease may still be held
+   */
+  async markDot(message: ClaimedMessage): Promise<boolean> {
+    const granted = await this.#dots.add(message);
+    return granted === true && performance.now() < message.leaseEnds;
+  }
+
+  async #renew(): Promise<void> {
+    const soon = performance.now() + 2 * this.#every;
+    const ending = [...this.#held].filter((message) => message.leaseEnds < soon);
+    if (ending.length === 0) return;
+    await this.#leases.renew(ending).catch((error: unknown) => {
+      this.#log.warn({ err: error }, 'leases could not be renewed; trying again');
+    });
+  }
+
+  #rest(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,73 @@
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import { isRepeatable } from '../foundation/database/sqlstate.ts';
+import type { ClaimedMessage } from './attempt.ts';
+import { runStatement } from './run-statement-store.ts';
+
+/** Writes about leases that this process holds; each names owner and fence, so a lost lease changes nothing. */
+export class LeaseStore {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #leaseMilliseconds: number;
+
+  constructor(database: Database, clock: Clock, leaseMilliseconds: number) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#leaseMilliseconds = leaseMilliseconds;
+  }
+
+  /**
+   * Writes stage `dot` of each message in one flushed statement. It touches no indexed column, so that the table stays
+   * small under it; the lease is as long as before.
+   * @returns for each whether the lease is still held; only then may the final dot leave
+   */
+  async markDots(messages: readonly ClaimedMessage[]): Promise<boolean[]> {
+    return this.#write('queue-mark-dots', "stage = 'dot'", messages);
+  }
+
+  /** Prolongs leases. @returns for each whether it is still held */
+  async renew(messages: readonly ClaimedMessage[]): Promise<boolean[]> {
+    const asked = performance.now();
+    const prolonged = "due_at = now() + ($1::float8 + $2::float8) * interval '1 ms'";
+    const answers = await this.#write('queue-renew', prolonged, messages);
+    messages.forEach((message, place) => {
+      if (answers[place] === true) message.leaseEnds = asked + this.#leaseMilliseconds;
+    });
+    return answers;
+  }
+
+  async #write(
+    name: string,
+    change: string,
+    messages: readonly ClaimedMessage[],
+  ): Promise<boolean[]> {
+    const run = () =>
+      runStatement<{ place: number }>(this.#database, {
+        name,
+        text: `
+          update queue_entry q
+          set ${change}
+          from unnest($3::uuid[], $4::text[], $5::uuid[], $6::bigint[]) with ordinality
+            as held (owner, account_id, message_id, fence, place)
+          where q.account_id = held.account_id and q.message_id = held.message_id
+            and q.fence = held.fence and q.lease_owner = held.owner
+            and q.due_at > now() + $1::float8 * interval '1 ms' and $2::float8 is not null
+          returning held.place::int as place`,
+        values: [
+          this.#clock.offset,
+          this.#leaseMilliseconds,
+          messages.map((message) => message.owner),
+          messages.map((message) => message.accountId),
+          messages.map((message) => message.messageId),
+          messages.map((message) => message.fence),
+        ],
+      });
+    const { rows } = await run().catch((error: unknown) => {
+      if (isRepeatable(error)) return run();
+      throw error;
+    });
+    const answers = messages.map(() => false);
+    for (const { place } of rows) answers[place - 1] = true;
+    return answers;
+  }
+}

@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { GroupCommit } from '../foundation/group-commit.ts';
+import type { Log } from '../foundation/log.ts';
+import type { Completion } from './settle-attempt.ts';
+
+/** What the writer needs of the database. */
+export interface Outcomes {
+  complete(completions: readonly Completion[]): Promise<boolean[]>;
+}
+
+const firstPause = 100;
+const longestPause = 2_000;
+
+/**
+ * Writes outcomes in batches, and keeps trying for as long as the database is gone: what a receiver has said must not
+ * be forgotten while this process lives.
+ */
+export class OutcomeWriter {
+  readonly #outcomes: Outcomes;
+  readonly #log: Log;
+  readonly #group: GroupCommit<Completion, boolean>;
+  readonly #giveUp = new AbortController();
+  #failing = false;
+
+  constructor(outcomes: Outcomes, log: Log) {
+    this.#outcomes = outcomes;
+    this.#log = log;
+    this.#group = new GroupCommit((completions) => this.#write(completions), {
+      most: 200,
+      concurrency: 2,
+      waiting: Number.POSITIVE_INFINITY,
+    });
+  }
+
+  /** True while outcomes wait for a database that cannot take them: nothing new should be begun. */
+  get failing(): boolean {
+    return this.#failing;
+  }
+
+  /** @returns false where the lease was lost meanwhile and nothing was written */
+  async write(completion: Completion): Promise<boolean> {
+    return (await this.#group.add(completion)) ?? false;
+  }
+
+  /** Ends the waiting for a database that stays away; leases that end bring the messages back. */
+  stop(): void {
+    this.#giveUp.abort();
+  }
+
+  async #write(completions: readonly Completion[]): Promise<boolean[]> {
+    for (let pause = firstPause; ; pause = Math.min(pause * 2, longestPause)) {
+      try {
+        const answers = await this.#outcomes.complete(completions);
+        this.#failing = false;
+        return answers;
+      } catch (error) {
+        if (this.#giveUp.signal.aborted) return completions.map(() => false);
+        const alone = completions.length > 1 && (await this.#isolate(completions, error));
+        if (alone !== false) return alone;
+        if (!this.#failing) this.#log.warn({ err: error }, 'outcomes cannot be written; trying on');
+        this.#failing = true;
+        await delay(pause, undefined, { signal: this.#giveUp.signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  /** An error of one row's data must not hold up the others: each is written by itself. */
+  async #isolate(completions: readonly Completion[], error: unknown): Promise<boolean[] | false> {
+    if (!isDataError(error)) return false;
+    const answers: boolean[] = [];
+    for (const completion of completions) {
+      const [answer] = await this.#outcomes.complete([completion]).catch((cause: unknown) => {
+        this.#log.error(
+          { err: cause, messageId: completion.message.messageId },
+          'an outcome cannot be written; its lease will end and it will be tried again',
+        );
+        return [false];
+      });
+      answers.push(answer ?? false);
+    }
+    return answers;
+  }
+}
+
+/** SQLSTATE classes 21, 22 and 23: the data, not the server. */
+function isDataError(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return /^2[123]/.test(code);
+}

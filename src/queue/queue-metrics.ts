@@ -1,0 +1,66 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Clock } from '../foundation/clock.ts';
+import type { Completion } from './settle-attempt.ts';
+
+/** What the gauges ask the database. */
+export interface QueueSizes {
+  readSize(): Promise<{ readonly entries: number; readonly oldestSeconds: number }>;
+}
+
+/**
+ * Registers the queue's metrics.
+ * @returns what to tell about each outcome that was written
+ */
+export function registerQueueMetrics(
+  registry: Registry,
+  sizes: QueueSizes,
+  clock: Clock,
+  busy: () => number,
+): (completion: Completion) => void {
+  const registers = [registry];
+  const oldest = new Gauge({
+    name: 'signalpost_queue_oldest_due_seconds',
+    help: 'How long the message that is due longest has waited',
+    registers,
+  });
+  new Gauge({
+    name: 'signalpost_queue_entries',
+    help: 'Messages that are not final; an estimate above 10,000',
+    registers,
+    async collect() {
+      const size = await sizes.readSize().catch(() => undefined);
+      if (size === undefined) return;
+      this.set(size.entries);
+      oldest.set(size.oldestSeconds);
+    },
+  });
+  new Gauge({
+    name: 'signalpost_worker_busy',
+    help: 'Messages that this process is sending',
+    registers,
+    collect() {
+      this.set(busy());
+    },
+  });
+  const outcomes = new Counter({
+    name: 'signalpost_delivery_outcomes_total',
+    help: 'Outcomes of attempts, per recipient',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  const latency = new Histogram({
+    name: 'signalpost_delivery_latency_seconds',
+    help: 'From acceptance to the reply that took the message',
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600],
+    registers,
+  });
+  return (completion) => {
+    for (const event of completion.events) {
+      if (event.recipient === null) continue;
+      outcomes.inc({ outcome: event.kind });
+      if (event.kind === 'delivered' && event.recipient === 0) {
+        latency.observe(Math.max(0, clock.now() - completion.message.acceptedAt.getTime()) / 1_000);
+      }
+    }
+  };
+}

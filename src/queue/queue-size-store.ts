@@ -1,0 +1,50 @@
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+
+/** Up to this many entries are counted one by one. */
+const countedUpTo = 10_000;
+
+/** Says how much waits, at a cost that does not grow with it. */
+export class QueueSizeStore {
+  readonly #database: Database;
+  readonly #clock: Clock;
+
+  constructor(database: Database, clock: Clock) {
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  /** Entries (the planner's estimate where there are many) and the seconds that the longest due one has waited. */
+  async readSize(): Promise<{ entries: number; oldestSeconds: number }> {
+    const { rows } = await this.#database.pool.query<{ entries: number; oldest: number }>({
+      name: 'queue-size',
+      text: `
+        with recursive waiting (account_id, priority) as (
+          (select account_id, priority from queue_entry order by account_id, priority limit 1)
+          union all
+          select next.account_id, next.priority
+          from waiting
+          cross join lateral (
+            select q.account_id, q.priority from queue_entry q
+            where (q.account_id, q.priority) > (waiting.account_id, waiting.priority)
+            order by q.account_id, q.priority limit 1) next
+        ),
+        first as (
+          select (
+            select q.due_at from queue_entry q
+            where q.account_id = waiting.account_id and q.priority = waiting.priority
+            order by q.due_at limit 1) as due_at
+          from waiting),
+        counted as (select count(*)::float8 as entries from (select from queue_entry limit $2) some)
+        select case when counted.entries < $2 then counted.entries
+            else greatest(counted.entries, (select reltuples from pg_class where oid = 'queue_entry'::regclass)) end
+            as entries,
+          (select coalesce(extract(epoch from now() + $1::float8 * interval '1 ms' - min(due_at)), 0)
+            from first where due_at < 'infinity')::float8 as oldest
+        from counted`,
+      values: [this.#clock.offset, countedUpTo],
+    });
+    const [row] = rows;
+    return { entries: row?.entries ?? 0, oldestSeconds: Math.max(0, row?.oldest ?? 0) };
+  }
+}

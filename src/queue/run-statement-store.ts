@@ -1,0 +1,24 @@
+import type pg from 'pg';
+import type { Database } from '../foundation/database/open-database.ts';
+
+/**
+ * Milliseconds after which a statement of the queue counts as lost. A database that was cut off without a word must not
+ * hold a worker for longer; less than a lease, so that what waits for an answer can still be settled under its lease.
+ */
+const patience = 10_000;
+
+/** A statement that each connection prepares once, under its name. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+/** Runs a statement of the queue on the pool, with bounded patience. */
+export function runStatement<Row extends pg.QueryResultRow>(
+  database: Database,
+  statement: Statement,
+): Promise<pg.QueryResult<Row>> {
+  const patient = { ...statement, query_timeout: patience };
+  return database.pool.query<Row>(patient);
+}

@@ -1,0 +1,135 @@
+import type { AttemptReport, ClaimedMessage, RecipientResult } from './attempt.ts';
+import type { MessageState } from './message-state.ts';
+import { retryDelay } from './retry-schedule.ts';
+
+/** An event to write with the outcome. */
+export interface EventDraft {
+  readonly kind: string;
+  readonly recipient: number | null;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/** What an attempt changes: the queue entry goes, or waits again. */
+export interface Completion {
+  readonly message: ClaimedMessage;
+  /** True: the queue entry goes. */
+  readonly done: boolean;
+  /** Undefined: the message's state stays, since its To recipient was not tried. */
+  readonly state: MessageState | undefined;
+  /** Milliseconds until it is due again; undefined with `done` false: it waits for a person. */
+  readonly dueIn: number | undefined;
+  readonly pending: readonly number[];
+  readonly held: readonly number[];
+  readonly reason: string | null;
+  readonly events: readonly EventDraft[];
+  /** Replaces the content; undefined: it stays. */
+  readonly content: unknown;
+  /** True where nothing was tried: the attempt does not count. */
+  readonly released: boolean;
+}
+
+/**
+ * Decides what a report means for the message: the pure middle of the state machine.
+ * @param random 0 to 1, for the jitter of the retry
+ */
+export function settleAttempt(
+  message: ClaimedMessage,
+  report: AttemptReport,
+  random: number,
+): Completion {
+  if (report.results.length === 0) return release(message, report);
+  const held = [...message.held];
+  const pending: number[] = [];
+  const tried = new Map(report.results.map((result) => [result.recipient, result]));
+  let dueIn: number | undefined;
+  let reason: string | null = null;
+  for (const recipient of message.pending) {
+    const result = tried.get(recipient);
+    if (result !== undefined && waitsForPerson(message, result)) held.push(recipient);
+    else if (result === undefined || mayBeTriedAgain(result)) {
+      pending.push(recipient);
+      const wait = waitOf(message, result, random);
+      if (dueIn === undefined || wait < dueIn) dueIn = wait;
+    } else continue;
+    reason ??= result?.reason ?? null;
+  }
+  const done = pending.length === 0 && held.length === 0;
+  return {
+    message,
+    done,
+    state: tried.get(0)?.outcome,
+    dueIn,
+    pending,
+    held,
+    reason: done ? null : reason,
+    events: [
+      ...notesOf(report),
+      ...report.results
+        .filter((result) => result.recorded !== true)
+        .map((result) => eventOf(message, result, dueIn)),
+    ],
+    content: done ? report.erasedContent : undefined,
+    released: false,
+  };
+}
+
+function release(message: ClaimedMessage, report: AttemptReport): Completion {
+  return {
+    message,
+    done: false,
+    state: undefined,
+    dueIn: report.postponed?.milliseconds ?? 0,
+    pending: message.pending,
+    held: message.held,
+    reason: report.postponed?.reason ?? 'the service stopped before it was sent',
+    events: notesOf(report),
+    content: undefined,
+    released: true,
+  };
+}
+
+function mayBeTriedAgain(result: RecipientResult): boolean {
+  return result.outcome === 'deferred' || result.outcome === 'uncertain';
+}
+
+function waitsForPerson(message: ClaimedMessage, result: RecipientResult): boolean {
+  if (result.outcome === 'failed') return true;
+  return result.outcome === 'uncertain' && message.whenUncertain === 'hold';
+}
+
+/** Never past the message's end: there it comes up once more, to expire. */
+function waitOf(
+  message: ClaimedMessage,
+  result: RecipientResult | undefined,
+  random: number,
+): number {
+  const kind = result?.retry ?? 'ordinary';
+  const wait = retryDelay(kind, message.attempt, random, result?.retryAfter) * 1_000;
+  return Math.max(0, Math.min(wait, message.millisecondsLeft));
+}
+
+function notesOf(report: AttemptReport): EventDraft[] {
+  return report.notes.map((note) => ({
+    kind: note.kind,
+    recipient: note.recipient ?? null,
+    detail: note.detail,
+  }));
+}
+
+function eventOf(
+  message: ClaimedMessage,
+  result: RecipientResult,
+  dueIn: number | undefined,
+): EventDraft {
+  const again = mayBeTriedAgain(result) && !waitsForPerson(message, result);
+  return {
+    kind: result.outcome,
+    recipient: result.recipient,
+    detail: {
+      attempt: message.attempt,
+      reason: result.reason,
+      ...(again && dueIn !== undefined && { retryInSeconds: Math.round(dueIn / 1_000) }),
+      ...result.detail,
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { domainOf, type EmailAddress, needsSmtpUtf8 } from '../foundation/email-address.ts';
+import type { EncodedBody } from './encode-body.ts';
+import { type Mailbox, mailboxHeader, textHeader } from './message-headers.ts';
+import type { RenderedMessage } from './render-message.ts';
+
+/** Who a message is from and to, as its headers say it. */
+export interface MessageEnvelope {
+  readonly from: Mailbox;
+  /** Set in the header only where it differs from the From address. */
+  readonly replyTo?: EmailAddress | undefined;
+  readonly to: EmailAddress;
+  /** Without suppressed recipients. */
+  readonly cc?: readonly EmailAddress[] | undefined;
+}
+
+/** What makes the message this one message; the same on every attempt. */
+export interface MessageIdentity {
+  /** UUID of the message. */
+  readonly messageId: string;
+  /** When it was accepted. */
+  readonly acceptedAt: Date;
+  /** Right side of the Message-ID; the domain of the From address unless given. */
+  readonly host?: string | undefined;
+  /** Further headers that people read; names are the program's own, values are made safe. */
+  readonly headers?: readonly (readonly [name: string, value: string])[] | undefined;
+  /** Whole header lines of structured fields, ASCII and folded where needed, without CRLF at their end. */
+  readonly headerLines?: readonly string[] | undefined;
+}
+
+export interface ComposedMessage {
+  /** The whole message with CRLF line ends; ASCII, unless `needsSmtpUtf8`. */
+  readonly raw: Buffer;
+  /** `<uuid@domain>`, as in the header. */
+  readonly messageId: string;
+  /** An address has a non-ASCII local part, which only SMTPUTF8 (RFC 6531, 6532) can carry. */
+  readonly needsSmtpUtf8: boolean;
+}
+
+const CRLF = '\r\n';
+
+/**
+ * Composes the message (RFC 5322, 2045 to 2047, 2049). Nothing in it depends on the time or on
+ * chance: the same input gives the same bytes on every attempt.
+ */
+export function composeMime(
+  rendered: RenderedMessage,
+  envelope: MessageEnvelope,
+  identity: MessageIdentity,
+): ComposedMessage {
+  const messageId = `<${identity.messageId}@${identity.host ?? domainOf(envelope.from.address)}>`;
+  const { from, replyTo, to, cc = [] } = envelope;
+  const lines = [
+    mailboxHeader('From', [from]),
+    ...(replyTo === undefined || replyTo === from.address
+      ? []
+      : [mailboxHeader('Reply-To', [{ address: replyTo }])]),
+    mailboxHeader('To', [{ address: to }]),
+    ...(cc.length === 0
+      ? []
+      : [
+          mailboxHeader(
+            'Cc',
+            cc.map((address) => ({ address })),
+          ),
+        ]),
+    textHeader('Subject', rendered.subject),
+    `Date: ${formatDate(identity.acceptedAt)}`,
+    `Message-ID: ${messageId}`,
+    ...(identity.headers ?? []).map(([name, value]) => textHeader(name, value)),
+    ...(identity.headerLines ?? []),
+    // RFC 3834 §5: keeps vacation replies and other automatic answers away.
+    'Auto-Submitted: auto-generated',
+    'MIME-Version: 1.0',
+  ];
+  const content = lines.join(CRLF) + CRLF + composeBody(rendered, identity.messageId);
+  const wide = [from.address, replyTo ?? from.address, to, ...cc].some(needsSmtpUtf8);
+  const raw = Buffer.from(content, wide ? 'utf8' : 'latin1');
+  return { raw, messageId, needsSmtpUtf8: wide };
+}
+
+/** RFC 5322 §3.3, always in UTC. */
+function formatDate(date: Date): string {
+  return date.toUTCString().replace('GMT', '+0000');
+}
+
+function composeBody(rendered: RenderedMessage, id: string): string {
+  const text = rendered.encodeText();
+  const html = rendered.encodeHtml();
+  if (html === null)
+    return part('text/plain', text ?? { encoding: 'quoted-printable', content: '' });
+  if (text === null) return part('text/html', html);
+  // `=_` stands in no quoted-printable and no base64 text, so no part can hold the boundary.
+  const boundary = `=_${id}`;
+  return [
+    `Content-Type: multipart/alternative;${CRLF} boundary="${boundary}"${CRLF}`,
+    `${CRLF}--${boundary}${CRLF}${part('text/plain', text)}`,
+    `${CRLF}--${boundary}${CRLF}${part('text/html', html)}`,
+    `${CRLF}--${boundary}--${CRLF}`,
+  ].join('');
+}
+
+function part(type: string, { encoding, content }: EncodedBody): string {
+  return `Content-Type: ${type}; charset=utf-8${CRLF}Content-Transfer-Encoding: ${encoding}${CRLF}${CRLF}${content}`;
+}

@@ -1,0 +1,38 @@
+import type { BodyPiece } from './load-template.ts';
+import { QuotedPrintableWriter } from './quoted-printable.ts';
+
+export interface EncodedBody {
+  readonly encoding: 'quoted-printable' | 'base64';
+  /** ASCII; every line at most 76 characters and ended by CRLF. */
+  readonly content: string;
+}
+
+/** A body in the shorter one of the two encodings that every mail server takes. */
+export function encodeBody(pieces: readonly BodyPiece[]): EncodedBody {
+  const writer = new QuotedPrintableWriter();
+  for (const piece of pieces) {
+    if (typeof piece === 'string') writer.addText(piece);
+    else writer.addEncoded(piece.quotedPrintable);
+  }
+  const base64Length = Math.ceil(writer.octets / 3) * 4 * (78 / 76);
+  if (writer.encoded.length > base64Length + 78) return encodeBase64(bodyText(pieces));
+  const ended = writer.encoded.endsWith('\r\n') && !writer.encoded.endsWith('=\r\n');
+  return {
+    encoding: 'quoted-printable',
+    content: ended || writer.encoded === '' ? writer.encoded : `${writer.encoded}\r\n`,
+  };
+}
+
+/** The body as people read it, with line feeds. */
+export function bodyText(pieces: readonly BodyPiece[]): string {
+  let text = '';
+  for (const piece of pieces) text += typeof piece === 'string' ? piece : piece.text;
+  return text;
+}
+
+// RFC 2045 §6.8: lines of at most 76 characters; line breaks of text are CRLF before it is encoded (§6.8, RFC 2046 §4.1.1).
+function encodeBase64(text: string): EncodedBody {
+  const whole = Buffer.from(text.replaceAll('\n', '\r\n'), 'utf8').toString('base64');
+  const lines = whole.match(/.{1,76}/g) ?? [];
+  return { encoding: 'base64', content: lines.map((line) => `${line}\r\n`).join('') };
+}

@@ -1,0 +1,68 @@
+// RFC 2047 §2: an encoded word has at most 75 characters; a line that holds one at most 76.
+const MAX_WORD = 75;
+const MAX_LINE = 76;
+const B_START = '=?utf-8?B?';
+const Q_START = '=?utf-8?Q?';
+const END = '?=';
+/** RFC 2047 §5 rule 3: what may stand literally in a Q word of a display name, and so anywhere. */
+const Q_LITERAL = /^[A-Za-z0-9!*+/-]$/;
+
+/**
+ * Writes text as encoded words (RFC 2047), each a whole number of characters, folded into lines.
+ * `column` is where in the line they begin. Text that is mostly ASCII stays readable in Q (§4).
+ */
+export function encodeWords(text: string, column: number): string {
+  const characters = Array.from(text);
+  const ascii = characters.filter((character) => character <= '\x7f').length;
+  return ascii * 2 > characters.length
+    ? qWords(characters.map(qUnit), column)
+    : bWords(characters, column);
+}
+
+function qUnit(character: string): string {
+  if (character === ' ') return '_';
+  if (Q_LITERAL.test(character)) return character;
+  const octets = Buffer.from(character, 'utf8');
+  return Array.from(
+    octets,
+    (octet) => `=${octet.toString(16).toUpperCase().padStart(2, '0')}`,
+  ).join('');
+}
+
+function qWords(units: readonly string[], column: number): string {
+  const words: string[] = [];
+  let word = Q_START;
+  for (const unit of units) {
+    if (word.length + unit.length + END.length > room(words.length, column)) {
+      words.push(word + END);
+      word = Q_START;
+    }
+    word += unit;
+  }
+  words.push(word + END);
+  return words.join('\r\n ');
+}
+
+function bWords(characters: readonly string[], column: number): string {
+  const words: string[] = [];
+  let part = '';
+  let octets = 0;
+  for (const character of characters) {
+    const more = Buffer.byteLength(character);
+    const length = B_START.length + Math.ceil((octets + more) / 3) * 4 + END.length;
+    if (length > room(words.length, column)) {
+      words.push(B_START + Buffer.from(part).toString('base64') + END);
+      part = '';
+      octets = 0;
+    }
+    part += character;
+    octets += more;
+  }
+  words.push(B_START + Buffer.from(part).toString('base64') + END);
+  return words.join('\r\n ');
+}
+
+/** Room for the next word: the first one stands in a line that has begun, others after one space. */
+function room(before: number, column: number): number {
+  return Math.min(MAX_WORD, before === 0 ? MAX_LINE - column : MAX_LINE - 1);
+}

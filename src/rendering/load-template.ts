@@ -1,0 +1,137 @@
+import type {
+  CompiledLink,
+  CompiledNode,
+  CompiledTemplate,
+} from '../template/compiled-template.ts';
+import { escapeHtml } from '../template/escape-html.ts';
+import { type EncodedText, encodeText } from './quoted-printable.ts';
+
+/** Static text of a body with its encoded form, made once per template version. */
+export interface StaticText {
+  readonly type: 'static';
+  readonly text: string;
+  readonly quotedPrintable: EncodedText;
+}
+
+/** A rendered body is static text and, between it, the text that this one message has there. */
+export type BodyPiece = StaticText | string;
+
+export type LoadedNode =
+  | StaticText
+  | {
+      readonly type: 'field';
+      readonly field: number;
+      readonly as: 'html' | 'raw' | 'plain' | 'css' | 'url';
+    }
+  | {
+      readonly type: 'section';
+      readonly field: number;
+      readonly filled: boolean;
+      readonly nodes: readonly LoadedNode[];
+    }
+  | {
+      readonly type: 'url';
+      readonly as: 'attribute' | 'css' | 'plain';
+      readonly nodes: readonly LoadedNode[];
+      readonly link: CompiledLink | undefined;
+    }
+  | { readonly type: 'slot'; readonly slot: 'preview' | 'bodyEnd' };
+
+/** A template version in memory, ready to render. Build it once per version with `loadTemplate`. */
+export interface LoadedTemplate {
+  readonly compiled: CompiledTemplate;
+  /** The names of all fields; nodes know a field by its place in this list. */
+  readonly names: readonly string[];
+  readonly defaults: readonly string[];
+  readonly html: LoadedBody | null;
+  readonly text: LoadedBody | null;
+}
+
+/** One body in two forms: in the second, links that no value changes are static. */
+export interface LoadedBody {
+  readonly withLinks: readonly LoadedNode[];
+  readonly withoutLinks: readonly LoadedNode[];
+}
+
+/** Prepares a compiled template version for rendering; costs about what encoding its HTML costs. */
+export function loadTemplate(compiled: CompiledTemplate): LoadedTemplate {
+  const names = compiled.fields.map(({ name }) => name);
+  const loader = new NodeLoader(names, compiled.links);
+  return {
+    compiled,
+    names,
+    defaults: compiled.fields.map((field) => field.default ?? ''),
+    html: compiled.html === null ? null : loader.body(compiled.html),
+    text: compiled.text === null ? null : loader.body(compiled.text),
+  };
+}
+
+class NodeLoader {
+  readonly #places: ReadonlyMap<string, number>;
+  readonly #links: readonly CompiledLink[];
+
+  constructor(names: readonly string[], links: readonly CompiledLink[]) {
+    this.#places = new Map(names.map((name, index) => [name, index]));
+    this.#links = links;
+  }
+
+  body(nodes: readonly CompiledNode[]): LoadedBody {
+    const withLinks = this.#nodes(nodes, true);
+    const withoutLinks = this.#links.length === 0 ? withLinks : this.#nodes(nodes, false);
+    return { withLinks, withoutLinks };
+  }
+
+  #nodes(nodes: readonly CompiledNode[], links: boolean): LoadedNode[] {
+    const loaded: LoadedNode[] = [];
+    let text = '';
+    const flush = (): void => {
+      if (text !== '') loaded.push(staticText(text));
+      text = '';
+    };
+    for (const node of nodes) {
+      const fixed = this.#fixedText(node, links);
+      if (fixed !== undefined) {
+        text += fixed;
+        continue;
+      }
+      flush();
+      loaded.push(this.#node(node as Exclude<CompiledNode, string>, links));
+    }
+    flush();
+    return loaded;
+  }
+
+  /** The text of a node that is the same in every message. */
+  #fixedText(node: CompiledNode, links: boolean): string | undefined {
+    if (typeof node === 'string') return node;
+    if (node.type !== 'url') return undefined;
+    const link = node.link === undefined ? undefined : this.#links[node.link];
+    if (links && link?.trackable === true) return undefined;
+    if (!node.nodes.every((part) => typeof part === 'string')) return undefined;
+    const url = node.nodes.join('');
+    return node.as === 'plain' ? url : escapeHtml(url);
+  }
+
+  #node(node: Exclude<CompiledNode, string>, links: boolean): LoadedNode {
+    if (node.type === 'slot') return node;
+    if (node.type === 'url') {
+      const link = node.link === undefined ? undefined : this.#links[node.link];
+      return { type: 'url', as: node.as, nodes: this.#nodes(node.nodes, links), link };
+    }
+    const field = this.#place(node.name);
+    if (node.type === 'field') return { type: 'field', field, as: node.as };
+    const nodes = this.#nodes(node.nodes, links);
+    return { type: 'section', field, filled: node.shown === 'filled', nodes };
+  }
+
+  #place(name: string): number {
+    const place = this.#places.get(name);
+    if (place === undefined) throw new Error(`a compiled template does not list its field ${name}`);
+    return place;
+  }
+}
+
+/** Static text with its encoded form. */
+export function staticText(text: string): StaticText {
+  return { type: 'static', text, quotedPrintable: encodeText(text) };
+}

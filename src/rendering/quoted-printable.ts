@@ -1,0 +1,122 @@
+/**
+ * Quoted-printable (RFC 2045 §6.7) written piece by piece: a template's static text is encoded once
+ * per version, and each message only adds its values in between. A writer knows the column that it
+ * stands in, and puts a soft line break where the next piece would make a line too long.
+ */
+
+// RFC 2045 §6.7 rule 5: at most 76 characters in a line, the `=` of a soft break included.
+const MAX_LINE = 76;
+/** What fits in a line that can still take the `=` of a soft break. */
+const MAX_BEFORE_BREAK = MAX_LINE - 1;
+const SOFT_BREAK = '=\r\n';
+/** Printable ASCII without `=`, in which only line length matters. */
+const LITERAL = /^[ -<>-~]*$/;
+
+const LF = 10;
+const SPACE = 32;
+const TAB = 9;
+const EQUALS = 61;
+
+/** How each octet is written within a line (rules 1, 2 and 3; white space at a line's end is written by `ESCAPED`). */
+const ESCAPED: readonly string[] = Array.from(
+  { length: 256 },
+  (_, octet) => `=${octet.toString(16).toUpperCase().padStart(2, '0')}`,
+);
+const WRITTEN: readonly string[] = ESCAPED.map((escaped, octet) => {
+  const literal = octet === TAB || (octet >= SPACE && octet <= 126 && octet !== EQUALS);
+  return literal ? String.fromCharCode(octet) : escaped;
+});
+
+/** Encoded text that can go into a body at any place. */
+export interface EncodedText {
+  readonly encoded: string;
+  /** Length of its first line, which has to fit into the line in which it starts. */
+  readonly firstLine: number;
+  /** Length of its last line, or -1 if it has no line break. */
+  readonly lastLine: number;
+  /** Octets before encoding. */
+  readonly octets: number;
+}
+
+/** Encodes text whose line breaks are line feeds, as if it began a line. */
+export function encodeText(text: string): EncodedText {
+  const writer = new QuotedPrintableWriter();
+  writer.addText(text);
+  const { encoded } = writer;
+  const firstBreak = encoded.indexOf('\r\n');
+  if (firstBreak === -1) {
+    return { encoded, firstLine: encoded.length, lastLine: -1, octets: writer.octets };
+  }
+  const lastLine = encoded.length - encoded.lastIndexOf('\r\n') - 2;
+  return { encoded, firstLine: firstBreak, lastLine, octets: writer.octets };
+}
+
+export class QuotedPrintableWriter {
+  encoded = '';
+  /** Octets before encoding. */
+  octets = 0;
+  #column = 0;
+
+  /** Adds text that was encoded before. */
+  addEncoded({ encoded, firstLine, lastLine, octets }: EncodedText): void {
+    // A first line that is closed by a soft break may be full; an open one has to leave room for one.
+    if (
+      this.#column > 0 &&
+      this.#column + firstLine > (lastLine === -1 ? MAX_BEFORE_BREAK : MAX_LINE)
+    ) {
+      this.#softBreak();
+    }
+    this.encoded += encoded;
+    this.octets += octets;
+    this.#column = lastLine === -1 ? this.#column + firstLine : lastLine;
+  }
+
+  /** Adds text whose line breaks are line feeds. White space at its end is escaped, as a line may end there. */
+  addText(text: string): void {
+    if (text === '') return;
+    if (LITERAL.test(text)) this.#addLiteral(text);
+    else this.#addOctets(Buffer.from(text, 'utf8'));
+  }
+
+  #addLiteral(text: string): void {
+    this.octets += text.length;
+    const bare = text.endsWith(' ') ? text.slice(0, -1) : text;
+    let from = 0;
+    while (bare.length - from > MAX_BEFORE_BREAK - this.#column) {
+      const room = MAX_BEFORE_BREAK - this.#column;
+      this.encoded += bare.slice(from, from + room);
+      from += room;
+      this.#softBreak();
+    }
+    this.encoded += bare.slice(from);
+    this.#column += bare.length - from;
+    if (bare.length < text.length) this.#addUnit('=20');
+  }
+
+  #addOctets(octets: Uint8Array): void {
+    this.octets += octets.length;
+    const end = octets.length;
+    for (let at = 0; at < end; at += 1) {
+      const octet = octets[at] ?? 0;
+      if (octet === LF) {
+        this.encoded += '\r\n';
+        this.#column = 0;
+        continue;
+      }
+      const lineEnds = at + 1 === end || octets[at + 1] === LF;
+      const table = lineEnds && (octet === SPACE || octet === TAB) ? ESCAPED : WRITTEN;
+      this.#addUnit(table[octet] ?? '');
+    }
+  }
+
+  #addUnit(unit: string): void {
+    if (this.#column + unit.length > MAX_BEFORE_BREAK) this.#softBreak();
+    this.encoded += unit;
+    this.#column += unit.length;
+  }
+
+  #softBreak(): void {
+    this.encoded += SOFT_BREAK;
+    this.#column = 0;
+  }
+}

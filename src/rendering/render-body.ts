@@ -1,0 +1,111 @@
+import type { CompiledLink } from '../template/compiled-template.ts';
+import { escapeHtml } from '../template/escape-html.ts';
+import type { BodyPiece, LoadedNode } from './load-template.ts';
+import { UrlBuilder } from './render-url.ts';
+
+/** Something about a message that its sender should know, though it is sent. */
+export interface RenderWarning {
+  readonly code: 'link-emptied' | 'style-emptied' | 'subject-cut';
+  /** The field whose value was the reason. */
+  readonly field?: string;
+  readonly message: string;
+}
+
+/** Puts a tracking address in place of a link's own; the link's `index` tells it from its siblings. */
+export type RewriteLink = (link: CompiledLink, url: string) => string;
+
+export interface BodyContext {
+  readonly names: readonly string[];
+  readonly values: readonly string[];
+  /** Hidden preview text, ready for HTML. */
+  readonly preview: readonly BodyPiece[];
+  readonly bodyEnd: string;
+  readonly rewriteLink: RewriteLink | undefined;
+  readonly warn: (warning: RenderWarning) => void;
+}
+
+/** Letters, digits and the signs of colours, sizes and names; nothing that could begin another declaration. */
+const STYLE_VALUE = /^[\p{L}\p{M}\p{N} #%+,._-]*$/u;
+
+export type UrlNode = Extract<LoadedNode, { type: 'url' }>;
+
+/** Fills in one body: static pieces as they are, values escaped for their places. */
+export function renderBody(nodes: readonly LoadedNode[], context: BodyContext): BodyPiece[] {
+  const pieces: BodyPiece[] = [];
+  addNodes(pieces, nodes, context);
+  return pieces;
+}
+
+function addNodes(pieces: BodyPiece[], nodes: readonly LoadedNode[], context: BodyContext): void {
+  for (const node of nodes) {
+    if (node.type === 'static') pieces.push(node);
+    else if (node.type === 'field') pieces.push(renderField(node, context));
+    else if (node.type === 'section') {
+      if ((context.values[node.field] !== '') === node.filled)
+        addNodes(pieces, node.nodes, context);
+    } else if (node.type === 'url') pieces.push(renderUrl(node, context));
+    else if (node.slot === 'preview') pieces.push(...context.preview);
+    else pieces.push(context.bodyEnd);
+  }
+}
+
+function renderField(
+  { field, as }: Extract<LoadedNode, { type: 'field' }>,
+  context: BodyContext,
+): string {
+  const value = context.values[field] ?? '';
+  if (as === 'html') return escapeHtml(value);
+  if (as !== 'css' || STYLE_VALUE.test(value)) return value;
+  const name = context.names[field] ?? '';
+  context.warn({
+    code: 'style-emptied',
+    field: name,
+    message: `The value of ${name} cannot stand in a style and was left out.`,
+  });
+  return '';
+}
+
+function renderUrl(node: UrlNode, context: BodyContext): string {
+  const { builder, refused } = buildUrl(node, context.values);
+  if (builder.refused) {
+    if (node.as === 'attribute') context.warn(linkEmptied(context.names[refused ?? -1] ?? ''));
+    return '';
+  }
+  return finishUrl(builder.url, node, context);
+}
+
+/** Assembles the bare URL; `refused` is the field whose value cannot begin one. */
+export function buildUrl(
+  node: UrlNode,
+  values: readonly string[],
+): { readonly builder: UrlBuilder; readonly refused: number | undefined } {
+  const builder = new UrlBuilder(node.as === 'css');
+  let refused: number | undefined;
+  const add = (nodes: readonly LoadedNode[]): void => {
+    for (const part of nodes) {
+      if (part.type === 'static') builder.addStatic(part.text);
+      else if (part.type === 'field') {
+        const refusedBefore = builder.refused;
+        builder.addValue(values[part.field] ?? '');
+        if (builder.refused && !refusedBefore) refused = part.field;
+      } else if (part.type === 'section') {
+        if ((values[part.field] !== '') === part.filled) add(part.nodes);
+      }
+    }
+  };
+  add(node.nodes);
+  return { builder, refused };
+}
+
+function finishUrl(url: string, { as, link }: UrlNode, { rewriteLink }: BodyContext): string {
+  if (as === 'plain') return url;
+  if (rewriteLink !== undefined && link?.trackable === true && /^\s*https?:/i.test(url)) {
+    return escapeHtml(rewriteLink(link, url));
+  }
+  return escapeHtml(url);
+}
+
+function linkEmptied(field: string): RenderWarning {
+  const message = `The value of ${field} is no http, https or mailto address; the link was left empty.`;
+  return { code: 'link-emptied', field, message };
+}

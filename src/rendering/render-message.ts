@@ -1,0 +1,138 @@
+import type { CompiledNode } from '../template/compiled-template.ts';
+import { escapeHtml } from '../template/escape-html.ts';
+import { parseOverride } from '../template/parse-override.ts';
+import { bodyText, type EncodedBody, encodeBody } from './encode-body.ts';
+import { fieldValues, normaliseValue } from './field-values.ts';
+import {
+  type BodyPiece,
+  type LoadedBody,
+  type LoadedTemplate,
+  staticText,
+} from './load-template.ts';
+import {
+  type BodyContext,
+  type RenderWarning,
+  type RewriteLink,
+  renderBody,
+} from './render-body.ts';
+import { renderLine } from './render-line.ts';
+
+/** What one message brings to its template. */
+export interface RenderInput {
+  readonly values: Readonly<Record<string, string>>;
+  /** As the request had them; markup in them was checked when the message was accepted. */
+  readonly subjectLine?: string | undefined;
+  readonly previewText?: string | undefined;
+  /** Called for each link that may be tracked; without it, links stay as they are. */
+  readonly rewriteLink?: RewriteLink | undefined;
+  /** HTML that goes before the end of the body, such as an open-tracking image. */
+  readonly bodyEnd?: string | undefined;
+}
+
+/** Code points of a subject; the contract limits what is sent, not what values make of it. */
+const MAX_SUBJECT_LENGTH = 998;
+
+const PREVIEW_START = staticText(
+  '<div style="display:none;font-size:1px;line-height:1px;max-height:0;max-width:0;opacity:0;overflow:hidden;mso-hide:all">',
+);
+/** Invisible characters after the preview text, so that mail clients do not go on with the first words of the body. */
+const PREVIEW_END = staticText(`${'&#847;&zwnj;&nbsp;'.repeat(70)}</div>`);
+
+/**
+ * Renders one message from a loaded template version. Every value stands escaped for its place; what
+ * had to be left out is in `warnings`.
+ */
+export function renderMessage(template: LoadedTemplate, input: RenderInput): RenderedMessage {
+  const warnings: RenderWarning[] = [];
+  const values = fieldValues(template, input.values);
+  const lookUp = (name: string): string => {
+    const place = template.names.indexOf(name);
+    if (place !== -1) return values[place] ?? '';
+    return Object.hasOwn(input.values, name) ? normaliseValue(input.values[name] ?? '') : '';
+  };
+  const line = (own: readonly CompiledNode[], override: string | undefined): string =>
+    renderLine(override === undefined ? own : overrideNodes(override), lookUp);
+  const subject = cutSubject(line(template.compiled.subject, input.subjectLine), warnings);
+  const context: BodyContext = {
+    names: template.names,
+    values,
+    preview: previewPieces(line(template.compiled.previewText, input.previewText)),
+    bodyEnd: input.bodyEnd ?? '',
+    rewriteLink: input.rewriteLink,
+    warn: (warning) => {
+      // The same address can stand in a template several times.
+      const known = warnings.some(
+        ({ code, field }) => code === warning.code && field === warning.field,
+      );
+      if (!known) warnings.push(warning);
+    },
+  };
+  return new RenderedMessage(
+    subject,
+    renderOne(template.html, context),
+    renderOne(template.text, context),
+    warnings,
+  );
+}
+
+/** A message's content; bodies are joined or encoded when they are asked for. */
+export class RenderedMessage {
+  readonly subject: string;
+  readonly warnings: readonly RenderWarning[];
+  readonly #html: readonly BodyPiece[] | null;
+  readonly #text: readonly BodyPiece[] | null;
+
+  constructor(
+    subject: string,
+    html: readonly BodyPiece[] | null,
+    text: readonly BodyPiece[] | null,
+    warnings: readonly RenderWarning[],
+  ) {
+    this.subject = subject;
+    this.#html = html;
+    this.#text = text;
+    this.warnings = warnings;
+  }
+
+  /** The HTML part with line feeds, `null` if the template has none. */
+  get html(): string | null {
+    return this.#html === null ? null : bodyText(this.#html);
+  }
+
+  get text(): string | null {
+    return this.#text === null ? null : bodyText(this.#text);
+  }
+
+  encodeHtml(): EncodedBody | null {
+    return this.#html === null ? null : encodeBody(this.#html);
+  }
+
+  encodeText(): EncodedBody | null {
+    return this.#text === null ? null : encodeBody(this.#text);
+  }
+}
+
+function renderOne(body: LoadedBody | null, context: BodyContext): BodyPiece[] | null {
+  if (body === null) return null;
+  const nodes = context.rewriteLink === undefined ? body.withoutLinks : body.withLinks;
+  return renderBody(nodes, context);
+}
+
+function overrideNodes(text: string): readonly CompiledNode[] {
+  const parsed = parseOverride(text);
+  if (!parsed.ok) throw new Error(`a subject line or preview text ${parsed.reason}`);
+  return parsed.override.nodes;
+}
+
+function cutSubject(subject: string, warnings: RenderWarning[]): string {
+  if (subject.length <= MAX_SUBJECT_LENGTH) return subject;
+  const points = Array.from(subject);
+  if (points.length <= MAX_SUBJECT_LENGTH) return subject;
+  const message = `The subject was longer than ${MAX_SUBJECT_LENGTH} characters and was cut.`;
+  warnings.push({ code: 'subject-cut', message });
+  return points.slice(0, MAX_SUBJECT_LENGTH).join('').trim();
+}
+
+function previewPieces(preview: string): BodyPiece[] {
+  return preview === '' ? [] : [PREVIEW_START, escapeHtml(preview), PREVIEW_END];
+}

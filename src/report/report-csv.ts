@@ -1,0 +1,17 @@
+import { csvLine } from '../feedback/csv-line.ts';
+import type { ReportGroup, ReportRow } from './read-report-store.ts';
+import { reportColumns } from './report-columns.ts';
+
+/** A report as CSV (RFC 4180) with a header line; times to delivery are milliseconds. */
+export function reportCsv(group: ReportGroup, rows: readonly ReportRow[]): string {
+  const lines = rows.map(({ key, counts, latency }) =>
+    csvLine([
+      key,
+      ...reportColumns.map((name) => counts[name]),
+      latency?.p50 ?? null,
+      latency?.p95 ?? null,
+      latency?.p99 ?? null,
+    ]),
+  );
+  return csvLine([group, ...reportColumns, 'p50_ms', 'p95_ms', 'p99_ms']) + lines.join('');
+}

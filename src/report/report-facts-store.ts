@@ -1,0 +1,70 @@
+import { type RawBuilder, sql } from 'kysely';
+import { hardCauses } from '../feedback/suppression/suppress-bounced-store.ts';
+
+type Condition = RawBuilder<unknown>;
+
+/**
+ * One row for each thing that reports count: accepted recipients of the messages that fit, and the events that fit with
+ * what their messages say. A window of the feed and a rebuild differ in the conditions only, so they give the same numbers.
+ * @param messages condition on `m` @param events condition on `e`
+ */
+export function reportFacts(messages: Condition, events: Condition): RawBuilder<unknown> {
+  return sql`
+    select m.account_id, date_bin('15 minutes', m.accepted_at, '2000-01-01') as quarter, m.template_id,
+      coalesce(m.tag, '') as tag, ${domainOf(sql`m.content #>> '{from,address}'`)} as sender_domain,
+      ${domainOf(sql`r.address`)} as destination_domain, 'accepted' as kind, null::text as class, false as hard,
+      false as first, null::float8 as took
+    from message m
+    cross join lateral (
+      select m.content ->> 'to' as address
+      union all
+      select json_array_elements_text(m.content -> 'cc')) as r
+    where ${messages}
+    union all
+    select m.account_id, date_bin('15 minutes', e.at, '2000-01-01'), m.template_id, coalesce(m.tag, ''),
+      ${domainOf(sql`m.content #>> '{from,address}'`)},
+      ${domainOf(sql`case when coalesce(e.recipient, 0) = 0 then m.content ->> 'to'
+        else m.content -> 'cc' ->> (e.recipient - 1) end`)},
+      e.kind, f.class,
+      coalesce(e.detail ->> 'cause' = any (${hardCauses}::text[]) and coalesce(e.detail ->> 'permanent', 'true') = 'true', false),
+      f.class is not null and not exists (
+        select from message_event p
+        where p.account_id = e.account_id and p.message_id = e.message_id and p.retention_days = e.retention_days
+          and p.kind = e.kind and (p.tx, p.id) < (e.tx, e.id)
+          and case p.detail ->> 'class' when 'person' then 'people' else 'machines' end = f.class),
+      case when e.kind = 'delivered' and coalesce(e.recipient, 0) = 0
+        then extract(epoch from e.at - m.accepted_at) * 1000 end
+    from message_event e
+    join message m on m.account_id = e.account_id and m.id = e.message_id and m.retention_days = e.retention_days
+    cross join lateral (
+      select case when e.kind in ('opened', 'clicked')
+        then case e.detail ->> 'class' when 'person' then 'people' else 'machines' end end as class) as f
+    where ${events}`;
+}
+
+/** Lower case, bounded; empty once the message is erased. */
+function domainOf(address: RawBuilder<unknown>): RawBuilder<string> {
+  return sql<string>`left(lower(coalesce(substring(${address} from '@([^@]*)$'), '')), 255)`;
+}
+
+/** The counts of a group of facts, in the order of the columns. */
+export const countFacts = sql`
+  count(*) filter (where kind = 'accepted'),
+  count(*) filter (where kind = 'delivered'),
+  count(*) filter (where kind = 'bounced' and hard),
+  count(*) filter (where kind = 'bounced' and not hard),
+  count(*) filter (where kind = 'deferred'),
+  count(*) filter (where kind = 'expired'),
+  count(*) filter (where kind = 'failed'),
+  count(*) filter (where kind = 'uncertain'),
+  count(*) filter (where kind = 'canceled'),
+  count(*) filter (where kind = 'complained'),
+  count(*) filter (where kind = 'unsubscribed'),
+  count(*) filter (where kind = 'opened' and class = 'people'),
+  count(*) filter (where kind = 'opened' and class = 'people' and first),
+  count(*) filter (where kind = 'opened' and class = 'machines'),
+  count(*) filter (where kind = 'opened' and class = 'machines' and first),
+  count(*) filter (where kind = 'clicked' and class = 'people'),
+  count(*) filter (where kind = 'clicked' and class = 'people' and first),
+  count(*) filter (where kind = 'clicked' and class = 'machines'),
+  count(*) filter (where kind = 'clicked' and class = 'machines' and first)`;

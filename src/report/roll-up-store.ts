@@ -1,0 +1,77 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Follower } from '../feedback/feed/event-feed.ts';
+import { waitForCursor } from '../feedback/feed/event-feed-store.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import { reportColumns } from './report-columns.ts';
+import { countFacts, reportFacts } from './report-facts-store.ts';
+
+type Kysely = Database['kysely'];
+
+const columns = sql.join(reportColumns.map((name) => sql.ref(name)));
+const followerName = 'report';
+
+/** Adds what happened to the totals; one writer at a time, so no row is fought for. */
+export const rollUp: Follower = {
+  name: followerName,
+  async follow(transaction, { from, until }) {
+    const within = (table: string) =>
+      sql`${sql.ref(`${table}.tx`)} >= ${from}::xid8 and ${sql.ref(`${table}.tx`)} < ${until}::xid8
+        and exists (select from account where account.id = m.account_id)`;
+    await addFacts(transaction, reportFacts(within('m'), within('e')));
+  },
+};
+
+/**
+ * Counts an account's totals of a time anew from its messages and events, which must still be kept; an erased message
+ * counts as one recipient without domains.
+ * @param from, until quarters of an hour
+ */
+export async function rebuildReport(
+  kysely: Kysely,
+  accountId: AccountId,
+  from: Date,
+  until: Date,
+): Promise<void> {
+  await kysely.transaction().execute(async (transaction) => {
+    const place = await waitForCursor(transaction, followerName);
+    for (const table of ['report_total', 'report_destination', 'report_latency']) {
+      await sql`
+        delete from ${sql.table(table)}
+        where account_id = ${accountId} and quarter >= ${from} and quarter < ${until}`.execute(
+        transaction,
+      );
+    }
+    const messages = sql`m.account_id = ${accountId} and m.tx < ${place}::xid8
+      and m.accepted_at >= ${from} and m.accepted_at < ${until}`;
+    const events = sql`e.account_id = ${accountId} and e.tx < ${place}::xid8 and e.at >= ${from} and e.at < ${until}`;
+    await addFacts(transaction, reportFacts(messages, events));
+  });
+}
+
+async function addFacts(transaction: Kysely, facts: RawBuilder<unknown>): Promise<void> {
+  const added = (table: string) =>
+    sql.join(
+      reportColumns.map(
+        (name) =>
+          sql`${sql.ref(name)} = ${sql.ref(`${table}.${name}`)} + ${sql.ref(`excluded.${name}`)}`,
+      ),
+    );
+  await sql`
+    with facts as materialized (${facts}),
+    totals as (
+      insert into report_total (account_id, quarter, template_id, tag, sender_domain, ${columns})
+      select account_id, quarter, template_id, tag, sender_domain, ${countFacts}
+      from facts group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+      on conflict (account_id, quarter, template_id, tag, sender_domain) do update set ${added('report_total')}),
+    destinations as (
+      insert into report_destination (account_id, quarter, destination_domain, ${columns})
+      select account_id, quarter, destination_domain, ${countFacts}
+      from facts group by 1, 2, 3 order by 1, 2, 3
+      on conflict (account_id, quarter, destination_domain) do update set ${added('report_destination')})
+    insert into report_latency (account_id, quarter, template_id, step, count)
+    select account_id, quarter, template_id, least(32000, greatest(0, round(8 * ln(greatest(took, 1)) / ln(2)))), count(*)
+    from facts where took is not null group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict (account_id, quarter, template_id, step) do update
+    set count = report_latency.count + excluded.count`.execute(transaction);
+}

@@ -1,0 +1,31 @@
+import { sql } from 'kysely';
+import type { Follower } from '../feedback/feed/event-feed.ts';
+
+/** Writes the rows that messages are looked for by, and keeps their states, behind the messages themselves. */
+export const writeSearchRows: Follower = {
+  name: 'search',
+  async follow(transaction, { from, until }) {
+    await sql`
+      insert into message_search (account_id, message_id, retention_days, recipient, address, state, template_id, tag,
+        external_id)
+      select m.account_id, m.id, m.retention_days, r.place - 1, lower(r.address), 'queued', m.template_id, m.tag, m.external_id
+      from message m
+      cross join lateral (
+        select 1::bigint as place, m.content ->> 'to' as address
+        union all
+        select c.place + 1, c.address from json_array_elements_text(m.content -> 'cc') with ordinality as c (address, place)) as r
+      where m.tx >= ${from}::xid8 and m.tx < ${until}::xid8
+      on conflict do nothing`.execute(transaction);
+    await sql`
+      update message_search s set state = e.kind
+      from (
+        select distinct on (account_id, message_id, recipient) account_id, message_id, retention_days,
+          coalesce(recipient, 0) as recipient, kind
+        from message_event
+        where tx >= ${from}::xid8 and tx < ${until}::xid8
+          and kind in ('delivered', 'deferred', 'bounced', 'expired', 'failed', 'uncertain', 'suppressed', 'canceled')
+        order by account_id, message_id, recipient, at desc, id desc) as e
+      where s.account_id = e.account_id and s.message_id = e.message_id and s.retention_days = e.retention_days
+        and s.recipient = e.recipient and s.state <> e.kind`.execute(transaction);
+  },
+};

@@ -1,0 +1,147 @@
+import type { Dns, DnsAnswer, DnsType } from '../foundation/dns/dns-answer.ts';
+import { checkSpf } from './check-spf.ts';
+import type { DomainFinding, DomainRecord, FindingState, ServiceNames } from './sending-domain.ts';
+
+interface Verdict {
+  readonly state: FindingState;
+  readonly explanation: string;
+}
+
+/** Most records that a finding shows. */
+const mostShown = 10;
+const longestShown = 1_000;
+
+/** Looks a record up and compares it with what is expected. Never throws: what cannot be known is `unknown`. */
+export async function checkRecord(
+  dns: Dns,
+  record: DomainRecord,
+  service: ServiceNames,
+): Promise<DomainFinding> {
+  switch (record.kind) {
+    case 'dkim':
+      return judge(record, await dns.lookUp(record.name, 'TXT'), (found) =>
+        judgeDkim(record.value, found),
+      );
+    case 'spf':
+    case 'from-spf': {
+      const answer = await dns.lookUp(record.name, 'TXT');
+      const spf = await checkSpf(dns, record.name, service);
+      return judge(record, answer, (found) => judgeSpf(found, spf), isSpf);
+    }
+    case 'return-path':
+      return judge(record, await dns.lookUp(record.name, 'MX'), (found) =>
+        judgeMx(service.host, found),
+      );
+    case 'dmarc':
+      return judge(record, await lookUpDmarc(dns, record.name), judgeDmarc, isDmarc);
+    case 'tracking':
+      return judge(record, await dns.lookUp(record.name, 'CNAME'), (found) =>
+        judgeName(record.value, found),
+      );
+  }
+}
+
+function judge<Type extends DnsType>(
+  record: DomainRecord,
+  answer: DnsAnswer<Type>,
+  compare: (found: readonly string[]) => Verdict,
+  counts: (text: string) => boolean = () => true,
+): DomainFinding {
+  const resolver = answer.server;
+  if (answer.kind === 'fault') {
+    const explanation = `The resolver could not say: ${answer.text}.`;
+    return { record, state: 'unknown', found: [], explanation, resolver };
+  }
+  const found = answer.kind === 'absent' ? [] : answer.records.map(show).filter(counts);
+  const shown = found.slice(0, mostShown).map((text) => text.slice(0, longestShown));
+  if (found.length === 0) {
+    const explanation = `There is no such ${record.type} record at ${record.name}.`;
+    return { record, state: 'missing', found: [], explanation, resolver };
+  }
+  return { record, ...compare(found), found: shown, resolver };
+}
+
+function show(data: string | { readonly preference: number; readonly exchange: string }): string {
+  return typeof data === 'string' ? data : `${data.preference} ${data.exchange}.`;
+}
+
+function judgeDkim(expected: string, found: readonly string[]): Verdict {
+  if (found.length > 1)
+    return wrong('There are several TXT records at this name; only one may stand there.');
+  const [actual = ''] = found;
+  const tags = readTags(actual);
+  if (tags.get('p') === '') return wrong('The record revokes its key: `p=` is empty.');
+  if (tags.get('p') !== readTags(expected).get('p'))
+    return wrong('The record holds another key, or part of the key is missing.');
+  const kind = readTags(expected).get('k') ?? 'rsa';
+  if ((tags.get('k') ?? 'rsa') !== kind) return wrong(`The record must say k=${kind}.`);
+  return ok('The key is published.');
+}
+
+/** RFC 6376 section 3.2: tags, with white space that does not count inside a key. */
+function readTags(text: string): Map<string, string> {
+  const pairs = text.split(';').map((part) => {
+    const equals = part.indexOf('=');
+    return [part.slice(0, equals).trim(), part.slice(equals + 1).replace(/\s+/g, '')] as const;
+  });
+  return new Map(pairs.filter(([name]) => name !== ''));
+}
+
+function isSpf(text: string): boolean {
+  return /^v=spf1( |$)/i.test(text);
+}
+
+function judgeSpf(
+  found: readonly string[],
+  spf: { readonly passes: boolean; readonly text: string },
+): Verdict {
+  // RFC 7208 section 4.5: more than one record is an error for the whole domain.
+  if (found.length > 1) return wrong('There are several SPF records; only one may stand there.');
+  return spf.passes ? ok('This service may send.') : wrong(spf.text);
+}
+
+function judgeMx(host: string, found: readonly string[]): Verdict {
+  const hosts = found.map((text) => text.slice(text.indexOf(' ') + 1));
+  if (!hosts.includes(`${host}.`)) return wrong(`No MX record names ${host}.`);
+  return ok('Bounces come back.');
+}
+
+function isDmarc(text: string): boolean {
+  return /^v=DMARC1\s*(;|$)/.test(text);
+}
+
+/** RFC 7489 section 6.6.3: the domain's own record, or that of a domain above it. */
+async function lookUpDmarc(dns: Dns, name: string): Promise<DnsAnswer<'TXT'>> {
+  const first = await dns.lookUp(name, 'TXT');
+  let answer = first;
+  let domain = name.slice('_dmarc.'.length);
+  while (answer.kind !== 'fault' && !(answer.kind === 'found' && answer.records.some(isDmarc))) {
+    domain = domain.slice(domain.indexOf('.') + 1);
+    if (!domain.includes('.')) return first;
+    answer = await dns.lookUp(`_dmarc.${domain}`, 'TXT');
+  }
+  return answer;
+}
+
+function judgeDmarc(found: readonly string[]): Verdict {
+  if (found.length > 1) return wrong('There are several DMARC records; then none counts.');
+  const policy = readTags(found[0] ?? '').get('p');
+  if (policy === undefined || !['none', 'quarantine', 'reject'].includes(policy))
+    return wrong('The record needs a policy: p=none, p=quarantine or p=reject.');
+  return ok(`There is a policy: ${policy}.`);
+}
+
+function judgeName(expected: string, found: readonly string[]): Verdict {
+  const target = expected.replace(/\.$/, '').toLowerCase();
+  const [actual = ''] = found;
+  if (actual.replace(/\.$/, '') !== target) return wrong(`The name leads to ${actual}.`);
+  return ok('Tracked links come here.');
+}
+
+function ok(explanation: string): Verdict {
+  return { state: 'ok', explanation };
+}
+
+function wrong(explanation: string): Verdict {
+  return { state: 'wrong', explanation };
+}

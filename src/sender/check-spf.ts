@@ -1,0 +1,60 @@
+import type { DNSResolver } from 'mailauth';
+import { spf } from 'mailauth/lib/spf/index.js';
+import type { Dns, DnsType } from '../foundation/dns/dns-answer.ts';
+import type { ServiceNames } from './sending-domain.ts';
+
+const types: readonly DnsType[] = ['A', 'AAAA', 'CNAME', 'MX', 'PTR', 'TXT'];
+
+/** The shape of Node's own resolver over ours, as the SPF library takes it. */
+function resolverOf(dns: Dns): DNSResolver {
+  const resolve = async (name: string, wanted: string): Promise<unknown[]> => {
+    const type = types.find((one) => one === wanted);
+    if (type === undefined) throw fault('ENODATA', name);
+    const answer = await dns.lookUp(name, type);
+    if (answer.kind === 'fault') throw fault('ESERVFAIL', name);
+    if (answer.kind === 'absent')
+      throw fault(answer.what === 'name' ? 'ENOTFOUND' : 'ENODATA', name);
+    if (type === 'MX')
+      return answer.records.map((record) =>
+        typeof record === 'string'
+          ? record
+          : { exchange: record.exchange, priority: record.preference },
+      );
+    return type === 'TXT' ? answer.records.map((record) => [record]) : [...answer.records];
+  };
+  // The library's type knows no MX answers, its code does.
+  return resolve as DNSResolver;
+}
+
+function fault(code: string, name: string): Error {
+  return Object.assign(new Error(`${code} ${name}`), { code });
+}
+
+/** Whether mail from this service, with a return path at `domain`, passes SPF (RFC 7208) from every address it uses. */
+export async function checkSpf(
+  dns: Dns,
+  domain: string,
+  service: ServiceNames,
+): Promise<{ readonly passes: boolean; readonly text: string }> {
+  const addresses =
+    service.addresses.length > 0 ? service.addresses : await addressesOf(dns, service.host);
+  if (addresses.length === 0)
+    return { passes: false, text: `The mail server ${service.host} has no address record.` };
+  for (const ip of addresses) {
+    const { status } = await spf({
+      sender: `bounce@${domain}`,
+      ip,
+      helo: service.host,
+      resolver: resolverOf(dns),
+      mta: service.host,
+    });
+    if (status.result !== 'pass')
+      return { passes: false, text: `Mail from ${ip} gets the result ${status.result}.` };
+  }
+  return { passes: true, text: '' };
+}
+
+async function addressesOf(dns: Dns, host: string): Promise<string[]> {
+  const answers = [await dns.lookUp(host, 'A'), await dns.lookUp(host, 'AAAA')];
+  return answers.flatMap((answer) => (answer.kind === 'found' ? [...answer.records] : []));
+}

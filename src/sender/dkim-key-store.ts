@@ -1,0 +1,132 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { announceChange } from '../foundation/database/announce.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import type { MasterKey } from '../foundation/master-key.ts';
+import { seal, unseal } from '../foundation/seal.ts';
+import { type DkimAlgorithm, type DkimKey, dkimRecord, readDkimKey } from './dkim-key.ts';
+import type { DkimKeyState, DomainKey } from './sending-domain.ts';
+import { domainKey, domainTopic } from './sending-domain-store.ts';
+
+type Kysely = Database['kysely'];
+
+/** DKIM keys; private parts are encrypted under the installation's key, each for its own row. */
+export class DkimKeyStore {
+  readonly #key: Buffer;
+
+  constructor(key: MasterKey) {
+    this.#key = key.derive('dkim keys');
+  }
+
+  async add(
+    transaction: Kysely,
+    accountId: AccountId,
+    domain: string,
+    selector: string,
+    algorithm: DkimAlgorithm,
+    privateKey: KeyObject,
+  ): Promise<void> {
+    const der = privateKey.export({ format: 'der', type: 'pkcs8' });
+    await transaction
+      .insertInto('dkim_key')
+      .values({
+        account_id: accountId,
+        domain,
+        selector,
+        algorithm,
+        private_key: seal(this.#key, place(accountId, domain, selector), der),
+        record: dkimRecord(privateKey),
+      })
+      .execute();
+  }
+
+  /** The keys of a domain without their private parts, oldest first. */
+  async list(kysely: Kysely, accountId: AccountId, domain: string): Promise<DomainKey[]> {
+    const rows = await kysely
+      .selectFrom('dkim_key')
+      .select(['selector', 'algorithm', 'record', 'state', 'state_at'])
+      .where('account_id', '=', accountId)
+      .where('domain', '=', domain)
+      .orderBy('created_at')
+      .orderBy('selector')
+      .execute();
+    return rows.map((row) => ({
+      selector: row.selector,
+      algorithm: row.algorithm as DkimAlgorithm,
+      record: row.record,
+      state: row.state as DkimKeyState,
+      stateAt: row.state_at,
+    }));
+  }
+
+  /**
+   * The keys that sign for a domain now.
+   * @throws Error where one cannot be decrypted
+   */
+  async signing(kysely: Kysely, accountId: AccountId, domain: string): Promise<DkimKey[]> {
+    const rows = await kysely
+      .selectFrom('dkim_key')
+      .select(['selector', 'private_key'])
+      .where('account_id', '=', accountId)
+      .where('domain', '=', domain)
+      .where('state', '=', 'active')
+      // The Ed25519 signature stands below the RSA one, which every receiver knows.
+      .orderBy('algorithm', 'desc')
+      .orderBy('selector')
+      .execute();
+    return rows.map(({ selector, private_key: sealed }) => {
+      const der = unseal(this.#key, place(accountId, domain, selector), sealed);
+      return readDkimKey(
+        domain,
+        selector,
+        createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }),
+      );
+    });
+  }
+
+  /** Moves keys to another state, and tells all nodes at commit. */
+  async move(
+    transaction: Kysely,
+    accountId: AccountId,
+    domain: string,
+    selectors: readonly string[],
+    state: DkimKeyState,
+  ): Promise<void> {
+    if (selectors.length === 0) return;
+    await transaction
+      .updateTable('dkim_key')
+      .set({ state, state_at: new Date() })
+      .where('account_id', '=', accountId)
+      .where('domain', '=', domain)
+      .where('selector', 'in', [...selectors])
+      .execute();
+    await announceChange(transaction, domainTopic, domainKey(accountId, domain));
+  }
+
+  /** Tells all nodes at commit that a domain has changed. */
+  async announce(transaction: Kysely, accountId: AccountId, domain: string): Promise<void> {
+    await announceChange(transaction, domainTopic, domainKey(accountId, domain));
+  }
+
+  /** Removes keys that were retired before a time. @returns their selectors */
+  async removeRetired(
+    transaction: Kysely,
+    accountId: AccountId,
+    domain: string,
+    before: Date,
+  ): Promise<string[]> {
+    const rows = await transaction
+      .deleteFrom('dkim_key')
+      .where('account_id', '=', accountId)
+      .where('domain', '=', domain)
+      .where('state', '=', 'retired')
+      .where('state_at', '<', before)
+      .returning('selector')
+      .execute();
+    return rows.map(({ selector }) => selector);
+  }
+}
+
+function place(accountId: AccountId, domain: string, selector: string): string {
+  return `${accountId}/${domain}/${selector}`;
+}

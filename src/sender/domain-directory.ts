@@ -1,0 +1,41 @@
+import { Cache } from '../foundation/cache.ts';
+import type { ChangeListener } from '../foundation/change-listener.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import type { DkimKey } from './dkim-key.ts';
+import type { DkimKeyStore } from './dkim-key-store.ts';
+import type { SendingDomain } from './sending-domain.ts';
+import { domainKey, domainTopic, readDomain } from './sending-domain-store.ts';
+
+/** A domain with the keys that sign for it. */
+export interface SigningDomain extends SendingDomain {
+  readonly keys: readonly DkimKey[];
+}
+
+/** Sending domains with their keys from memory, correct within a second of a change on any node. */
+export class DomainDirectory {
+  readonly #domains: Cache<SigningDomain>;
+
+  constructor(database: Database, changes: ChangeListener, keys: DkimKeyStore) {
+    this.#domains = new Cache(changes, domainTopic, async (key) => {
+      const slash = key.indexOf('/');
+      const accountId = key.slice(0, slash) as AccountId;
+      const name = key.slice(slash + 1);
+      const domain = await readDomain(database.kysely, accountId, name);
+      if (domain === undefined) return undefined;
+      return { ...domain, keys: await keys.signing(database.kysely, accountId, name) };
+    });
+  }
+
+  /**
+   * The domain that mail from a From domain is signed by: itself, or the nearest one above it that the account has, which
+   * is aligned with it for DMARC (RFC 7489 section 3.1.1, relaxed).
+   */
+  async find(accountId: AccountId, fromDomain: string): Promise<SigningDomain | undefined> {
+    for (let name = fromDomain; name.includes('.'); name = name.slice(name.indexOf('.') + 1)) {
+      const found = await this.#domains.get(domainKey(accountId, name));
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+}

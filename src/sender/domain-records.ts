@@ -1,0 +1,84 @@
+import type { DomainKey, DomainRecord, SendingDomain, ServiceNames } from './sending-domain.ts';
+
+/** The records that a domain needs, each exactly as it is to be published. */
+export function domainRecords(
+  domain: Pick<SendingDomain, 'domain' | 'returnPath' | 'trackingHost'>,
+  keys: readonly DomainKey[],
+  service: ServiceNames,
+): DomainRecord[] {
+  const name = domain.domain;
+  const anyActive = keys.some((key) => key.state === 'active');
+  const dkim = keys
+    .filter((key) => key.state !== 'retired')
+    .map(
+      (key): DomainRecord => ({
+        kind: 'dkim',
+        name: `${key.selector}._domainkey.${name}`,
+        type: 'TXT',
+        value: key.record,
+        required: key.state === 'active' || !anyActive,
+        why:
+          key.state === 'active'
+            ? 'Receivers check the signature of every message with it (RFC 6376).'
+            : 'Signing begins once this record is found (RFC 6376).',
+      }),
+    );
+  const tracking: DomainRecord[] =
+    domain.trackingHost === undefined || service.trackingTarget === undefined
+      ? []
+      : [
+          {
+            kind: 'tracking',
+            name: domain.trackingHost,
+            type: 'CNAME',
+            value: `${service.trackingTarget}.`,
+            required: false,
+            why: 'Tracked links then carry your own domain.',
+          },
+        ];
+  return [
+    ...dkim,
+    {
+      kind: 'spf',
+      name: domain.returnPath,
+      type: 'TXT',
+      value: spfRecord(service, '-all'),
+      required: true,
+      why: 'Says that this service may send mail with this return path (RFC 7208).',
+    },
+    {
+      kind: 'return-path',
+      name: domain.returnPath,
+      type: 'MX',
+      value: `10 ${service.host}.`,
+      required: true,
+      why: 'Brings bounces back to this service.',
+    },
+    {
+      kind: 'dmarc',
+      name: `_dmarc.${name}`,
+      type: 'TXT',
+      value: `v=DMARC1; p=none; rua=mailto:dmarc@${name}`,
+      required: true,
+      why: 'Large receivers ask for a DMARC policy of every sending domain (RFC 7489); any valid one will do.',
+    },
+    {
+      kind: 'from-spf',
+      name,
+      type: 'TXT',
+      value: spfRecord(service, '~all'),
+      required: false,
+      why: 'Some receivers look at the From domain too; add the mechanism to the record that you have.',
+    },
+    ...tracking,
+  ];
+}
+
+/** RFC 7208 section 4.5. */
+function spfRecord({ addresses, host }: ServiceNames, all: string): string {
+  const mechanisms =
+    addresses.length === 0
+      ? [`a:${host}`]
+      : addresses.map((address) => `${address.includes(':') ? 'ip6' : 'ip4'}:${address}`);
+  return ['v=spf1', ...mechanisms, all].join(' ');
+}

@@ -1,0 +1,77 @@
+import type { DomainFinding, DomainKey, DomainState } from './sending-domain.ts';
+
+export interface DomainJudgement {
+  readonly state: DomainState;
+  readonly badChecks: number;
+  /** Selectors that sign from now on. */
+  readonly activate: readonly string[];
+  /** Selectors that sign no more. */
+  readonly retire: readonly string[];
+  /** Seconds until the next check. */
+  readonly nextCheck: number;
+}
+
+/** One bad look is not believed: a zone that is being edited, a resolver that errs. */
+const badChecksUntilBroken = 2;
+const seconds = {
+  confirm: 120,
+  broken: 900,
+  unknown: 900,
+  verified: 21_600,
+  pending: 300,
+  old: 3_600,
+};
+const day = 86_400_000;
+
+/**
+ * What a check means for a domain: the pure middle of its state machine. Records that nobody could look up change nothing.
+ * A pending key whose record is found takes over from the active one of its algorithm.
+ * @param age milliseconds since the domain was added
+ */
+export function judgeDomain(
+  state: DomainState,
+  badChecks: number,
+  keys: readonly DomainKey[],
+  findings: readonly DomainFinding[],
+  age: number,
+): DomainJudgement {
+  const { activate, retire } = rotate(keys, findings);
+  const required = findings.filter(({ record }) => record.required);
+  const bad = required.some((one) => one.state === 'missing' || one.state === 'wrong');
+  const unknown = required.some((one) => one.state === 'unknown');
+  const base = { activate, retire };
+  if (!bad && !unknown && required.length > 0)
+    return { ...base, state: 'verified', badChecks: 0, nextCheck: seconds.verified };
+  if (!bad) return { ...base, state, badChecks, nextCheck: seconds.unknown };
+  if (state === 'pending') {
+    const nextCheck = age < day ? seconds.pending : seconds.old;
+    return { ...base, state, badChecks: 0, nextCheck };
+  }
+  const count = badChecks + 1;
+  const broken = state === 'broken' || count >= badChecksUntilBroken;
+  return {
+    ...base,
+    state: broken ? 'broken' : 'verified',
+    badChecks: count,
+    nextCheck: broken ? seconds.broken : seconds.confirm,
+  };
+}
+
+function rotate(
+  keys: readonly DomainKey[],
+  findings: readonly DomainFinding[],
+): { readonly activate: string[]; readonly retire: string[] } {
+  const published = new Set(
+    findings
+      .filter(({ record, state }) => record.kind === 'dkim' && state === 'ok')
+      .map(({ record }) => record.name.slice(0, record.name.indexOf('.'))),
+  );
+  const arriving = keys.filter((key) => key.state === 'pending' && published.has(key.selector));
+  const leaving = keys.filter(
+    (key) => key.state === 'active' && arriving.some((other) => other.algorithm === key.algorithm),
+  );
+  return {
+    activate: arriving.map(({ selector }) => selector),
+    retire: leaving.map(({ selector }) => selector),
+  };
+}

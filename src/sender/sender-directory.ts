@@ -1,0 +1,25 @@
+import { Cache } from '../foundation/cache.ts';
+import type { ChangeListener } from '../foundation/change-listener.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import { readSender, type Sender, senderKey, senderTopic } from './sender-store.ts';
+
+/** Senders from memory, correct within a second of a change on any node. */
+export class SenderDirectory {
+  readonly #senders: Cache<Sender>;
+
+  constructor(database: Database, changes: ChangeListener) {
+    this.#senders = new Cache(changes, senderTopic, (key) => {
+      const slash = key.indexOf('/');
+      return readSender(database.kysely, key.slice(0, slash) as AccountId, key.slice(slash + 1));
+    });
+  }
+
+  /**
+   * The sender of an account, verified or not; undefined where there is none.
+   * @param address in the spelling for comparing: lower case, ASCII domain
+   */
+  sender(accountId: AccountId, address: string): Promise<Sender | undefined> | Sender | undefined {
+    return this.#senders.get(senderKey(accountId, address));
+  }
+}

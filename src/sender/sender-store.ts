@@ -1,0 +1,100 @@
+import { announceChange } from '../foundation/database/announce.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId } from '../foundation/ids.ts';
+
+type Kysely = Database['kysely'];
+
+/** An address that an account may send from once it is verified. */
+export interface Sender {
+  /** In the spelling for comparing: lower case, ASCII domain. */
+  readonly address: string;
+  /** The first one is the default; `*` among them allows any. */
+  readonly displayNames: readonly string[];
+  readonly verified: boolean;
+}
+
+/** Topic of announcements about senders; the key is `senderKey`. */
+export const senderTopic = 'sender';
+
+/** Names a sender in announcements; account ids hold no `/`. */
+export function senderKey(accountId: AccountId, address: string): string {
+  return `${accountId}/${address}`;
+}
+
+/** The sender of an account with this address, or undefined. */
+export async function readSender(
+  kysely: Kysely,
+  accountId: AccountId,
+  address: string,
+): Promise<Sender | undefined> {
+  const row = await kysely
+    .selectFrom('sender')
+    .select(['address', 'display_names', 'verified_at'])
+    .where('account_id', '=', accountId)
+    .where('address', '=', address)
+    .executeTakeFirst();
+  return row && toSender(row);
+}
+
+/** All senders of an account, by address. */
+export async function readSenders(kysely: Kysely, accountId: AccountId): Promise<Sender[]> {
+  const rows = await kysely
+    .selectFrom('sender')
+    .select(['address', 'display_names', 'verified_at'])
+    .where('account_id', '=', accountId)
+    .orderBy('address')
+    .execute();
+  return rows.map(toSender);
+}
+
+/** Writes a sender as given, new or not, and tells all nodes at commit. */
+export async function saveSender(
+  transaction: Kysely,
+  accountId: AccountId,
+  sender: Sender,
+): Promise<void> {
+  await transaction
+    .insertInto('sender')
+    .values({
+      account_id: accountId,
+      address: sender.address,
+      display_names: [...sender.displayNames],
+      verified_at: sender.verified ? new Date() : null,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'address']).doUpdateSet((eb) => ({
+        display_names: eb.ref('excluded.display_names'),
+        verified_at: sender.verified
+          ? eb.fn.coalesce('sender.verified_at', 'excluded.verified_at')
+          : null,
+      })),
+    )
+    .execute();
+  await announceChange(transaction, senderTopic, senderKey(accountId, sender.address));
+}
+
+/** Removes a sender, and tells all nodes at commit. */
+export async function removeSender(
+  transaction: Kysely,
+  accountId: AccountId,
+  address: string,
+): Promise<void> {
+  await transaction
+    .deleteFrom('sender')
+    .where('account_id', '=', accountId)
+    .where('address', '=', address)
+    .execute();
+  await announceChange(transaction, senderTopic, senderKey(accountId, address));
+}
+
+function toSender(row: {
+  readonly address: string;
+  readonly display_names: string[];
+  readonly verified_at: Date | null;
+}): Sender {
+  return {
+    address: row.address,
+    displayNames: row.display_names,
+    verified: row.verified_at !== null,
+  };
+}

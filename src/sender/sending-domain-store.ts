@@ -1,0 +1,223 @@
+import type { Selectable } from 'kysely';
+import { sql } from 'kysely';
+import { announceChange } from '../foundation/database/announce.ts';
+import type { Database, Tables } from '../foundation/database/open-database.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import type { DomainJudgement } from './judge-domain.ts';
+import type {
+  DomainFinding,
+  DomainState,
+  FindingState,
+  RecordKind,
+  SendingDomain,
+  WarmUp,
+} from './sending-domain.ts';
+
+type Kysely = Database['kysely'];
+
+/** Topic of announcements about sending domains; the key is `domainKey`. */
+export const domainTopic = 'sending-domain';
+
+/** Names a domain in announcements; account ids hold no `/`. */
+export function domainKey(accountId: AccountId, domain: string): string {
+  return `${accountId}/${domain}`;
+}
+
+/** The domain of an account, or undefined. */
+export async function readDomain(
+  kysely: Kysely,
+  accountId: AccountId,
+  domain: string,
+): Promise<SendingDomain | undefined> {
+  const row = await kysely
+    .selectFrom('sending_domain')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('domain', '=', domain)
+    .executeTakeFirst();
+  return row && toDomain(row);
+}
+
+/** All domains of an account, by name. */
+export async function readDomains(kysely: Kysely, accountId: AccountId): Promise<SendingDomain[]> {
+  const rows = await kysely
+    .selectFrom('sending_domain')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .orderBy('domain')
+    .execute();
+  return rows.map(toDomain);
+}
+
+/** Adds a domain. @returns false where the account has it already */
+export async function addDomain(
+  transaction: Kysely,
+  accountId: AccountId,
+  domain: string,
+  returnPath: string,
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await transaction
+    .insertInto('sending_domain')
+    .values({ account_id: accountId, domain, return_path: returnPath })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirstOrThrow();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+/** Removes a domain with its keys and findings, and tells all nodes at commit. @returns false where there is none */
+export async function removeDomain(
+  transaction: Kysely,
+  accountId: AccountId,
+  domain: string,
+): Promise<boolean> {
+  const { numDeletedRows } = await transaction
+    .deleteFrom('sending_domain')
+    .where('account_id', '=', accountId)
+    .where('domain', '=', domain)
+    .executeTakeFirstOrThrow();
+  await announceChange(transaction, domainTopic, domainKey(accountId, domain));
+  return numDeletedRows === 1n;
+}
+
+/** Sets the warm-up plan of a domain, or none. */
+export async function setWarmUp(
+  transaction: Kysely,
+  accountId: AccountId,
+  domain: string,
+  warmUp: WarmUp | undefined,
+): Promise<void> {
+  await transaction
+    .updateTable('sending_domain')
+    .set({
+      warm_up_from: warmUp === undefined ? null : sql`${warmUp.from}::date`,
+      warm_up_plan: warmUp === undefined ? null : [...warmUp.plan],
+    })
+    .where('account_id', '=', accountId)
+    .where('domain', '=', domain)
+    .execute();
+  await announceChange(transaction, domainTopic, domainKey(accountId, domain));
+}
+
+/**
+ * Takes domains whose check is due, on one node only: the next check is put off first, so that a node that dies during a
+ * check loses nothing but time.
+ */
+export async function takeDueDomains(kysely: Kysely, most: number): Promise<SendingDomain[]> {
+  const { rows } = await sql<Selectable<Tables['sending_domain']>>`
+    update sending_domain d set next_check_at = now() + interval '10 minutes'
+    from (
+      select account_id, domain from sending_domain where next_check_at <= now()
+      order by next_check_at limit ${most} for update skip locked) due
+    where d.account_id = due.account_id and d.domain = due.domain
+    returning d.*`.execute(kysely);
+  return rows.map(toDomain);
+}
+
+/** Writes what a check came to: state, next check, findings. */
+export async function saveCheck(
+  transaction: Kysely,
+  { accountId, domain }: SendingDomain,
+  judgement: DomainJudgement,
+  findings: readonly DomainFinding[],
+): Promise<void> {
+  await transaction
+    .updateTable('sending_domain')
+    .set((eb) => ({
+      state: judgement.state,
+      state_at: eb
+        .case()
+        .when('state', '=', judgement.state)
+        .then(eb.ref('state_at'))
+        .else(sql<Date>`now()`)
+        .end(),
+      bad_checks: judgement.badChecks,
+      checked_at: sql<Date>`now()`,
+      next_check_at: sql<Date>`now() + ${judgement.nextCheck}::float8 * interval '1 s'`,
+    }))
+    .where('account_id', '=', accountId)
+    .where('domain', '=', domain)
+    .execute();
+  await transaction
+    .deleteFrom('domain_finding')
+    .where('account_id', '=', accountId)
+    .where('domain', '=', domain)
+    .execute();
+  if (findings.length === 0) return;
+  await transaction
+    .insertInto('domain_finding')
+    .values(
+      findings.map(({ record, state, found, explanation, resolver }) => ({
+        account_id: accountId,
+        domain,
+        kind: record.kind,
+        name: record.name,
+        type: record.type,
+        expected: record.value,
+        required: record.required,
+        state,
+        found: [...found],
+        explanation,
+        resolver,
+      })),
+    )
+    .execute();
+}
+
+/** A finding with the time of its look. */
+export type DatedFinding = Omit<DomainFinding, 'record'> & {
+  readonly kind: RecordKind;
+  readonly name: string;
+  readonly expected: string;
+  readonly required: boolean;
+  readonly checkedAt: Date;
+};
+
+/** What the last check of a domain found. */
+export async function readFindings(
+  kysely: Kysely,
+  accountId: AccountId,
+  domain: string,
+): Promise<DatedFinding[]> {
+  const rows = await kysely
+    .selectFrom('domain_finding')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('domain', '=', domain)
+    .orderBy('name')
+    .execute();
+  return rows.map((row) => ({
+    kind: row.kind as RecordKind,
+    name: row.name,
+    expected: row.expected,
+    required: row.required,
+    state: row.state as FindingState,
+    found: row.found,
+    explanation: row.explanation,
+    resolver: row.resolver,
+    checkedAt: row.checked_at,
+  }));
+}
+
+function toDomain(row: Selectable<Tables['sending_domain']>): SendingDomain {
+  return {
+    accountId: row.account_id as AccountId,
+    domain: row.domain,
+    state: row.state as DomainState,
+    stateAt: row.state_at,
+    badChecks: row.bad_checks,
+    returnPath: row.return_path,
+    trackingHost: row.tracking_host ?? undefined,
+    sourcePool: row.source_pool,
+    warmUp:
+      row.warm_up_from === null || row.warm_up_plan === null
+        ? undefined
+        : { from: dayOf(row.warm_up_from), plan: row.warm_up_plan },
+    checkedAt: row.checked_at ?? undefined,
+  };
+}
+
+/** The driver reads a date as midnight of the process's own time zone. */
+function dayOf(date: Date): string {
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}

@@ -1,0 +1,19 @@
+import { hostname } from 'node:os';
+import type { ServiceNames } from './sending-domain.ts';
+
+/** What the settings say about this installation's names. */
+export interface NameSettings {
+  readonly hostname: string | undefined;
+  readonly direct: { readonly sources: readonly { readonly address: string | undefined }[] };
+  readonly publicUrl: string | undefined;
+}
+
+/** The names and addresses that records of sending domains refer to. */
+export function serviceNames(settings: NameSettings): ServiceNames {
+  const { publicUrl, direct } = settings;
+  return {
+    host: settings.hostname ?? hostname().toLowerCase(),
+    addresses: direct.sources.flatMap(({ address }) => (address === undefined ? [] : [address])),
+    trackingTarget: publicUrl === undefined ? undefined : new URL(publicUrl).hostname,
+  };
+}

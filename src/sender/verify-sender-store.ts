@@ -1,0 +1,82 @@
+import { announceChange } from '../foundation/database/announce.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import { senderKey, senderTopic } from './sender-store.ts';
+
+type Kysely = Database['kysely'];
+
+/**
+ * Verifies the senders of an account whose domain is verified, and tells all nodes at commit.
+ * @returns their addresses
+ */
+export async function verifySendersOfDomain(
+  transaction: Kysely,
+  accountId: AccountId,
+  domain: string,
+): Promise<string[]> {
+  const rows = await transaction
+    .updateTable('sender')
+    .set({ verified_at: new Date(), verified_by: 'domain' })
+    .where('account_id', '=', accountId)
+    .where('verified_at', 'is', null)
+    .where('address', 'like', `%@${domain.replace(/[\\%_]/g, '\\$&')}`)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('sending_domain')
+          .select('domain')
+          .where('account_id', '=', accountId)
+          .where('domain', '=', domain)
+          .where('state', '=', 'verified'),
+      ),
+    )
+    .returning('address')
+    .execute();
+  for (const { address } of rows)
+    await announceChange(transaction, senderTopic, senderKey(accountId, address));
+  return rows.map(({ address }) => address);
+}
+
+/** Keeps the hash of a mailed link's token; an earlier link of the same sender ends. */
+export async function saveSenderProof(
+  transaction: Kysely,
+  accountId: AccountId,
+  address: string,
+  hash: Buffer,
+  expiresAt: Date,
+): Promise<void> {
+  await transaction
+    .insertInto('sender_proof')
+    .values({ account_id: accountId, address, hash, expires_at: expiresAt })
+    .onConflict((conflict) =>
+      conflict.columns(['account_id', 'address']).doUpdateSet({ hash, expires_at: expiresAt }),
+    )
+    .execute();
+}
+
+/**
+ * Spends a link's token and verifies its sender, and tells all nodes at commit.
+ * @returns whose sender it was; undefined where the token is unknown, spent or too old
+ */
+export async function spendSenderProof(
+  transaction: Kysely,
+  hash: Buffer,
+  now: Date,
+): Promise<{ readonly accountId: AccountId; readonly address: string } | undefined> {
+  const proof = await transaction
+    .deleteFrom('sender_proof')
+    .where('hash', '=', hash)
+    .where('expires_at', '>', now)
+    .returning(['account_id', 'address'])
+    .executeTakeFirst();
+  if (proof === undefined) return undefined;
+  const accountId = proof.account_id as AccountId;
+  await transaction
+    .updateTable('sender')
+    .set({ verified_at: now, verified_by: 'link' })
+    .where('account_id', '=', accountId)
+    .where('address', '=', proof.address)
+    .execute();
+  await announceChange(transaction, senderTopic, senderKey(accountId, proof.address));
+  return { accountId, address: proof.address };
+}

@@ -1,0 +1,55 @@
+import { sql } from 'kysely';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId, ClientId, PersonId } from '../foundation/ids.ts';
+import type { Caller } from './caller.ts';
+
+/** A live access token as the database knows it. */
+export interface LiveToken {
+  readonly caller: Caller;
+  /** How long it lives from the moment of the answer. */
+  readonly millisecondsLeft: number;
+}
+
+interface Row {
+  person_id: PersonId;
+  client_id: ClientId;
+  account_id: AccountId | null;
+  milliseconds_left: number;
+}
+
+/** Reads access tokens. */
+export class AccessTokenStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * The token with this hash, where it has not expired, its person and integration are not disabled and, for a token
+   * bound to an account, the person still belongs to that account.
+   * @param offset milliseconds added to the database's clock
+   */
+  async find(hash: Buffer, offset: number): Promise<LiveToken | undefined> {
+    const { rows } = await sql<Row>`
+      select t.person_id, t.client_id, t.account_id,
+        extract(epoch from t.expires_at - now())::float8 * 1000 - ${offset}::float8 as milliseconds_left
+      from access_token t
+      join person p on p.id = t.person_id and p.disabled_at is null
+      join integration i on i.client_id = t.client_id and i.disabled_at is null
+      where t.hash = ${hash}
+        and t.expires_at > now() + ${offset}::float8 * interval '1 ms'
+        and (t.account_id is null or exists (
+          select from membership m where m.account_id = t.account_id and m.person_id = t.person_id))`.execute(
+      this.#database.kysely,
+    );
+    const [row] = rows;
+    if (row === undefined) return undefined;
+    const caller = Object.freeze({
+      personId: row.person_id,
+      clientId: row.client_id,
+      accountId: row.account_id ?? undefined,
+    });
+    return { caller, millisecondsLeft: row.milliseconds_left };
+  }
+}

@@ -1,0 +1,48 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { codeOf, isUnavailable } from '../foundation/database/sqlstate.ts';
+import { InvalidRequest, OAuthError, ServerError, TemporarilyUnavailable } from './oauth-errors.ts';
+
+/** Answers an error as RFC 6749 section 5.2 says: JSON with `error` and `error_description`, never cached. */
+export function answerOAuthError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const refusal = toOAuthError(error);
+  if (refusal.status >= 500)
+    request.log.error({ err: refusal.cause ?? refusal, requestId: request.id }, refusal.message);
+  else
+    request.log.debug(
+      { error: refusal.error, cause: refusal.cause, requestId: request.id },
+      'token request refused',
+    );
+  if (refusal.retryAfter !== undefined) reply.header('retry-after', refusal.retryAfter);
+  if (refusal.challenge !== undefined) reply.header('www-authenticate', refusal.challenge);
+  return neverCached(reply)
+    .code(refusal.status)
+    .send({ error: refusal.error, error_description: refusal.message });
+}
+
+/** RFC 6749 section 5.1: no answer with tokens or about them is kept by anything on the way. */
+export function neverCached(reply: FastifyReply): FastifyReply {
+  return reply.header('cache-control', 'no-store').header('pragma', 'no-cache');
+}
+
+function toOAuthError(error: unknown): OAuthError {
+  if (error instanceof OAuthError) return error;
+  if (isUnavailable(error))
+    return new TemporarilyUnavailable('The service cannot work now; try again shortly', {
+      cause: error,
+    });
+  switch (codeOf(error)) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new InvalidRequest('The form is too large', { cause: error });
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new InvalidRequest('The body must be application/x-www-form-urlencoded', {
+        cause: error,
+      });
+    default:
+      return new ServerError('The request failed for a fault of the service', { cause: error });
+  }
+}

@@ -1,0 +1,25 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isUnavailable } from '../foundation/database/sqlstate.ts';
+import { OAuthError } from './oauth-errors.ts';
+import { sendPage } from './pages/layout.ts';
+import { messagePage } from './pages/message-page.ts';
+
+/** Answers an error of a page with a page that says what to do, and nothing of what happened inside. */
+export function answerPageError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  if (error instanceof OAuthError && error.status < 500) {
+    if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
+    return sendPage(reply, messagePage('This did not work', `${error.message}.`, error.status));
+  }
+  request.log.error({ err: error, requestId: request.id }, 'page failed');
+  if (isUnavailable(error) || error instanceof OAuthError) {
+    reply.header('retry-after', 1);
+    const text = 'The service cannot work right now. Please try again in a moment.';
+    return sendPage(reply, messagePage('Please try again', text, 503));
+  }
+  const text = `Something went wrong on our side. If it happens again, tell whoever runs this service the number ${request.id}.`;
+  return sendPage(reply, messagePage('Something went wrong', text, 500));
+}

@@ -1,0 +1,35 @@
+/**
+ * An authorization request that leads nowhere: unknown integration or wrong redirect URL. Shown as a page; redirecting
+ * would make the service an open redirector (RFC 6749 section 4.1.2.1, RFC 9700 section 4.11).
+ */
+export class UnusableRequest extends Error {
+  override name = 'UnusableRequest';
+}
+
+/** Error codes of an authorization response (RFC 6749 section 4.1.2.1). */
+export type AuthorizationErrorCode =
+  | 'invalid_request'
+  | 'unauthorized_client'
+  | 'access_denied'
+  | 'unsupported_response_type'
+  | 'invalid_scope';
+
+/** Where the answer to an authorization request goes. */
+export interface ResponseTarget {
+  readonly redirectUri: string;
+  /** Returned unchanged where it was sent. */
+  readonly state: string | undefined;
+}
+
+/** A refusal that the integration is told by redirect (RFC 6749 section 4.1.2.1). */
+export class AuthorizationRefused extends Error {
+  override name = 'AuthorizationRefused';
+  readonly error: AuthorizationErrorCode;
+  readonly target: ResponseTarget;
+
+  constructor(error: AuthorizationErrorCode, description: string, target: ResponseTarget) {
+    super(description);
+    this.error = error;
+    this.target = target;
+  }
+}

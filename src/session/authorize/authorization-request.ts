@@ -1,0 +1,159 @@
+import { isPublicId } from '../../foundation/ids.ts';
+import type { KnownIntegration } from '../integration-store.ts';
+import { onlyScope } from '../token-endpoint.ts';
+import {
+  AuthorizationRefused,
+  type ResponseTarget,
+  UnusableRequest,
+} from './authorization-errors.ts';
+import { isRegisteredRedirect } from './redirect-uri.ts';
+
+/** A valid request to the authorization endpoint (contract section 4.2, RFC 7636 section 4.3). */
+export interface AuthorizationRequest extends ResponseTarget {
+  readonly client: KnownIntegration;
+  /** Whether the request named the redirect URL; then the token request must too (RFC 6749 section 4.1.3). */
+  readonly redirectUriSent: boolean;
+  /** S256 challenge, or undefined without PKCE. */
+  readonly codeChallenge: string | undefined;
+}
+
+export type FindIntegration = (
+  clientId: string,
+) => Promise<KnownIntegration | undefined> | KnownIntegration | undefined;
+
+/** The parameters of a query; names without regard to case. */
+class Query {
+  readonly #values = new Map<string, string[]>();
+
+  constructor(text: string) {
+    for (const [name, value] of new URLSearchParams(text)) {
+      const key = name.toLowerCase();
+      this.#values.set(key, [...(this.#values.get(key) ?? []), value]);
+    }
+  }
+
+  /** The value, or undefined where it is missing or empty. */
+  get(name: string): string | undefined {
+    return this.#values.get(name)?.[0] || undefined;
+  }
+
+  repeats(name: string): boolean {
+    return (this.#values.get(name)?.length ?? 0) > 1;
+  }
+
+  /** A repeated parameter, or undefined. */
+  get repeated(): string | undefined {
+    return [...this.#values].find(([, values]) => values.length > 1)?.[0];
+  }
+}
+
+/** SHA-256 in base64url without padding (RFC 7636 section 4.2). */
+const challenge = /^[A-Za-z0-9_-]{43}$/;
+
+/**
+ * Reads the query of an authorization request. Client and redirect URL come first: until both are known to be right,
+ * errors are shown to the person and go nowhere.
+ * @throws UnusableRequest, AuthorizationRefused
+ */
+export async function readAuthorizationRequest(
+  text: string,
+  findIntegration: FindIntegration,
+): Promise<AuthorizationRequest> {
+  const query = new Query(readable(text));
+  const client = await readClient(query, findIntegration);
+  const redirectUriSent = query.get('redirect_uri') !== undefined;
+  const target = { redirectUri: readRedirect(query, client), state: query.get('state') };
+  refuseRepeated(query, target);
+  requireResponseType(query, target);
+  requireScope(query, target);
+  requireCodeGrant(client, target);
+  const codeChallenge = readChallenge(query, client, target);
+  return { ...target, client, redirectUriSent, codeChallenge };
+}
+
+function readable(text: string): string {
+  try {
+    const decoded = decodeURIComponent(text);
+    if (!decoded.includes('\0')) return text;
+  } catch {
+    // Falls through to the refusal below.
+  }
+  throw new UnusableRequest('The address of this page is badly encoded.');
+}
+
+async function readClient(
+  query: Query,
+  findIntegration: FindIntegration,
+): Promise<KnownIntegration> {
+  const clientId = query.get('client_id');
+  if (clientId === undefined || query.repeats('client_id'))
+    throw new UnusableRequest('The link that led here does not say which integration it is for.');
+  const client = isPublicId(clientId) ? await findIntegration(clientId) : undefined;
+  if (client === undefined || client.disabled)
+    throw new UnusableRequest('The integration that sent you here is not known.');
+  return client;
+}
+
+function readRedirect(query: Query, client: KnownIntegration): string {
+  const sent = query.get('redirect_uri');
+  if (query.repeats('redirect_uri') || (sent && !isRegisteredRedirect(sent, client.redirectUri)))
+    throw new UnusableRequest(
+      'The integration asks to send you to an address that is not registered for it.',
+    );
+  return sent ?? client.redirectUri;
+}
+
+/** RFC 6749 section 3.1: no parameter is included more than once. */
+function refuseRepeated(query: Query, target: ResponseTarget): void {
+  if (query.repeated === undefined) return;
+  const state = query.repeats('state') ? undefined : target.state;
+  const answer = { ...target, state };
+  throw new AuthorizationRefused('invalid_request', 'A parameter is repeated', answer);
+}
+
+function requireResponseType(query: Query, target: ResponseTarget): void {
+  const type = query.get('response_type');
+  if (type === undefined)
+    throw new AuthorizationRefused('invalid_request', 'response_type is missing', target);
+  if (type !== 'code')
+    throw new AuthorizationRefused(
+      'unsupported_response_type',
+      'The only response_type is code',
+      target,
+    );
+}
+
+function requireScope(query: Query, target: ResponseTarget): void {
+  if (query.get('scope') !== onlyScope)
+    throw new AuthorizationRefused('invalid_scope', `The only scope is ${onlyScope}`, target);
+}
+
+function requireCodeGrant(client: KnownIntegration, target: ResponseTarget): void {
+  if (!client.grants.has('authorization_code'))
+    throw new AuthorizationRefused(
+      'unauthorized_client',
+      'This integration is not registered for the code grant',
+      target,
+    );
+}
+
+/** RFC 7636 section 4.4.1: without a method the challenge would be the verifier itself, which is not accepted. */
+function readChallenge(
+  query: Query,
+  client: KnownIntegration,
+  target: ResponseTarget,
+): string | undefined {
+  const refuse = (description: string): never => {
+    throw new AuthorizationRefused('invalid_request', description, target);
+  };
+  const sent = query.get('code_challenge');
+  const method = query.get('code_challenge_method');
+  if (sent === undefined) {
+    if (method !== undefined) refuse('code_challenge is missing');
+    if (client.requirePkce) refuse('This integration must use PKCE: code_challenge is missing');
+    return undefined;
+  }
+  if (method !== 'S256') refuse('The only code_challenge_method is S256');
+  if (!challenge.test(sent)) refuse('code_challenge is not a SHA-256 in base64url');
+  return sent;
+}

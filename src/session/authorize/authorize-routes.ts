@@ -1,0 +1,192 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../foundation/clock.ts';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { AccountId } from '../../foundation/ids.ts';
+import type { Http } from '../../http/create-http.ts';
+import type { AuditStore } from '../audit-store.ts';
+import type { Browser } from '../browser/browser.ts';
+import type { SignedIn } from '../browser/browser-session-store.ts';
+import { formOf, originOf } from '../form-body.ts';
+import { consentPage } from '../pages/consent-page.ts';
+import { seeOther, sendPage } from '../pages/layout.ts';
+import { messagePage } from '../pages/message-page.ts';
+import { signInAddress } from '../sign-in-routes.ts';
+import type { TokenMint } from '../token-mint.ts';
+import {
+  AuthorizationRefused,
+  type ResponseTarget,
+  UnusableRequest,
+} from './authorization-errors.ts';
+import {
+  type AuthorizationRequest,
+  type FindIntegration,
+  readAuthorizationRequest,
+} from './authorization-request.ts';
+import type { ConsentStore } from './consent-store.ts';
+import { saveGrantCode } from './grant-code-store.ts';
+import { formActionSource, withParameters } from './redirect-uri.ts';
+
+export interface AuthorizeParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly mint: TokenMint;
+  readonly browser: Browser;
+  readonly consents: ConsentStore;
+  readonly audit: AuditStore;
+  readonly findIntegration: FindIntegration;
+  /** The issuer's name (RFC 9207, RFC 8414). */
+  readonly publicUrl: () => string;
+}
+
+/**
+ * `GET /authorize` (contract section 4.2): sign-in where needed, then the consent page, always.
+ * `POST /authorize` with the same query: the person's decision, answered by a redirect to the integration.
+ */
+export function registerAuthorizeRoutes(scope: Http, parts: AuthorizeParts): void {
+  scope.get('/authorize', (request, reply) =>
+    answer(parts, request, reply, async (authorization, query) => {
+      const { csrf, person } = await parts.browser.visit(request, reply);
+      if (person === undefined) return seeOther(reply, signInAddress(`/authorize?${query}`));
+      return showConsent(parts, reply, { authorization, query, csrf, person });
+    }),
+  );
+  scope.post('/authorize', (request, reply) =>
+    answer(parts, request, reply, async (authorization, query) => {
+      const { person } = await parts.browser.visit(request, reply);
+      // A page from before signing in or out decides nothing; the person sees it anew.
+      if (person === undefined || !parts.browser.isOwnForm(request, formOf(request)))
+        return seeOther(reply, `/authorize?${query}`);
+      return decide(parts, request, reply, authorization, person);
+    }),
+  );
+}
+
+type Proceed = (authorization: AuthorizationRequest, query: string) => Promise<FastifyReply>;
+
+/** Reads the authorization request anew for every step, so that nothing of it has to be trusted to a form. */
+async function answer(
+  parts: AuthorizeParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  proceed: Proceed,
+): Promise<FastifyReply> {
+  const query = request.url.includes('?') ? request.url.slice(request.url.indexOf('?') + 1) : '';
+  try {
+    return await proceed(await readAuthorizationRequest(query, parts.findIntegration), query);
+  } catch (error) {
+    if (error instanceof UnusableRequest)
+      return sendPage(reply, messagePage('This link does not work', error.message, 400));
+    if (error instanceof AuthorizationRefused)
+      return respond(parts, reply, error.target, {
+        error: error.error,
+        error_description: error.message,
+      });
+    throw error;
+  }
+}
+
+/** Goes back to the integration, naming the issuer so that answers of two services are not mixed up (RFC 9207). */
+function respond(
+  { publicUrl }: AuthorizeParts,
+  reply: FastifyReply,
+  { redirectUri, state }: ResponseTarget,
+  parameters: Readonly<Record<string, string>>,
+): FastifyReply {
+  return seeOther(reply, withParameters(redirectUri, { ...parameters, state, iss: publicUrl() }));
+}
+
+interface Consent {
+  readonly authorization: AuthorizationRequest;
+  readonly query: string;
+  readonly csrf: string;
+  readonly person: SignedIn;
+}
+
+async function showConsent(
+  { consents }: AuthorizeParts,
+  reply: FastifyReply,
+  { authorization, query, csrf, person }: Consent,
+): Promise<FastifyReply> {
+  const { client, redirectUri } = authorization;
+  const [accounts, chosen] = await Promise.all([
+    consents.accountsOf(person.personId),
+    consents.chosenAccount(person.personId, client.clientId),
+  ]);
+  if (accounts.length === 0)
+    throw new AuthorizationRefused(
+      'access_denied',
+      'The user belongs to no account',
+      authorization,
+    );
+  const preselected = accounts.find(({ id }) => id === chosen) ?? accounts[0];
+  return sendPage(
+    reply,
+    consentPage({
+      csrf,
+      query,
+      integrationName: client.name,
+      clientId: client.clientId,
+      target: new URL(redirectUri).host || redirectUri,
+      formAction: formActionSource(redirectUri),
+      email: person.email,
+      accounts,
+      chosen: preselected?.id,
+      again: chosen !== undefined,
+    }),
+  );
+}
+
+async function decide(
+  parts: AuthorizeParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  authorization: AuthorizationRequest,
+  person: SignedIn,
+): Promise<FastifyReply> {
+  const form = formOf(request);
+  const { clientId } = authorization.client;
+  const record = (outcome: 'success' | 'refused', accountId?: AccountId) =>
+    parts.audit.record({
+      kind: 'consent',
+      outcome,
+      personId: person.personId,
+      clientId,
+      accountId,
+      origin: originOf(request),
+    });
+
+  if (form.get('decision') !== 'allow') {
+    await record('refused');
+    throw new AuthorizationRefused('access_denied', 'The user declined', authorization);
+  }
+  const accounts = await parts.consents.accountsOf(person.personId);
+  const account = accounts.find(({ id }) => id === form.get('account'));
+  // Left this account since the page was shown, or chose none.
+  if (account === undefined) return seeOther(reply, request.url);
+  const code = await makeCode(parts, authorization, person, account.id);
+  await record('success', account.id);
+  return respond(parts, reply, authorization, { code });
+}
+
+async function makeCode(
+  { database, mint, clock }: AuthorizeParts,
+  { client, redirectUri, redirectUriSent, codeChallenge }: AuthorizationRequest,
+  { personId }: SignedIn,
+  accountId: AccountId,
+): Promise<string> {
+  const code = mint.mint('code');
+  await saveGrantCode(
+    database.kysely,
+    code.hash,
+    {
+      personId,
+      clientId: client.clientId,
+      accountId,
+      redirectUri,
+      redirectUriSent,
+      codeChallenge,
+    },
+    clock.offset,
+  );
+  return code.text;
+}

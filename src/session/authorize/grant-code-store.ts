@@ -1,0 +1,92 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from '../../foundation/database/open-database.ts';
+import type { AccountId, ClientId, PersonId } from '../../foundation/ids.ts';
+
+/** Seconds that a grant code lives. */
+const grantCodeSeconds = 60;
+
+/** What a grant code stands for. */
+export interface GrantCode {
+  readonly personId: PersonId;
+  readonly clientId: ClientId;
+  readonly accountId: AccountId;
+  readonly redirectUri: string;
+  readonly redirectUriSent: boolean;
+  readonly codeChallenge: string | undefined;
+}
+
+/**
+ * Remembers the person's consent and makes the code, in one statement.
+ * @param offset milliseconds added to the database's clock
+ */
+export async function saveGrantCode(
+  executor: Kysely<Tables>,
+  hash: Buffer,
+  code: GrantCode,
+  offset: number,
+): Promise<void> {
+  await sql`
+    with moment as (select now() + ${offset}::float8 * interval '1 ms' as at),
+    consented as (
+      insert into consent (person_id, client_id, account_id, granted_at)
+      select ${code.personId}, ${code.clientId}, ${code.accountId}, at from moment
+      on conflict (person_id, client_id) do update
+      set account_id = excluded.account_id, granted_at = excluded.granted_at)
+    insert into grant_code (hash, person_id, client_id, account_id, redirect_uri, redirect_uri_sent, code_challenge, expires_at)
+    select ${hash}, ${code.personId}, ${code.clientId}, ${code.accountId}, ${code.redirectUri}, ${code.redirectUriSent},
+      ${code.codeChallenge ?? null}, at + ${grantCodeSeconds} * interval '1 s'
+    from moment`.execute(executor);
+}
+
+interface Row {
+  person_id: PersonId;
+  client_id: ClientId;
+  account_id: AccountId;
+  redirect_uri: string;
+  redirect_uri_sent: boolean;
+  code_challenge: string | null;
+}
+
+/**
+ * Spends a code of this client: of uses at the same instant, on any nodes, one gets it. Its row stays locked until the
+ * transaction ends, so that a rollback gives it back.
+ * @returns undefined where the code is unknown, of another client, used, or older than 60 seconds
+ */
+export async function spendGrantCode(
+  transaction: Kysely<Tables>,
+  hash: Buffer,
+  clientId: ClientId,
+  offset: number,
+): Promise<GrantCode | undefined> {
+  const { rows } = await sql<Row>`
+    update grant_code set used_at = now()
+    where hash = ${hash} and client_id = ${clientId} and used_at is null
+      and expires_at > now() + ${offset}::float8 * interval '1 ms'
+    returning person_id, client_id, account_id, redirect_uri, redirect_uri_sent, code_challenge`.execute(
+    transaction,
+  );
+  const [row] = rows;
+  return (
+    row && {
+      personId: row.person_id,
+      clientId: row.client_id,
+      accountId: row.account_id,
+      redirectUri: row.redirect_uri,
+      redirectUriSent: row.redirect_uri_sent,
+      codeChallenge: row.code_challenge ?? undefined,
+    }
+  );
+}
+
+/** The person and the client of a code that was spent, or undefined. */
+export async function findSpentCode(
+  executor: Kysely<Tables>,
+  hash: Buffer,
+): Promise<{ readonly personId: PersonId; readonly clientId: ClientId } | undefined> {
+  const { rows } = await sql<{ person_id: PersonId; client_id: ClientId }>`
+    select person_id, client_id from grant_code where hash = ${hash} and used_at is not null`.execute(
+    executor,
+  );
+  const [row] = rows;
+  return row && { personId: row.person_id, clientId: row.client_id };
+}

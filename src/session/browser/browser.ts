@@ -1,0 +1,153 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { parseCookie, stringifySetCookie } from 'cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../foundation/clock.ts';
+import type { PersonId } from '../../foundation/ids.ts';
+import type { MasterKey } from '../../foundation/master-key.ts';
+import { isSameOrigin } from '../../http/same-origin.ts';
+import type { Form } from '../form.ts';
+import { hashToken } from '../token-mint.ts';
+import type { BrowserSessionStore, SignedIn } from './browser-session-store.ts';
+
+/** Seconds that a sign-in lasts in a browser. */
+const sessionSeconds = 12 * 3600;
+/** Seconds in which the second factor must follow the password. */
+const secondFactorSeconds = 10 * 60;
+
+const cookieValue = /^[A-Za-z0-9_-]{43}$/;
+
+/** What a page knows of the browser that asks for it. */
+export interface Visit {
+  /** Proof for forms that this browser, with the session that it has now, was given the page. */
+  readonly csrf: string;
+  /** Who is signed in, the second factor included where there is one. */
+  readonly person: SignedIn | undefined;
+  /** Who gave the right password and still owes the second factor. */
+  readonly halfway: SignedIn | undefined;
+}
+
+export interface BrowserParts {
+  readonly store: BrowserSessionStore;
+  readonly key: MasterKey;
+  readonly clock: Clock;
+  /** The address that others see. */
+  readonly publicUrl: () => string;
+}
+
+/**
+ * Browsers and their sessions: one cookie with a random value, of which the database has the hash. The value is
+ * replaced whenever the browser's rights grow, so that nobody can plant one (session fixation, ASVS 3.2.1).
+ */
+export class Browser {
+  readonly #parts: BrowserParts;
+  readonly #csrfKey: Buffer;
+
+  constructor(parts: BrowserParts) {
+    this.#parts = parts;
+    this.#csrfKey = parts.key.derive('csrf');
+  }
+
+  /** Who is visiting; a browser without a cookie gets one, so that its forms can be bound to it. */
+  async visit(request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
+    const value = this.#read(request);
+    if (value === undefined) {
+      const fresh = this.#setCookie(request, reply);
+      return { csrf: this.#csrf(fresh), person: undefined, halfway: undefined };
+    }
+    const found = await this.#find(value);
+    return {
+      csrf: this.#csrf(value),
+      person: found?.complete ? found : undefined,
+      halfway: found?.complete === false ? found : undefined,
+    };
+  }
+
+  /** Who is signed in with the browser that sent a request, the second factor included; for other rooms' pages. */
+  async personOf(request: FastifyRequest): Promise<SignedIn | undefined> {
+    const value = this.#read(request);
+    const found = value === undefined ? undefined : await this.#find(value);
+    return found?.complete ? found : undefined;
+  }
+
+  /** True where the form comes from a page that this service gave to this browser with its present session. */
+  isOwnForm(request: FastifyRequest, form: Form): boolean {
+    const value = this.#read(request);
+    const sent = form.get('csrf');
+    if (value === undefined || sent === undefined || !this.#isFromHere(request)) return false;
+    const [given, right] = [Buffer.from(sent), Buffer.from(this.#csrf(value))];
+    return given.length === right.length && timingSafeEqual(given, right);
+  }
+
+  /** Signs the browser in under a new cookie value; the old one is worth nothing from here on. */
+  async signIn(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    personId: PersonId,
+    complete: boolean,
+  ): Promise<void> {
+    const { store, clock } = this.#parts;
+    await this.signOut(request);
+    const session = {
+      hash: hashToken(this.#setCookie(request, reply)),
+      personId,
+      complete,
+      seconds: complete ? sessionSeconds : secondFactorSeconds,
+      remoteAddress: request.ip,
+      userAgent: (request.headers['user-agent'] ?? '').slice(0, 300),
+    };
+    await store.create(session, clock.offset);
+  }
+
+  /** Ends the browser's session. The cookie stays as that of a stranger, so that forms go on working. */
+  async signOut(request: FastifyRequest): Promise<void> {
+    const value = this.#read(request);
+    if (value !== undefined) await this.#parts.store.end(hashToken(value));
+  }
+
+  /** True where the browser reaches the service by TLS. */
+  isSecure(request: FastifyRequest): boolean {
+    return request.protocol === 'https' || this.#parts.publicUrl().startsWith('https:');
+  }
+
+  /** Behind a proxy that ends TLS, the address that others see is the origin that browsers name. */
+  #isFromHere(request: FastifyRequest): boolean {
+    const { origin, 'sec-fetch-site': site } = request.headers;
+    const publicOrigin = new URL(this.#parts.publicUrl()).origin;
+    return isSameOrigin(request) || (site === undefined && origin === publicOrigin);
+  }
+
+  #find(value: string): Promise<SignedIn | undefined> {
+    return this.#parts.store.find(hashToken(value), this.#parts.clock.offset);
+  }
+
+  #csrf(value: string): string {
+    return createHmac('sha256', this.#csrfKey).update(value).digest('base64url');
+  }
+
+  #read(request: FastifyRequest): string | undefined {
+    const value = parseCookie(request.headers.cookie ?? '')[this.#cookieName(request)];
+    return value !== undefined && cookieValue.test(value) ? value : undefined;
+  }
+
+  #setCookie(request: FastifyRequest, reply: FastifyReply): string {
+    const value = randomBytes(32).toString('base64url');
+    const header = stringifySetCookie({
+      name: this.#cookieName(request),
+      value,
+      path: '/',
+      httpOnly: true,
+      sameSite: 'lax',
+      secure: this.isSecure(request),
+    });
+    const others = [reply.getHeader('set-cookie') ?? []].flat().map(String);
+    // A later session of the same answer replaces an earlier one.
+    const kept = others.filter((other) => !other.startsWith(`${this.#cookieName(request)}=`));
+    reply.removeHeader('set-cookie').header('set-cookie', [...kept, header]);
+    return value;
+  }
+
+  /** `__Host-` lets no neighbouring host plant the cookie (RFC 6265bis section 4.1.3.2); it needs TLS. */
+  #cookieName(request: FastifyRequest): string {
+    return this.isSecure(request) ? '__Host-signalpost' : 'signalpost';
+  }
+}

@@ -1,0 +1,35 @@
+import { shortestPassword } from '../account/hash-password.ts';
+import { setPasswordHash } from '../account/person-store.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { PersonId } from '../foundation/ids.ts';
+import { endTokensOfPerson } from './end-tokens-store.ts';
+import type { PasswordChecker } from './password-checker.ts';
+
+/** More than anybody types; longer ones only cost work. */
+const longestPassword = 1_000;
+
+/** Why a new password cannot be taken, as a sentence; undefined where it can (ASVS 2.1.1, 2.1.2). */
+export function passwordProblem(password: string): string | undefined {
+  const length = [...password].length;
+  if (length < shortestPassword)
+    return `The new password needs at least ${shortestPassword} characters.`;
+  if (length > longestPassword)
+    return `The new password can have at most ${longestPassword} characters.`;
+  return undefined;
+}
+
+/**
+ * Gives a person another password and ends everything that the old one opened: tokens, codes and browser sessions,
+ * on all nodes within a second.
+ */
+export async function changePassword(
+  { database, passwords }: { readonly database: Database; readonly passwords: PasswordChecker },
+  personId: PersonId,
+  password: string,
+): Promise<void> {
+  const passwordHash = await passwords.hash(password);
+  await database.kysely.transaction().execute(async (transaction) => {
+    await setPasswordHash(transaction, personId, passwordHash);
+    await endTokensOfPerson(transaction, personId);
+  });
+}

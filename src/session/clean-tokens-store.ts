@@ -1,0 +1,76 @@
+import { sql } from 'kysely';
+import type { Database } from '../foundation/database/open-database.ts';
+
+/** What is removed some time after its end, in chunks; each skips rows that another node is removing. */
+export const expiring = ['access tokens', 'codes', 'browser sessions', 'links', 'guesses'] as const;
+export type Expiring = (typeof expiring)[number];
+
+/**
+ * Removes some rows of one kind whose time is over.
+ * @returns how many went
+ */
+export function removeExpired(
+  database: Database,
+  kind: Expiring,
+  most: number,
+  offset: number,
+): Promise<number> {
+  return removers[kind](database, most, offset);
+}
+
+type Remove = (database: Database, most: number, offset: number) => Promise<number>;
+
+const removers: Readonly<Record<Expiring, Remove>> = {
+  'access tokens': removeExpiredTokens,
+  // A code that was used is kept for an hour, so that a second use of it is recognised.
+  codes: (database, most, offset) =>
+    affected(
+      sql`delete from grant_code where hash in (
+        select hash from grant_code
+        where expires_at < now() + ${offset}::float8 * interval '1 ms' - interval '1 hour'
+        limit ${most} for update skip locked)`.execute(database.kysely),
+    ),
+  'browser sessions': (database, most, offset) =>
+    affected(
+      sql`delete from browser_session where hash in (
+        select hash from browser_session
+        where expires_at < now() + ${offset}::float8 * interval '1 ms'
+        limit ${most} for update skip locked)`.execute(database.kysely),
+    ),
+  links: (database, most, offset) =>
+    affected(
+      sql`delete from password_reset where hash in (
+        select hash from password_reset
+        where expires_at < now() + ${offset}::float8 * interval '1 ms'
+        limit ${most} for update skip locked)`.execute(database.kysely),
+    ),
+  guesses: (database, most, offset) =>
+    affected(
+      sql`delete from wrong_guess where key in (
+        select key from wrong_guess
+        where last_at < now() + ${offset}::float8 * interval '1 ms' - interval '1 hour'
+        limit ${most} for update skip locked)`.execute(database.kysely),
+    ),
+};
+
+async function affected(answer: Promise<{ readonly numAffectedRows?: bigint }>): Promise<number> {
+  return Number((await answer).numAffectedRows ?? 0);
+}
+
+/**
+ * Removes some access tokens that have expired, skipping rows that another node is removing.
+ * @returns how many went
+ */
+export function removeExpiredTokens(
+  database: Database,
+  most: number,
+  offset: number,
+): Promise<number> {
+  return affected(
+    sql`
+    delete from access_token where hash in (
+      select hash from access_token
+      where expires_at < now() + ${offset}::float8 * interval '1 ms'
+      order by expires_at limit ${most} for update skip locked)`.execute(database.kysely),
+  );
+}

@@ -1,0 +1,84 @@
+import { type Kysely, sql } from 'kysely';
+import { announceChange } from '../foundation/database/announce.ts';
+import type { Tables } from '../foundation/database/open-database.ts';
+import type { ClientId, PersonId } from '../foundation/ids.ts';
+
+/** Topic of announcements about tokens; the key is `hash:HEX`, `person:ID` or `client:ID`. */
+export const tokenTopic = 'token';
+
+/**
+ * Ends every token, code and browser session of a person on all nodes, inside the caller's transaction:
+ * after a change of password, or when the person is disabled.
+ */
+export async function endTokensOfPerson(
+  transaction: Kysely<Tables>,
+  personId: PersonId,
+): Promise<void> {
+  await sql`
+    with refresh as (
+      update session_pair set refresh_hash = null, changed_at = now() where person_id = ${personId}),
+    codes as (delete from grant_code where person_id = ${personId}),
+    browsers as (delete from browser_session where person_id = ${personId})
+    delete from access_token where person_id = ${personId}`.execute(transaction);
+  await announceChange(transaction, tokenTopic, `person:${personId}`);
+}
+
+/** Ends every token and code that an integration holds, on all nodes, inside the caller's transaction. */
+export async function endTokensOfClient(
+  transaction: Kysely<Tables>,
+  clientId: ClientId,
+): Promise<void> {
+  await sql`
+    with refresh as (
+      update session_pair set refresh_hash = null, changed_at = now() where client_id = ${clientId}),
+    codes as (delete from grant_code where client_id = ${clientId})
+    delete from access_token where client_id = ${clientId}`.execute(transaction);
+  await announceChange(transaction, tokenTopic, `client:${clientId}`);
+}
+
+/** Ends the tokens that a grant code issued, and those that were refreshed from them, inside the caller's transaction. */
+export async function endTokensOfCode(
+  transaction: Kysely<Tables>,
+  codeHash: Buffer,
+): Promise<void> {
+  const { rows } = await sql<{ hash: Buffer }>`
+    with refresh as (
+      update session_pair set refresh_hash = null, changed_at = now() where code_hash = ${codeHash})
+    delete from access_token where code_hash = ${codeHash} returning hash`.execute(transaction);
+  for (const { hash } of rows)
+    await announceChange(transaction, tokenTopic, `hash:${hash.toString('hex')}`);
+}
+
+/** Ends every token and code of a person with one integration, inside the caller's transaction. */
+export async function endTokensOfPair(
+  transaction: Kysely<Tables>,
+  personId: PersonId,
+  clientId: ClientId,
+): Promise<void> {
+  await sql`
+    with refresh as (
+      update session_pair set refresh_hash = null, changed_at = now()
+      where person_id = ${personId} and client_id = ${clientId}),
+    codes as (delete from grant_code where person_id = ${personId} and client_id = ${clientId})
+    delete from access_token where person_id = ${personId} and client_id = ${clientId}`.execute(
+    transaction,
+  );
+  await announceChange(transaction, tokenTopic, `person:${personId}`);
+}
+
+/**
+ * Ends one access token of a client, inside the caller's transaction.
+ * @returns false where the client holds no such token
+ */
+export async function endAccessToken(
+  transaction: Kysely<Tables>,
+  hash: Buffer,
+  clientId: ClientId,
+): Promise<boolean> {
+  const { rows } = await sql`
+    delete from access_token where hash = ${hash} and client_id = ${clientId} returning 1`.execute(
+    transaction,
+  );
+  await announceChange(transaction, tokenTopic, `hash:${hash.toString('hex')}`);
+  return rows.length > 0;
+}

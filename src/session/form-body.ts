@@ -1,0 +1,38 @@
+import type { FastifyRequest } from 'fastify';
+import type { Http } from '../http/create-http.ts';
+import type { Origin } from './audit-store.ts';
+import { Form, parseForm } from './form.ts';
+import { InvalidRequest } from './oauth-errors.ts';
+
+/** Bytes of the largest form that is read: many times what any grant needs. */
+const largestForm = 16 * 1024;
+
+/** Lets the routes of this scope take forms and nothing else: `request.body` is a `Form`, or undefined without a body. */
+export function acceptForms(scope: Http): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: largestForm },
+    (_request, body, done) => {
+      try {
+        done(null, parseForm(body.toString()));
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+  );
+  scope.addContentTypeParser('*', { bodyLimit: largestForm }, (_request, body, done) => {
+    body.resume();
+    done(new InvalidRequest('The body must be application/x-www-form-urlencoded'));
+  });
+}
+
+/** The form of a request; an absent body is an empty one. */
+export function formOf(request: FastifyRequest): Form {
+  return request.body instanceof Form ? request.body : new Form(new Map());
+}
+
+/** Where a request comes from; the address is that of the client, as far as trusted proxies tell. */
+export function originOf(request: FastifyRequest): Origin {
+  return { remoteAddress: request.ip, requestId: request.id };
+}

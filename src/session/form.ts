@@ -1,0 +1,70 @@
+import { InvalidRequest } from './oauth-errors.ts';
+
+/** Half of a surrogate pair alone, or NUL: neither can be part of text that is stored or compared. */
+const unusable = /\0|\p{Surrogate}/u;
+
+/**
+ * The parameters of a form, each at most once. A parameter without a value counts as not given
+ * (RFC 6749 section 3.2); unknown ones are kept and ignored.
+ */
+export class Form {
+  readonly #fields: ReadonlyMap<string, string>;
+
+  constructor(fields: ReadonlyMap<string, string>) {
+    this.#fields = fields;
+  }
+
+  /** The value, or undefined where it is missing or empty. */
+  get(name: string): string | undefined {
+    const value = this.#fields.get(name);
+    return value === '' ? undefined : value;
+  }
+
+  /** @throws InvalidRequest where the value is missing or empty */
+  require(name: string): string {
+    const value = this.get(name);
+    if (value === undefined) throw new InvalidRequest(`The parameter ${name} is missing`);
+    return value;
+  }
+}
+
+/**
+ * Reads `application/x-www-form-urlencoded` text.
+ * @throws InvalidRequest where it is badly encoded, contains NUL, or repeats a parameter (RFC 6749 section 3.2)
+ */
+export function parseForm(text: string): Form {
+  if (!isWellEncoded(text)) throw new InvalidRequest('The form is badly encoded');
+  const fields = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (unusable.test(name) || unusable.test(value))
+      throw new InvalidRequest('The form is badly encoded');
+    if (fields.has(name)) throw new InvalidRequest(`The parameter ${shown(name)} is repeated`);
+    fields.set(name, value);
+  }
+  return new Form(fields);
+}
+
+/**
+ * Decodes one value of a form.
+ * @returns undefined where it is badly encoded
+ */
+export function decodeFormValue(text: string): string | undefined {
+  if (!isWellEncoded(text)) return undefined;
+  const value = decodeURIComponent(text.replaceAll('+', ' '));
+  return unusable.test(value) ? undefined : value;
+}
+
+/** False for a percent sign without two digits behind it, and for bytes that are no UTF-8. */
+function isWellEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return text.isWellFormed();
+  } catch {
+    return false;
+  }
+}
+
+/** Names of parameters come from outside; an error shows only those that are plain words. */
+function shown(name: string): string {
+  return /^[A-Za-z0-9_.-]{1,40}$/.test(name) ? name : 'of that name';
+}

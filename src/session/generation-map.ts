@@ -1,0 +1,55 @@
+/**
+ * A bounded map that forgets what was not asked for lately: entries live in a young and an old generation; a hit in
+ * the old one moves the entry up; a full young generation becomes the old one and the old one goes.
+ * A hit in the young generation costs one look-up and writes nothing.
+ */
+export class GenerationMap<Value> {
+  readonly #half: number;
+  #young = new Map<string, Value>();
+  #old = new Map<string, Value>();
+
+  /** @param most entries kept at any time */
+  constructor(most: number) {
+    this.#half = Math.max(1, Math.floor(most / 2));
+  }
+
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
+
+  get(key: string): Value | undefined {
+    const value = this.#young.get(key);
+    if (value !== undefined) return value;
+    const older = this.#old.get(key);
+    if (older !== undefined) {
+      this.#old.delete(key);
+      this.set(key, older);
+    }
+    return older;
+  }
+
+  set(key: string, value: Value): void {
+    if (this.#young.size >= this.#half && !this.#young.has(key)) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#old.delete(key);
+    this.#young.set(key, value);
+  }
+
+  delete(key: string): void {
+    this.#young.delete(key);
+    this.#old.delete(key);
+  }
+
+  /** Forgets every entry that `test` says yes to. */
+  deleteWhere(test: (value: Value) => boolean): void {
+    for (const generation of [this.#young, this.#old])
+      for (const [key, value] of generation) if (test(value)) generation.delete(key);
+  }
+
+  clear(): void {
+    this.#young.clear();
+    this.#old.clear();
+  }
+}

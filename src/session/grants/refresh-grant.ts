@@ -1,0 +1,63 @@
+import type { Clock } from '../../foundation/clock.ts';
+import type { AuditStore } from '../audit-store.ts';
+import { InvalidGrant } from '../oauth-errors.ts';
+import type { RefreshTokenStore } from '../refresh-tokens-store.ts';
+import { hashToken, type TokenMint } from '../token-mint.ts';
+import type { Grant, GrantRequest, TokenPair } from './grant.ts';
+
+export interface RefreshGrantParts {
+  readonly mint: TokenMint;
+  readonly store: RefreshTokenStore;
+  readonly audit: AuditStore;
+  readonly clock: Clock;
+}
+
+/**
+ * The refresh grant (contract section 5.4): spends the pair's one live refresh token for a new pair of tokens. Neither
+ * counts against the allowance nor is refused by it.
+ */
+export class RefreshGrant implements Grant {
+  readonly type = 'refresh_token';
+  readonly #parts: RefreshGrantParts;
+
+  constructor(parts: RefreshGrantParts) {
+    this.#parts = parts;
+  }
+
+  async run({ client, form, origin }: GrantRequest): Promise<TokenPair> {
+    const { mint, store, clock } = this.#parts;
+    const spent = form.require('refresh_token');
+    // A forged token is refused without a query.
+    if (!mint.recognises('refresh', spent)) throw refused('the token is not one of ours');
+    const [access, refresh] = [mint.mint('access'), mint.mint('refresh')];
+    const won = await store.refresh({
+      clientId: client.clientId,
+      spentHash: hashToken(spent),
+      accessHash: access.hash,
+      refreshHash: refresh.hash,
+      offset: clock.offset,
+    });
+    if (won) return { accessToken: access.text, refreshToken: refresh.text };
+    await this.#recordReuse(spent, { client, form, origin });
+    throw refused('the token was spent, replaced or ended, or belongs to another client');
+  }
+
+  /**
+   * A genuine token that is not live was spent or replaced before: somebody may have stolen it (RFC 9700 section
+   * 4.14.2). The live one stays valid, as section 5.1 rule 4 of the contract says; an operator sees the event.
+   */
+  async #recordReuse(spent: string, { client, origin }: GrantRequest): Promise<void> {
+    await this.#parts.audit.record({
+      kind: 'refresh_token_reused',
+      outcome: 'refused',
+      personId: await this.#parts.store.personOfSpent(hashToken(spent)),
+      clientId: client.clientId,
+      accountId: client.accountId,
+      origin,
+    });
+  }
+}
+
+function refused(cause: string): InvalidGrant {
+  return new InvalidGrant('The refresh token is not valid', { cause });
+}

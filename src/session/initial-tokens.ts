@@ -1,0 +1,50 @@
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId, ClientId, PersonId } from '../foundation/ids.ts';
+import type { TokenPair } from './grants/grant.ts';
+import { issueTokens, secondsUntilAllowed } from './issue-tokens-store.ts';
+import { InvalidGrant, SlowDown } from './oauth-errors.ts';
+import type { TokenMint } from './token-mint.ts';
+
+export interface InitialTokensParts {
+  readonly database: Database;
+  readonly mint: TokenMint;
+  readonly clock: Clock;
+}
+
+/** Whose grant was proven. */
+export interface ProvenGrant {
+  readonly personId: PersonId;
+  readonly clientId: ClientId;
+  readonly accountId: AccountId | undefined;
+  /** The hash that the password matched, where one was used. */
+  readonly passwordHash: string | undefined;
+  /** The code that is spent, where one was used. */
+  readonly codeHash: Buffer | undefined;
+}
+
+/**
+ * Issues tokens for an initial token request within the allowance.
+ * @throws SlowDown where the allowance is used up, InvalidGrant where the person changed meanwhile
+ */
+export async function issueInitialTokens(
+  { database, mint, clock }: InitialTokensParts,
+  proven: ProvenGrant,
+  executor = database.kysely,
+): Promise<TokenPair> {
+  const [access, refresh] = [mint.mint('access'), mint.mint('refresh')];
+  const granted = await issueTokens(executor, {
+    ...proven,
+    accessHash: access.hash,
+    refreshHash: refresh.hash,
+    offset: clock.offset,
+  });
+  if (granted) return { accessToken: access.text, refreshToken: refresh.text };
+  const seconds = await secondsUntilAllowed(executor, { ...proven, offset: clock.offset });
+  if (seconds === undefined)
+    throw new InvalidGrant('The grant is not valid', { cause: 'the person changed meanwhile' });
+  throw new SlowDown(
+    'The initial token requests of this hour are used up; use the refresh token instead',
+    seconds,
+  );
+}

@@ -1,0 +1,162 @@
+import { announceChange } from '../foundation/database/announce.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId, ClientId } from '../foundation/ids.ts';
+
+type Kysely = Database['kysely'];
+
+/** The grants that an integration can be registered for. */
+export type GrantType = 'password' | 'authorization_code' | 'refresh_token';
+
+/** A registered client program (section 5.1 rule 2). */
+export interface Integration {
+  readonly clientId: ClientId;
+  readonly accountId: AccountId;
+  readonly name: string;
+  readonly redirectUri: string;
+  readonly grants: ReadonlySet<GrantType>;
+  readonly disabled: boolean;
+  /** As `ClientSecrets` makes it. */
+  readonly secretHash: Buffer;
+}
+
+/** An integration with what operators set apart from its registration. */
+export interface KnownIntegration extends Integration {
+  /** Whether the code grant must use PKCE (RFC 7636). */
+  readonly requirePkce: boolean;
+  /** The secret before the last rotation and when its overlap ends, where it has one. */
+  readonly previousSecret: { readonly hash: Buffer; readonly until: Date } | undefined;
+}
+
+/** Topic of announcements about integrations; the key is the client id. */
+export const integrationTopic = 'integration';
+
+const columns = [
+  'client_id',
+  'account_id',
+  'name',
+  'redirect_uri',
+  'grants',
+  'disabled_at',
+  'secret_hash',
+  'require_pkce',
+  'previous_secret_hash',
+  'previous_secret_until',
+] as const;
+
+interface Row {
+  readonly client_id: string;
+  readonly account_id: string;
+  readonly name: string;
+  readonly redirect_uri: string;
+  readonly grants: string[];
+  readonly disabled_at: Date | null;
+  readonly secret_hash: Buffer;
+  readonly require_pkce: boolean;
+  readonly previous_secret_hash: Buffer | null;
+  readonly previous_secret_until: Date | null;
+}
+
+function toIntegration(row: Row): KnownIntegration {
+  return {
+    clientId: row.client_id as ClientId,
+    accountId: row.account_id as AccountId,
+    name: row.name,
+    redirectUri: row.redirect_uri,
+    grants: new Set(row.grants as GrantType[]),
+    disabled: row.disabled_at !== null,
+    secretHash: row.secret_hash,
+    requirePkce: row.require_pkce,
+    previousSecret:
+      row.previous_secret_hash && row.previous_secret_until
+        ? { hash: row.previous_secret_hash, until: row.previous_secret_until }
+        : undefined,
+  };
+}
+
+/** The integration with this client id, of whatever account, or undefined. */
+export async function readIntegration(
+  kysely: Kysely,
+  clientId: ClientId,
+): Promise<KnownIntegration | undefined> {
+  const row = await kysely
+    .selectFrom('integration')
+    .select(columns)
+    .where('client_id', '=', clientId)
+    .executeTakeFirst();
+  return row && toIntegration(row);
+}
+
+/** The integrations of an account, by client id. */
+export async function readIntegrations(
+  kysely: Kysely,
+  accountId: AccountId,
+): Promise<KnownIntegration[]> {
+  const rows = await kysely
+    .selectFrom('integration')
+    .select(columns)
+    .where('account_id', '=', accountId)
+    .orderBy('client_id')
+    .execute();
+  return rows.map(toIntegration);
+}
+
+/**
+ * Writes an integration as given, new or not, and tells all nodes at commit. The client id of another account is not
+ * taken over.
+ * @returns false where another account has this client id
+ */
+export async function saveIntegration(
+  transaction: Kysely,
+  integration: Integration,
+): Promise<boolean> {
+  const row = await transaction
+    .insertInto('integration')
+    .values({
+      client_id: integration.clientId,
+      account_id: integration.accountId,
+      name: integration.name,
+      redirect_uri: integration.redirectUri,
+      grants: [...integration.grants].sort(),
+      disabled_at: integration.disabled ? new Date() : null,
+      secret_hash: integration.secretHash,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .column('client_id')
+        .doUpdateSet((eb) => ({
+          name: eb.ref('excluded.name'),
+          redirect_uri: eb.ref('excluded.redirect_uri'),
+          grants: eb.ref('excluded.grants'),
+          disabled_at: integration.disabled
+            ? eb.fn.coalesce('integration.disabled_at', 'excluded.disabled_at')
+            : null,
+          secret_hash: eb.ref('excluded.secret_hash'),
+          // A secret given anew ends the overlap of a rotation; the same one leaves it.
+          previous_secret_until: eb
+            .case()
+            .when('integration.secret_hash', '=', eb.ref('excluded.secret_hash'))
+            .then(eb.ref('integration.previous_secret_until'))
+            .else(null)
+            .end(),
+        }))
+        .where('integration.account_id', '=', integration.accountId),
+    )
+    .returning('client_id')
+    .executeTakeFirst();
+  await announceChange(transaction, integrationTopic, integration.clientId);
+  return row !== undefined;
+}
+
+/** Removes an integration, and its tokens with it, and tells all nodes at commit. */
+export async function removeIntegration(
+  transaction: Kysely,
+  accountId: AccountId,
+  clientId: ClientId,
+): Promise<void> {
+  await transaction
+    .deleteFrom('integration')
+    .where('account_id', '=', accountId)
+    .where('client_id', '=', clientId)
+    .execute();
+  await announceChange(transaction, integrationTopic, clientId);
+}

@@ -1,0 +1,88 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from '../foundation/database/open-database.ts';
+import type { AccountId, ClientId, PersonId } from '../foundation/ids.ts';
+
+/** Seconds that an access token lives (contract section 8). */
+export const accessTokenSeconds = 3600;
+
+/** An initial token request whose grant is proven. */
+export interface InitialRequest {
+  readonly personId: PersonId;
+  readonly clientId: ClientId;
+  /** The account of a code grant; undefined: all accounts of the person. */
+  readonly accountId: AccountId | undefined;
+  /** The hash that the password matched: a password changed since then issues nothing. Undefined: no password was used. */
+  readonly passwordHash: string | undefined;
+  /** The grant code that was spent for it. */
+  readonly codeHash: Buffer | undefined;
+  readonly accessHash: Buffer;
+  readonly refreshHash: Buffer;
+  /** Milliseconds added to the database's clock. */
+  readonly offset: number;
+}
+
+/**
+ * Spends one request of the allowance (five in a sliding hour, contract section 8, unless lifted for the integration), replaces the pair's refresh token and issues the access token, in one statement
+ * whose row lock on the pair lets concurrent requests on any node win one after the other.
+ * @returns false where the allowance is used up, or the person or the integration may no longer have tokens
+ */
+export async function issueTokens(
+  executor: Kysely<Tables>,
+  request: InitialRequest,
+): Promise<boolean> {
+  const password = request.passwordHash ?? null;
+  const accountId = request.accountId ?? null;
+  const codeHash = request.codeHash ?? null;
+  const { rows } = await sql`
+    with moment as (select now() + ${request.offset}::float8 * interval '1 ms' as at),
+    holder as (
+      select person.id, integration.initial_requests_per_hour as allowance
+      from person, integration
+      where person.id = ${request.personId} and person.disabled_at is null
+        and (${password}::text is null or person.password_hash = ${password})
+        and integration.client_id = ${request.clientId} and integration.disabled_at is null
+        and (${accountId}::text is null or exists (
+          select from membership where account_id = ${accountId} and person_id = ${request.personId}))
+      for share of person),
+    pair as (
+      insert into session_pair as pair (person_id, client_id, account_id, code_hash, refresh_hash, initial_requests, changed_at)
+      select holder.id, ${request.clientId}, ${accountId}, ${codeHash}::bytea, ${request.refreshHash}, array[moment.at], moment.at
+      from holder, moment
+      on conflict (person_id, client_id) do update set
+        account_id = excluded.account_id,
+        code_hash = excluded.code_hash,
+        spent_refresh_hash = coalesce(pair.refresh_hash, pair.spent_refresh_hash),
+        refresh_hash = excluded.refresh_hash,
+        initial_requests = array(
+          select t from unnest(pair.initial_requests) t where t > excluded.changed_at - interval '1 hour'
+        ) || excluded.changed_at,
+        changed_at = excluded.changed_at
+      where (
+        select count(*) from unnest(pair.initial_requests) t where t > excluded.changed_at - interval '1 hour'
+      ) < (select allowance from holder)
+      returning person_id, client_id, account_id, code_hash)
+    insert into access_token (hash, person_id, client_id, account_id, code_hash, issued_at, expires_at)
+    select ${request.accessHash}, person_id, client_id, account_id, code_hash, at, at + ${accessTokenSeconds} * interval '1 s'
+    from pair, moment
+    returning 1`.execute(executor);
+  return rows.length === 1;
+}
+
+/**
+ * Seconds until the pair's next initial request is allowed: when the oldest that fills the allowance leaves the hour.
+ * @returns undefined where one is allowed now
+ */
+export async function secondsUntilAllowed(
+  executor: Kysely<Tables>,
+  pair: { readonly personId: PersonId; readonly clientId: ClientId; readonly offset: number },
+): Promise<number | undefined> {
+  const { rows } = await sql<{ seconds: number }>`
+    select ceil(extract(epoch from t + interval '1 hour' - now()) - ${pair.offset}::float8 / 1000)::integer as seconds
+    from session_pair, unnest(initial_requests) t
+    where person_id = ${pair.personId} and client_id = ${pair.clientId}
+    order by t desc
+    offset (select initial_requests_per_hour - 1 from integration where client_id = ${pair.clientId})
+    limit 1`.execute(executor);
+  const seconds = rows[0]?.seconds;
+  return seconds !== undefined && seconds > 0 ? seconds : undefined;
+}

@@ -1,0 +1,58 @@
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { Http } from '../../http/create-http.ts';
+import type { AuditStore } from '../audit-store.ts';
+import type { Browser } from '../browser/browser.ts';
+import { changePassword, passwordProblem } from '../change-password.ts';
+import { originOf } from '../form-body.ts';
+import { seeOther, sendPage } from '../pages/layout.ts';
+import { changePasswordPage } from '../pages/me-page.ts';
+import type { PasswordChecker } from '../password-checker.ts';
+import type { PersonProver } from '../prove-person.ts';
+import { signedInForm, signedInPage } from './signed-in-form.ts';
+
+export interface ChangePasswordParts {
+  readonly database: Database;
+  readonly browser: Browser;
+  readonly prover: PersonProver;
+  readonly passwords: PasswordChecker;
+  readonly audit: AuditStore;
+}
+
+/** `GET` and `POST /me/password`: another password for the present one; everything else of the person is signed out. */
+export function registerChangePasswordRoutes(scope: Http, parts: ChangePasswordParts): void {
+  const { browser, prover, audit } = parts;
+
+  scope.get('/me/password', (request, reply) =>
+    signedInPage(browser, async ({ csrf }) => sendPage(reply, changePasswordPage({ csrf })))(
+      request,
+      reply,
+    ),
+  );
+
+  scope.post(
+    '/me/password',
+    signedInForm(browser, '/me/password', (request, reply) => async ({ csrf, person }, form) => {
+      const record = (outcome: 'success' | 'refused') =>
+        audit.record({
+          kind: 'password_changed',
+          outcome,
+          personId: person.personId,
+          origin: originOf(request),
+        });
+      const next = form.get('new') ?? '';
+      const problem = passwordProblem(next);
+      if (problem !== undefined)
+        return sendPage(reply, changePasswordPage({ csrf, error: problem, status: 422 }));
+      const proof = await prover.prove(person.email, form.get('password') ?? '', request.ip);
+      if (proof.person === undefined) {
+        await record('refused');
+        const error = 'The present password is wrong.';
+        return sendPage(reply, changePasswordPage({ csrf, error, status: 401 }));
+      }
+      await changePassword(parts, person.personId, next);
+      await browser.signIn(request, reply, person.personId, true);
+      await record('success');
+      return seeOther(reply, '/me?done=password');
+    }),
+  );
+}

@@ -1,0 +1,99 @@
+import type { FastifyRequest } from 'fastify';
+import type { Clock } from '../../foundation/clock.ts';
+import { parseClientId } from '../../foundation/ids.ts';
+import type { Http } from '../../http/create-http.ts';
+import type { AuditStore } from '../audit-store.ts';
+import type { ConsentStore } from '../authorize/consent-store.ts';
+import type { Browser } from '../browser/browser.ts';
+import type { BrowserSessionStore } from '../browser/browser-session-store.ts';
+import { originOf } from '../form-body.ts';
+import { seeOther, sendPage } from '../pages/layout.ts';
+import { mePage } from '../pages/me-page.ts';
+import type { SecondFactors } from '../second-factor.ts';
+import { signedInForm, signedInPage } from './signed-in-form.ts';
+
+export interface MeParts {
+  readonly browser: Browser;
+  readonly sessions: BrowserSessionStore;
+  readonly consents: ConsentStore;
+  readonly secondFactors: SecondFactors;
+  readonly audit: AuditStore;
+  readonly clock: Clock;
+}
+
+/** What the page says after something was done; `?done=` names it, so that no text comes from outside. */
+const notes: Readonly<Record<string, string>> = {
+  session: 'That browser is signed out.',
+  consent: 'That integration can no longer act for you.',
+  password: 'Your password is changed.',
+  added: 'The second factor is on.',
+  removed: 'The second factor is off.',
+};
+
+/**
+ * `GET /me`: one's own browsers, consents, password and second factor. `POST /me/sessions/end` signs another browser
+ * out, `POST /me/consents/withdraw` withdraws a consent and ends the tokens that came of it.
+ */
+export function registerMeRoutes(scope: Http, parts: MeParts): void {
+  const { browser, sessions, consents, secondFactors, audit, clock } = parts;
+
+  scope.get('/me', (request, reply) =>
+    signedInPage(browser, async ({ csrf, person }) => {
+      const [listed, consented, hasSecondFactor] = await Promise.all([
+        sessions.list(person.personId, clock.offset),
+        consents.list(person.personId),
+        secondFactors.has(person.personId),
+      ]);
+      return sendPage(
+        reply,
+        mePage({
+          csrf,
+          name: person.name,
+          email: person.email,
+          sessionId: person.id,
+          sessions: listed,
+          consents: consented,
+          hasSecondFactor,
+          note: noteOf(request),
+        }),
+      );
+    })(request, reply),
+  );
+
+  scope.post(
+    '/me/sessions/end',
+    signedInForm(browser, '/me', (request, reply) => async ({ person }, form) => {
+      const { personId } = person;
+      if (await sessions.endById(personId, form.get('session') ?? ''))
+        await audit.record({
+          kind: 'session_ended',
+          outcome: 'success',
+          personId,
+          origin: originOf(request),
+        });
+      return seeOther(reply, '/me?done=session');
+    }),
+  );
+
+  scope.post(
+    '/me/consents/withdraw',
+    signedInForm(browser, '/me', (request, reply) => async ({ person }, form) => {
+      const { personId } = person;
+      const clientId = parseClientId(form.get('client_id') ?? '');
+      if (clientId !== undefined && (await consents.withdraw(personId, clientId)))
+        await audit.record({
+          kind: 'consent_withdrawn',
+          outcome: 'success',
+          personId,
+          clientId,
+          origin: originOf(request),
+        });
+      return seeOther(reply, '/me?done=consent');
+    }),
+  );
+}
+
+function noteOf(request: FastifyRequest): string | undefined {
+  const { done } = request.query as Readonly<Record<string, unknown>>;
+  return typeof done === 'string' && Object.hasOwn(notes, done) ? notes[done] : undefined;
+}

@@ -1,0 +1,86 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { renderSVG } from 'uqr';
+import type { Http } from '../../http/create-http.ts';
+import type { AuditStore } from '../audit-store.ts';
+import type { Browser } from '../browser/browser.ts';
+import { originOf } from '../form-body.ts';
+import { seeOther, sendPage } from '../pages/layout.ts';
+import { enrolPage, secondFactorStatePage } from '../pages/me-page.ts';
+import type { PersonProver } from '../prove-person.ts';
+import type { SecondFactors } from '../second-factor.ts';
+import { type SignedInVisit, signedInForm, signedInPage } from './signed-in-form.ts';
+
+export interface SecondFactorRoutesParts {
+  readonly browser: Browser;
+  readonly prover: PersonProver;
+  readonly secondFactors: SecondFactors;
+  readonly audit: AuditStore;
+}
+
+const page = '/me/second-factor';
+const wrongCode = 'This code is not right, or was used already. Wait for the next one.';
+
+/**
+ * `GET /me/second-factor`: add one or remove it. `POST …/begin` wants the password and shows the key, `POST …/confirm`
+ * wants a first code of it, `POST …/remove` one more.
+ */
+export function registerSecondFactorRoutes(scope: Http, parts: SecondFactorRoutesParts): void {
+  const { browser, prover, secondFactors, audit } = parts;
+
+  async function showState(reply: FastifyReply, visit: SignedInVisit, error?: string) {
+    const enrolled = await secondFactors.has(visit.person.personId);
+    const status = error === undefined ? 200 : 401;
+    return sendPage(reply, secondFactorStatePage({ csrf: visit.csrf, enrolled, error, status }));
+  }
+
+  function record(
+    kind: string,
+    outcome: 'success' | 'refused',
+    request: FastifyRequest,
+    { person }: SignedInVisit,
+  ): Promise<void> {
+    return audit.record({ kind, outcome, personId: person.personId, origin: originOf(request) });
+  }
+
+  scope.get(page, (request, reply) =>
+    signedInPage(browser, (visit) => showState(reply, visit))(request, reply),
+  );
+
+  scope.post(
+    `${page}/begin`,
+    signedInForm(browser, page, (request, reply) => async (visit, form) => {
+      const { email, personId } = visit.person;
+      if (await secondFactors.has(personId)) return seeOther(reply, page);
+      const proof = await prover.prove(email, form.get('password') ?? '', request.ip);
+      if (proof.person === undefined) return showState(reply, visit, 'The password is wrong.');
+      const { secret, uri } = await secondFactors.enrol(personId, email);
+      const picture = renderSVG(uri, { border: 2 });
+      return sendPage(reply, enrolPage({ csrf: visit.csrf, secret, picture }));
+    }),
+  );
+
+  scope.post(
+    `${page}/confirm`,
+    signedInForm(browser, page, (request, reply) => async (visit, form) => {
+      const { personId } = visit.person;
+      if (!(await secondFactors.verify(personId, form.get('code') ?? '', request.ip)))
+        return showState(reply, visit, `${wrongCode} Begin again.`);
+      await record('second_factor_added', 'success', request, visit);
+      return seeOther(reply, '/me?done=added');
+    }),
+  );
+
+  scope.post(
+    `${page}/remove`,
+    signedInForm(browser, page, (request, reply) => async (visit, form) => {
+      const { personId } = visit.person;
+      if (!(await secondFactors.verify(personId, form.get('code') ?? '', request.ip))) {
+        await record('second_factor_removed', 'refused', request, visit);
+        return showState(reply, visit, wrongCode);
+      }
+      await secondFactors.remove(personId);
+      await record('second_factor_removed', 'success', request, visit);
+      return seeOther(reply, '/me?done=removed');
+    }),
+  );
+}

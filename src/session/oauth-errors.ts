@@ -1,0 +1,98 @@
+/**
+ * Errors of the token endpoint and its neighbours: one class per `error` code. `message` is the public
+ * `error_description` (RFC 6749 section 5.2 allows printable ASCII without `"` and `\`); what a stranger must not learn
+ * goes into `cause`.
+ */
+export abstract class OAuthError extends Error {
+  abstract readonly status: number;
+  abstract readonly error: string;
+  /** Seconds after which the same request may succeed. */
+  readonly retryAfter: number | undefined = undefined;
+  /** The WWW-Authenticate header of the answer. */
+  readonly challenge: string | undefined = undefined;
+}
+
+/**
+ * RFC 6749 section 5.2: the request is missing a required parameter, includes an unsupported parameter value, repeats
+ * a parameter, includes multiple credentials, or is otherwise malformed.
+ */
+export class InvalidRequest extends OAuthError {
+  override readonly name = 'InvalidRequest';
+  readonly status = 400;
+  readonly error = 'invalid_request';
+}
+
+/**
+ * RFC 6749 section 5.2: client authentication failed: unknown client, none included, or an unsupported method. Only a
+ * client that used the Authorization header is answered with a challenge; to others it would hide the body.
+ */
+export class InvalidClient extends OAuthError {
+  override readonly name = 'InvalidClient';
+  readonly status = 401;
+  readonly error = 'invalid_client';
+  override readonly challenge: string | undefined;
+
+  constructor(message: string, byHeader: boolean, options?: ErrorOptions) {
+    super(message, options);
+    this.challenge = byHeader ? 'Basic realm="signalpost", charset="UTF-8"' : undefined;
+  }
+}
+
+/**
+ * RFC 6749 section 5.2: the grant (code, user credentials) or refresh token is invalid, expired, revoked, does not
+ * match the redirect URL, or was issued to another client. Carries no challenge.
+ */
+export class InvalidGrant extends OAuthError {
+  override readonly name = 'InvalidGrant';
+  readonly status = 400;
+  readonly error = 'invalid_grant';
+}
+
+/** RFC 6749 section 5.2: the authenticated client may not use this grant. */
+export class UnauthorizedClient extends OAuthError {
+  override readonly name = 'UnauthorizedClient';
+  readonly status = 400;
+  readonly error = 'unauthorized_client';
+}
+
+/** RFC 6749 section 5.2: the grant type is not supported by this server. */
+export class UnsupportedGrantType extends OAuthError {
+  override readonly name = 'UnsupportedGrantType';
+  readonly status = 400;
+  readonly error = 'unsupported_grant_type';
+}
+
+/** RFC 6749 section 5.2: the scope is unknown; the only one is `PRODUCTION`. */
+export class InvalidScope extends OAuthError {
+  override readonly name = 'InvalidScope';
+  readonly status = 400;
+  readonly error = 'invalid_scope';
+}
+
+/** Contract section 8: the allowance of initial token requests is used up. The code is that of RFC 8628 section 3.5. */
+export class SlowDown extends OAuthError {
+  override readonly name = 'SlowDown';
+  readonly status = 429;
+  readonly error = 'slow_down';
+  override readonly retryAfter: number;
+
+  constructor(message: string, retryAfter: number) {
+    super(message);
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** The service cannot answer now: too many passwords wait to be checked, or the database is away (RFC 6749 section 4.1.2.1). */
+export class TemporarilyUnavailable extends OAuthError {
+  override readonly name = 'TemporarilyUnavailable';
+  readonly status = 503;
+  readonly error = 'temporarily_unavailable';
+  override readonly retryAfter = 1;
+}
+
+/** A fault of the service (RFC 6749 section 4.1.2.1). */
+export class ServerError extends OAuthError {
+  override readonly name = 'ServerError';
+  readonly status = 500;
+  readonly error = 'server_error';
+}

@@ -1,0 +1,58 @@
+import type { FastifyRequest } from 'fastify';
+import type { Http } from '../http/create-http.ts';
+import { answerOAuthError, neverCached } from './answer-oauth-error.ts';
+import type { ClientAuthenticator } from './authenticate-client.ts';
+import { readClientCredentials } from './client-credentials.ts';
+import { acceptForms, formOf, originOf } from './form-body.ts';
+import type { KnownIntegration } from './integration-store.ts';
+import type { OwnTokens } from './own-tokens.ts';
+import { onlyScope } from './token-endpoint.ts';
+
+export interface OwnTokensRoutesParts {
+  readonly clients: ClientAuthenticator;
+  readonly tokens: OwnTokens;
+  readonly publicUrl: () => string;
+}
+
+/**
+ * `POST /revoke` (RFC 7009): ends a token of the client; 200 also where there was none.
+ * `POST /introspect` (RFC 7662): whether a token of the client is live, and whose it is; only for the client's own.
+ */
+export function registerOwnTokensRoutes(http: Http, parts: OwnTokensRoutesParts): void {
+  const { clients, tokens, publicUrl } = parts;
+  const authenticate = (request: FastifyRequest): Promise<KnownIntegration> =>
+    clients.authenticate(
+      readClientCredentials(request.headers.authorization, formOf(request)),
+      originOf(request),
+    );
+
+  http.register(async (scope) => {
+    acceptForms(scope);
+    scope.setErrorHandler(answerOAuthError);
+
+    scope.post('/revoke', async (request, reply) => {
+      const client = await authenticate(request);
+      await tokens.revoke(formOf(request).require('token'), client, originOf(request));
+      // The body counts for nothing (RFC 7009 section 2.2), but some clients insist on JSON.
+      return neverCached(reply).send({});
+    });
+
+    scope.post('/introspect', async (request, reply) => {
+      const client = await authenticate(request);
+      const found = await tokens.find(formOf(request).require('token'), client);
+      if (found === undefined) return neverCached(reply).send({ active: false });
+      return neverCached(reply).send({
+        active: true,
+        scope: onlyScope,
+        client_id: client.clientId,
+        username: found.email,
+        sub: found.personId,
+        iss: publicUrl(),
+        token_type: found.expiresAt === undefined ? 'refresh_token' : 'bearer',
+        iat: found.issuedAt,
+        exp: found.expiresAt,
+        account_id: found.accountId,
+      });
+    });
+  });
+}

@@ -1,0 +1,21 @@
+import type { Http } from '../http/create-http.ts';
+import { answerPageError } from './answer-page-error.ts';
+import { acceptForms } from './form-body.ts';
+import { stylesheetPath } from './pages/layout.ts';
+import { stylesheet } from './pages/stylesheet.ts';
+
+/** A scope for pages: forms are read, errors become pages, and the stylesheet is there. */
+export function registerPages(http: Http, register: (scope: Http) => void): void {
+  http.register(async (scope) => {
+    acceptForms(scope);
+    scope.setErrorHandler(answerPageError);
+    scope.get(stylesheetPath, (_request, reply) =>
+      reply
+        .type('text/css; charset=utf-8')
+        .header('cache-control', 'public, max-age=3600')
+        .header('x-content-type-options', 'nosniff')
+        .send(stylesheet),
+    );
+    register(scope);
+  });
+}

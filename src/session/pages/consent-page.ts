@@ -1,0 +1,58 @@
+import { html } from 'ghtml';
+import type { AccountId } from '../../foundation/ids.ts';
+import type { Page } from './layout.ts';
+
+export interface ConsentPage {
+  readonly csrf: string;
+  /** The query of the authorization request. */
+  readonly query: string;
+  readonly integrationName: string;
+  readonly clientId: string;
+  /** The host that the person is sent to afterwards. */
+  readonly target: string;
+  readonly formAction: string;
+  readonly email: string;
+  readonly accounts: readonly { readonly id: AccountId; readonly name: string }[];
+  readonly chosen: AccountId | undefined;
+  /** Whether the person allowed this integration before. */
+  readonly again: boolean;
+}
+
+/** Asks whether an integration may act in an account of the person. */
+export function consentPage(page: ConsentPage): Page {
+  const body = html`<h1>Allow ${page.integrationName}?</h1>
+<p>The integration <strong>${page.integrationName}</strong> (<code>${page.clientId}</code>) asks to act for you in Signalpost.!${page.again ? ' You have allowed it before.' : ''}</p>
+<form method="post" action="/authorize?${page.query}">
+<input type="hidden" name="csrf" value="${page.csrf}">
+!${accountChoice(page)}
+<p id="may">It will be able to</p>
+<ul class="may" aria-labelledby="may">
+<li>send e-mail from this account’s templates and verified senders,</li>
+<li>see what became of the messages of this account,</li>
+<li>list the account’s contact lists.</li>
+</ul>
+<p class="soft">Afterwards you go to <strong>${page.target}</strong>. You can withdraw this at any time under <a href="/me">your sign-in</a>.</p>
+<div class="actions">
+<button type="submit" name="decision" value="allow">Allow</button>
+<button type="submit" name="decision" value="deny" class="quiet">Decline</button>
+</div>
+</form>
+<form method="post" action="/sign-out" class="foot">
+<input type="hidden" name="csrf" value="${page.csrf}">
+<input type="hidden" name="next" value="/authorize?${page.query}">
+Signed in as ${page.email}. <button type="submit" class="link">Use another sign-in</button>
+</form>`;
+  return { title: `Allow ${page.integrationName}?`, body, formAction: page.formAction };
+}
+
+function accountChoice({ accounts, chosen }: ConsentPage): string {
+  const [only] = accounts;
+  if (accounts.length === 1 && only !== undefined)
+    return html`<input type="hidden" name="account" value="${only.id}">
+<p>Account: <strong>${only.name}</strong> <span class="soft">(${only.id})</span></p>`;
+  const choices = accounts.map(
+    ({ id, name }) =>
+      html`<label class="choice"><input type="radio" name="account" value="${id}" required !${id === chosen ? 'checked' : ''}><span>${name} <span class="soft">(${id})</span></span></label>`,
+  );
+  return html`<fieldset><legend>In which account?</legend>!${choices.join('')}</fieldset>`;
+}

@@ -1,0 +1,66 @@
+import type { FastifyReply } from 'fastify';
+import { html } from 'ghtml';
+
+export interface Page {
+  readonly title: string;
+  /** HTML, already escaped. */
+  readonly body: string;
+  /** Where forms of the page may lead beside this service: the origin that a redirect after the form goes to. */
+  readonly formAction?: string;
+  readonly status?: number;
+}
+
+/** Where the pages' stylesheet is served. */
+export const stylesheetPath = '/session.css';
+
+/**
+ * Sends a page that nothing keeps, frames or scripts. Chromium applies form-action to redirects after a form too, so
+ * the target of a consent has to be named.
+ */
+export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
+  const formAction = page.formAction === undefined ? '' : ` ${page.formAction}`;
+  return protectPage(reply)
+    .code(page.status ?? 200)
+    .type('text/html; charset=utf-8')
+    .header(
+      'content-security-policy',
+      `default-src 'none'; style-src 'self'; form-action 'self'${formAction}; frame-ancestors 'none'; base-uri 'none'`,
+    )
+    .send(layout(page));
+}
+
+/** Sends the browser on after a form, so that reloading repeats nothing (303, RFC 9110 section 15.4.4). */
+export function seeOther(reply: FastifyReply, location: string): FastifyReply {
+  return protectPage(reply).code(303).header('location', location).send();
+}
+
+function protectPage(reply: FastifyReply): FastifyReply {
+  return reply.headers({
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    // Nothing of these addresses reaches another site; the form's own Origin header stays.
+    'referrer-policy': 'same-origin',
+  });
+}
+
+function layout({ title, body }: Page): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${title} · Signalpost</title>
+<link rel="stylesheet" href="${stylesheetPath}">
+</head>
+<body>
+<header><p class="brand">Signalpost</p></header>
+<main>
+!${body}
+</main>
+</body>
+</html>
+`;
+}

@@ -1,0 +1,13 @@
+import { html } from 'ghtml';
+import type { Page } from './layout.ts';
+
+/** A page that only says something, and where to go from there. */
+export function messagePage(
+  title: string,
+  text: string,
+  status = 200,
+  next?: { readonly href: string; readonly label: string },
+): Page {
+  const link = next === undefined ? '' : html`<p><a href="${next.href}">${next.label}</a></p>`;
+  return { title, status, body: html`<h1>${title}</h1><p>${text}</p>!${link}` };
+}

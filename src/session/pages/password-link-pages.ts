@@ -1,0 +1,32 @@
+import { html } from 'ghtml';
+import type { Page } from './layout.ts';
+import { newPasswordField } from './me-page.ts';
+import { problem } from './sign-in-page.ts';
+
+/** Asks for the address that a link goes to. */
+export function forgotPasswordPage(csrf: string, error?: string, status = 200): Page {
+  const body = html`<h1>Set or reset your password</h1>
+!${problem(error)}
+<form method="post" action="/forgot-password">
+<input type="hidden" name="csrf" value="${csrf}">
+<label for="email">E-mail address</label>
+<input id="email" name="email" type="email" autocomplete="username" required maxlength="254" aria-describedby="what">
+<p id="what" class="soft">If somebody signs in with this address, we send a link to it.</p>
+<div class="actions"><button type="submit">Send the link</button></div>
+</form>
+<p class="foot"><a href="/sign-in">Back to signing in</a></p>`;
+  return { title: 'Set or reset your password', body, status };
+}
+
+/** Asks for the new password of whoever holds the link. */
+export function setPasswordPage(csrf: string, error?: string): Page {
+  const body = html`<h1>Choose a password</h1>
+!${problem(error)}
+<form method="post" action="/set-password">
+<input type="hidden" name="csrf" value="${csrf}">
+!${newPasswordField()}
+<p class="soft">This signs you out everywhere and ends the access of every integration that acts for you.</p>
+<div class="actions"><button type="submit">Set password</button></div>
+</form>`;
+  return { title: 'Choose a password', body, status: error === undefined ? 200 : 422 };
+}

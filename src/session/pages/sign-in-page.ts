@@ -1,0 +1,71 @@
+import { html } from 'ghtml';
+import type { Page } from './layout.ts';
+
+export interface SignInPage {
+  readonly csrf: string;
+  /** The local address to go to afterwards. */
+  readonly next: string;
+  readonly email?: string;
+  /** What went wrong with the last attempt. */
+  readonly error?: string;
+  readonly note?: string;
+  readonly status?: number;
+}
+
+/** Asks for address and password. */
+export function signInPage(page: SignInPage): Page {
+  const invalid = page.error === undefined ? '' : 'aria-invalid="true" aria-describedby="problem"';
+  const body = html`<h1>Sign in</h1>
+!${problem(page.error)}!${notice(page.note)}
+<form method="post" action="/sign-in">
+<input type="hidden" name="csrf" value="${page.csrf}">
+<input type="hidden" name="next" value="${page.next}">
+<label for="email">E-mail address</label>
+<input id="email" name="email" type="email" autocomplete="username" required maxlength="254" value="${page.email ?? ''}" !${invalid}>
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required !${invalid}>
+<div class="actions"><button type="submit">Sign in</button></div>
+</form>
+<p class="foot"><a href="/forgot-password">Set or reset your password</a></p>`;
+  const title = page.error === undefined ? 'Sign in' : 'Sign in: try again';
+  return { title, body, status: page.status ?? 200 };
+}
+
+export interface SecondFactorPage {
+  readonly csrf: string;
+  readonly next: string;
+  readonly error?: string;
+  readonly status?: number;
+}
+
+/** Asks for the code of the second factor. */
+export function secondFactorPage(page: SecondFactorPage): Page {
+  const invalid = page.error === undefined ? '' : 'aria-invalid="true"';
+  const body = html`<h1>Enter your code</h1>
+!${problem(page.error)}
+<form method="post" action="/sign-in/code">
+<input type="hidden" name="csrf" value="${page.csrf}">
+<input type="hidden" name="next" value="${page.next}">
+<label for="code">Code</label>
+<input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9 ]*" maxlength="12" required aria-describedby="hint!${page.error === undefined ? '' : ' problem'}" !${invalid}>
+<p id="hint" class="soft">The six digits that your authenticator shows now.</p>
+<div class="actions"><button type="submit">Continue</button></div>
+</form>
+<form method="post" action="/sign-out" class="foot">
+<input type="hidden" name="csrf" value="${page.csrf}">
+<input type="hidden" name="next" value="${page.next}">
+<button type="submit" class="link">Sign in as somebody else</button>
+</form>`;
+  const title = page.error === undefined ? 'Enter your code' : 'Enter your code: try again';
+  return { title, body, status: page.status ?? 200 };
+}
+
+/** What went wrong, read out at once by screen readers; nothing where there is nothing. */
+export function problem(text: string | undefined): string {
+  return text === undefined ? '' : html`<p id="problem" class="error" role="alert">${text}</p>`;
+}
+
+/** Something worth knowing. */
+export function notice(text: string | undefined): string {
+  return text === undefined ? '' : html`<p class="note" role="status">${text}</p>`;
+}

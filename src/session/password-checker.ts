@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import { verify } from '@node-rs/argon2';
+import { hashPassword } from '../account/hash-password.ts';
+import { TemporarilyUnavailable } from './oauth-errors.ts';
+
+/** Passwords that are checked at the same time: more would starve the threads that everything else waits for. */
+const mostAtOnce = 2;
+/** Passwords that may wait; at 10 ms each the last one waits a sixth of a second. */
+const mostWaiting = 32;
+
+/**
+ * Checks passwords (argon2id), a few at a time. A person who does not exist or has no password costs the same work
+ * as any other, so that time does not tell them apart.
+ */
+export class PasswordChecker {
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+  readonly #nobody: Promise<string>;
+
+  constructor() {
+    this.#nobody = hashPassword(randomBytes(16).toString('hex'));
+  }
+
+  /**
+   * @param passwordHash undefined where there is no such person, or one without a password: then the answer is false
+   * @throws TemporarilyUnavailable where too many passwords wait already
+   */
+  check(passwordHash: string | undefined, password: string): Promise<boolean> {
+    return this.#inTurn(async () => {
+      const matches = await verify(passwordHash ?? (await this.#nobody), password);
+      return matches && passwordHash !== undefined;
+    });
+  }
+
+  /**
+   * What is stored for a new password; made in the same line.
+   * @throws TemporarilyUnavailable where too many passwords wait already
+   */
+  hash(password: string): Promise<string> {
+    return this.#inTurn(() => hashPassword(password));
+  }
+
+  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    await this.#enter();
+    try {
+      return await work();
+    } finally {
+      this.#leave();
+    }
+  }
+
+  #enter(): Promise<void> | void {
+    if (this.#running < mostAtOnce) {
+      this.#running += 1;
+      return;
+    }
+    if (this.#waiting.length >= mostWaiting)
+      throw new TemporarilyUnavailable('Too many passwords are being checked; try again shortly');
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
+
+  /** Hands the place to the next one in line, or frees it. */
+  #leave(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#running -= 1;
+    else next();
+  }
+}

@@ -1,0 +1,123 @@
+import { parseCookie, stringifySetCookie } from 'cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Http } from '../http/create-http.ts';
+import type { Browser } from './browser/browser.ts';
+import { passwordProblem } from './change-password.ts';
+import { formOf, originOf } from './form-body.ts';
+import type { GuessGuard } from './guess-guard.ts';
+import { SlowDown } from './oauth-errors.ts';
+import { seeOther, sendPage } from './pages/layout.ts';
+import { messagePage } from './pages/message-page.ts';
+import { forgotPasswordPage, setPasswordPage } from './pages/password-link-pages.ts';
+import type { PasswordLinks } from './password-links.ts';
+
+export interface PasswordLinkRoutesParts {
+  readonly browser: Browser;
+  readonly links: PasswordLinks;
+  readonly guard: GuessGuard;
+}
+
+const linkCookie = 'signalpost-link';
+const page = '/set-password';
+
+const unusable = messagePage(
+  'This link does not work any more',
+  'It was used, or is older than 30 minutes.',
+  400,
+  { href: '/forgot-password', label: 'Ask for another one' },
+);
+
+/**
+ * `GET`, `POST /forgot-password`: sends a link, with one answer for every address. `GET /set-password/TOKEN`: keeps the
+ * token in a cookie and leaves it out of the address; `GET`, `POST /set-password`: the new password.
+ */
+export function registerPasswordLinkRoutes(scope: Http, parts: PasswordLinkRoutesParts): void {
+  const { browser, links } = parts;
+
+  scope.get('/forgot-password', async (request, reply) => {
+    const { csrf } = await browser.visit(request, reply);
+    if (!links.offered)
+      return sendPage(
+        reply,
+        messagePage(
+          'Set or reset your password',
+          'This service sends no links for passwords. Please ask whoever runs it.',
+        ),
+      );
+    return sendPage(reply, forgotPasswordPage(csrf));
+  });
+
+  scope.post('/forgot-password', (request, reply) => sendLink(parts, request, reply));
+
+  scope.get<{ Params: { token: string } }>(`${page}/:token`, async (request, reply) => {
+    reply.header('set-cookie', cookieOf(request.params.token, 1_800, browser.isSecure(request)));
+    return seeOther(reply, page);
+  });
+
+  scope.get(page, async (request, reply) => {
+    const token = tokenOf(request);
+    if (!(await links.isLive(token))) return sendPage(reply, unusable);
+    const { csrf } = await browser.visit(request, reply);
+    return sendPage(reply, setPasswordPage(csrf));
+  });
+
+  scope.post(page, async (request, reply) => {
+    const form = formOf(request);
+    if (!browser.isOwnForm(request, form)) return seeOther(reply, page);
+    const { csrf } = await browser.visit(request, reply);
+    const password = form.get('new') ?? '';
+    const problem = passwordProblem(password);
+    if (problem !== undefined) return sendPage(reply, setPasswordPage(csrf, problem));
+    if (!(await links.use(tokenOf(request), password, originOf(request))))
+      return sendPage(reply, unusable);
+    reply.header('set-cookie', cookieOf('', 0, browser.isSecure(request)));
+    return sendPage(
+      reply,
+      messagePage('Your password is set', 'You can sign in with it now.', 200, {
+        href: '/sign-in',
+        label: 'Sign in',
+      }),
+    );
+  });
+}
+
+async function sendLink(
+  { browser, links, guard }: PasswordLinkRoutesParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const form = formOf(request);
+  const email = form.get('email') ?? '';
+  if (!browser.isOwnForm(request, form)) return seeOther(reply, '/forgot-password');
+  try {
+    // Every request counts as a wrong guess, so that nobody floods an inbox or tries addresses out.
+    await guard.attempt(`link ${email.toLowerCase()}`, request.ip, async () => undefined);
+  } catch (error) {
+    if (!(error instanceof SlowDown)) throw error;
+    const { csrf } = await browser.visit(request, reply);
+    reply.header('retry-after', error.retryAfter);
+    const text = 'Too many requests. Please wait a while and try again.';
+    return sendPage(reply, forgotPasswordPage(csrf, text, 429));
+  }
+  links.request(email, originOf(request));
+  const text =
+    'If somebody signs in with that address, a link is on its way. It works for half an hour.';
+  return sendPage(reply, messagePage('Look into your mail', text));
+}
+
+/** Lax: the cookie has to come along when a link in a mail leads here. */
+function cookieOf(token: string, seconds: number, secure: boolean): string {
+  return stringifySetCookie({
+    name: linkCookie,
+    value: token,
+    path: page,
+    httpOnly: true,
+    sameSite: 'lax',
+    maxAge: seconds,
+    secure,
+  });
+}
+
+function tokenOf(request: FastifyRequest): string {
+  return parseCookie(request.headers.cookie ?? '')[linkCookie] ?? '';
+}

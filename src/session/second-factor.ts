@@ -1,0 +1,77 @@
+import { Secret, TOTP } from 'otpauth';
+import type { Clock } from '../foundation/clock.ts';
+import type { PersonId } from '../foundation/ids.ts';
+import type { MasterKey } from '../foundation/master-key.ts';
+import { seal, unseal } from '../foundation/seal.ts';
+import type { GuessGuard } from './guess-guard.ts';
+import type { SecondFactorStore } from './second-factor-store.ts';
+
+const stepMilliseconds = 30_000;
+
+export interface SecondFactorParts {
+  readonly store: SecondFactorStore;
+  readonly guard: GuessGuard;
+  readonly key: MasterKey;
+  readonly clock: Clock;
+}
+
+/** What an authenticator needs to show codes. */
+export interface Enrolment {
+  /** In base32, for typing. */
+  readonly secret: string;
+  /** `otpauth:` address, for scanning. */
+  readonly uri: string;
+}
+
+/** Time-based one-time codes as a second factor (RFC 6238: SHA-1, six digits, 30 seconds, one step of grace). */
+export class SecondFactors {
+  readonly #parts: SecondFactorParts;
+  readonly #key: Buffer;
+
+  constructor(parts: SecondFactorParts) {
+    this.#parts = parts;
+    this.#key = parts.key.derive('second factor');
+  }
+
+  /** True where the person has a second factor that was confirmed. */
+  async has(personId: PersonId): Promise<boolean> {
+    return (await this.#parts.store.find(personId))?.confirmed === true;
+  }
+
+  /** Makes a secret that counts once `verify` has seen a code of it; before, it replaces the one that waits. */
+  async enrol(personId: PersonId, email: string): Promise<Enrolment> {
+    const secret = new Secret({ size: 20 });
+    const sealed = seal(this.#key, personId, Buffer.from(secret.bytes));
+    await this.#parts.store.begin(personId, sealed);
+    const totp = new TOTP({ issuer: 'Signalpost', label: email, secret });
+    return { secret: secret.base32, uri: totp.toString() };
+  }
+
+  /**
+   * True for a code of now that was not used before; the first one confirms an enrolment.
+   * @throws SlowDown for guesses that come too fast
+   */
+  async verify(personId: PersonId, code: string, remoteAddress: string): Promise<boolean> {
+    const { guard } = this.#parts;
+    const right = await guard.attempt(`code ${personId}`, remoteAddress, async () =>
+      (await this.#spend(personId, code.replaceAll(' ', ''))) ? true : undefined,
+    );
+    return right === true;
+  }
+
+  async #spend(personId: PersonId, code: string): Promise<boolean> {
+    const { store, clock } = this.#parts;
+    const stored = await store.find(personId);
+    if (stored === undefined || !/^\d{6}$/.test(code)) return false;
+    const bytes = unseal(this.#key, personId, stored.secret);
+    const totp = new TOTP({ secret: new Secret({ buffer: new Uint8Array(bytes).buffer }) });
+    const timestamp = clock.now();
+    const delta = totp.validate({ token: code, timestamp, window: 1 });
+    if (delta === null) return false;
+    return store.spendStep(personId, Math.floor(timestamp / stepMilliseconds) + delta);
+  }
+
+  async remove(personId: PersonId): Promise<void> {
+    await this.#parts.store.remove(personId);
+  }
+}

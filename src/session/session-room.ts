@@ -1,0 +1,137 @@
+import { findPersonByEmail } from '../account/person-store.ts';
+import type { ChangeListener } from '../foundation/change-listener.ts';
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { Log } from '../foundation/log.ts';
+import type { MasterKey } from '../foundation/master-key.ts';
+import type { Http } from '../http/create-http.ts';
+import { AccessTokenStore } from './access-token-store.ts';
+import { AuditStore } from './audit-store.ts';
+import { ClientAuthenticator } from './authenticate-client.ts';
+import { registerAuthorizeRoutes } from './authorize/authorize-routes.ts';
+import { ConsentStore } from './authorize/consent-store.ts';
+import { Browser } from './browser/browser.ts';
+import { BrowserSessionStore } from './browser/browser-session-store.ts';
+import { TokenChecker } from './check-token.ts';
+import { ClientSecrets } from './client-secret.ts';
+import { CodeGrant } from './grants/code-grant.ts';
+import { PasswordGrant } from './grants/password-grant.ts';
+import { RefreshGrant } from './grants/refresh-grant.ts';
+import { GuessGuard } from './guess-guard.ts';
+import type { IntegrationDirectory } from './integration-directory.ts';
+import { registerChangePasswordRoutes } from './me/change-password-routes.ts';
+import { registerMeRoutes } from './me/me-routes.ts';
+import { registerSecondFactorRoutes } from './me/second-factor-routes.ts';
+import { registerMetadataRoutes } from './metadata-routes.ts';
+import { OwnTokens } from './own-tokens.ts';
+import { registerOwnTokensRoutes } from './own-tokens-routes.ts';
+import { registerPages } from './pages-scope.ts';
+import { PasswordChecker } from './password-checker.ts';
+import { registerPasswordLinkRoutes } from './password-link-routes.ts';
+import { PasswordLinkStore } from './password-link-store.ts';
+import { PasswordLinks, type SendPasswordLink } from './password-links.ts';
+import { PersonProver } from './prove-person.ts';
+import { RefreshTokenStore } from './refresh-tokens-store.ts';
+import { SecondFactors } from './second-factor.ts';
+import { SecondFactorStore } from './second-factor-store.ts';
+import { registerSignInRoutes } from './sign-in-routes.ts';
+import { TokenCleaner } from './token-cleaner.ts';
+import { TokenEndpoint } from './token-endpoint.ts';
+import { TokenMint } from './token-mint.ts';
+import { registerTokenRoutes } from './token-routes.ts';
+import { WrongGuessStore } from './wrong-guess-store.ts';
+
+export interface SessionParts {
+  readonly database: Database;
+  readonly key: MasterKey;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly changes: ChangeListener;
+  readonly integrations: IntegrationDirectory;
+  /** The address that others see; asked when it is needed, since a free port is known only then. */
+  readonly publicUrl: () => string;
+  readonly sendPasswordLink: SendPasswordLink;
+}
+
+/** Session authentication as the rest of the service sees it. */
+export interface Session {
+  /** Says who is calling. */
+  readonly tokens: TokenChecker;
+  /** Says who is signed in with a browser. */
+  readonly browser: Browser;
+  registerRoutes(http: Http): void;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** Connects the parts of session authentication with each other. */
+export function createSession(parts: SessionParts): Session {
+  const { database, key, clock, log, changes, integrations, publicUrl } = parts;
+  const mint = new TokenMint(key);
+  const audit = new AuditStore(database);
+  const guard = new GuessGuard(new WrongGuessStore(database), key, clock);
+  const passwords = new PasswordChecker();
+  const clients = new ClientAuthenticator(integrations, new ClientSecrets(key), audit, clock);
+  const findPerson = (email: string) => findPersonByEmail(database.kysely, email);
+  const prover = new PersonProver({ findPerson, passwords, guard });
+  const secondFactors = new SecondFactors({
+    store: new SecondFactorStore(database),
+    guard,
+    key,
+    clock,
+  });
+  const endpoint = new TokenEndpoint(clients, [
+    new PasswordGrant({ database, mint, clock, audit, prover, secondFactors }),
+    new CodeGrant({ database, mint, clock, audit }),
+    new RefreshGrant({ store: new RefreshTokenStore(database), mint, clock, audit }),
+  ]);
+  const cleaner = new TokenCleaner(database, clock, log);
+  const sessions = new BrowserSessionStore(database);
+  const browser = new Browser({ store: sessions, key, clock, publicUrl });
+  const links = new PasswordLinks({
+    database,
+    store: new PasswordLinkStore(database),
+    mint,
+    passwords,
+    audit,
+    clock,
+    log,
+    findPerson,
+    send: parts.sendPasswordLink,
+    publicUrl,
+  });
+  const ownTokens = new OwnTokens({ database, mint, clock, audit });
+  const consents = new ConsentStore(database);
+  const findIntegration = (clientId: string) => integrations.integration(clientId);
+  return {
+    browser,
+    tokens: new TokenChecker({ store: new AccessTokenStore(database), mint, changes, clock }),
+    registerRoutes(http) {
+      registerTokenRoutes(http, endpoint);
+      registerOwnTokensRoutes(http, { clients, tokens: ownTokens, publicUrl });
+      registerMetadataRoutes(http, publicUrl);
+      registerPages(http, (scope) => {
+        registerSignInRoutes(scope, { browser, prover, secondFactors, audit });
+        registerAuthorizeRoutes(scope, {
+          database,
+          clock,
+          mint,
+          browser,
+          consents,
+          audit,
+          findIntegration,
+          publicUrl,
+        });
+        registerPasswordLinkRoutes(scope, { browser, links, guard });
+        registerMeRoutes(scope, { browser, sessions, consents, secondFactors, audit, clock });
+        registerChangePasswordRoutes(scope, { database, browser, prover, passwords, audit });
+        registerSecondFactorRoutes(scope, { browser, prover, secondFactors, audit });
+      });
+    },
+    start: () => cleaner.start(),
+    async stop() {
+      await links.drain();
+      await cleaner.stop();
+    },
+  };
+}

@@ -1,0 +1,150 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Http } from '../http/create-http.ts';
+import type { AuditStore } from './audit-store.ts';
+import type { Browser, Visit } from './browser/browser.ts';
+import { formOf, originOf } from './form-body.ts';
+import { localAddress } from './local-address.ts';
+import { SlowDown, TemporarilyUnavailable } from './oauth-errors.ts';
+import { seeOther, sendPage } from './pages/layout.ts';
+import { type SignInPage, secondFactorPage, signInPage } from './pages/sign-in-page.ts';
+import type { PersonProver } from './prove-person.ts';
+import type { SecondFactors } from './second-factor.ts';
+
+export interface SignInParts {
+  readonly browser: Browser;
+  readonly prover: PersonProver;
+  readonly secondFactors: SecondFactors;
+  readonly audit: AuditStore;
+}
+
+const expired = 'That page was too old to be used. Please try again.';
+
+/**
+ * `GET /sign-in?next=…`, `POST /sign-in`: address and password; `GET` and `POST /sign-in/code`: the second factor;
+ * `POST /sign-out`. All lead on to the local address `next`.
+ */
+export function registerSignInRoutes(scope: Http, parts: SignInParts): void {
+  const { browser } = parts;
+
+  scope.get('/sign-in', async (request, reply) => {
+    const next = localAddress(queryOf(request, 'next'));
+    const visit = await browser.visit(request, reply);
+    if (visit.person !== undefined) return seeOther(reply, next);
+    return sendPage(reply, signInPage({ csrf: visit.csrf, next }));
+  });
+
+  scope.post('/sign-in', (request, reply) => signIn(parts, request, reply));
+
+  scope.get('/sign-in/code', async (request, reply) => {
+    const next = localAddress(queryOf(request, 'next'));
+    const visit = await browser.visit(request, reply);
+    if (visit.person !== undefined) return seeOther(reply, next);
+    if (visit.halfway === undefined) return seeOther(reply, signInAddress(next));
+    return sendPage(reply, secondFactorPage({ csrf: visit.csrf, next }));
+  });
+
+  scope.post('/sign-in/code', (request, reply) => giveCode(parts, request, reply));
+
+  scope.post('/sign-out', async (request, reply) => {
+    const form = formOf(request);
+    const next = localAddress(form.get('next'));
+    if (browser.isOwnForm(request, form)) await browser.signOut(request);
+    return seeOther(reply, signInAddress(next));
+  });
+}
+
+/** The sign-in page that leads on to a local address. */
+export function signInAddress(next: string): string {
+  return `/sign-in?${new URLSearchParams({ next })}`;
+}
+
+async function signIn(
+  { browser, prover, secondFactors, audit }: SignInParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const form = formOf(request);
+  const next = localAddress(form.get('next'));
+  const email = form.get('email') ?? '';
+  const visit = await browser.visit(request, reply);
+  const again = (page: Partial<SignInPage>) =>
+    sendPage(reply, signInPage({ csrf: visit.csrf, next, email, ...page }));
+
+  if (!browser.isOwnForm(request, form)) {
+    // Somebody who went back to this page after signing in is where they wanted to be.
+    if (visit.person !== undefined) return seeOther(reply, next);
+    return again({ note: expired, status: 403 });
+  }
+  try {
+    const proof = await prover.prove(email, form.get('password') ?? '', request.ip);
+    const { person } = proof;
+    if (person === undefined) {
+      await record('refused', proof.named?.id);
+      return again({ error: 'The address or the password is wrong.', status: 401 });
+    }
+    const complete = !(await secondFactors.has(person.id));
+    await browser.signIn(request, reply, person.id, complete);
+    if (complete) await record('success', person.id);
+    return seeOther(reply, complete ? next : `/sign-in/code?${new URLSearchParams({ next })}`);
+  } catch (error) {
+    if (!(error instanceof SlowDown || error instanceof TemporarilyUnavailable)) throw error;
+    reply.header('retry-after', error.retryAfter);
+    return again({ error: waitText(error.retryAfter), status: error.status });
+  }
+
+  function record(outcome: 'success' | 'refused', personId: string | undefined): Promise<void> {
+    return audit.record({ kind: 'sign_in', outcome, personId, origin: originOf(request) });
+  }
+}
+
+async function giveCode(
+  { browser, secondFactors, audit }: SignInParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const form = formOf(request);
+  const next = localAddress(form.get('next'));
+  const visit: Visit = await browser.visit(request, reply);
+  if (visit.person !== undefined) return seeOther(reply, next);
+  const { halfway } = visit;
+  if (halfway === undefined || !browser.isOwnForm(request, form))
+    return seeOther(reply, signInAddress(next));
+  const record = (outcome: 'success' | 'refused') =>
+    audit.record({
+      kind: 'sign_in',
+      outcome,
+      personId: halfway.personId,
+      origin: originOf(request),
+      detail: { secondFactor: true },
+    });
+  const again = (error: string, status: number) =>
+    sendPage(reply, secondFactorPage({ csrf: visit.csrf, next, error, status }));
+  try {
+    const right = await secondFactors.verify(halfway.personId, form.get('code') ?? '', request.ip);
+    if (!right) {
+      await record('refused');
+      return again('This code is not right, or was used already. Wait for the next one.', 401);
+    }
+  } catch (error) {
+    if (!(error instanceof SlowDown)) throw error;
+    reply.header('retry-after', error.retryAfter);
+    return again(waitText(error.retryAfter), error.status);
+  }
+  await browser.signIn(request, reply, halfway.personId, true);
+  await record('success');
+  return seeOther(reply, next);
+}
+
+function waitText(seconds: number): string {
+  const wait =
+    seconds < 90
+      ? `${seconds} second${seconds === 1 ? '' : 's'}`
+      : `${Math.ceil(seconds / 60)} minutes`;
+  return `Too many attempts. Please wait ${wait} and try again.`;
+}
+
+/** One parameter of the query, where it was sent once. */
+export function queryOf(request: FastifyRequest, name: string): string | undefined {
+  const value = (request.query as Readonly<Record<string, unknown>>)[name];
+  return typeof value === 'string' ? value : undefined;
+}

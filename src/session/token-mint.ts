@@ -1,0 +1,65 @@
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { MasterKey } from '../foundation/master-key.ts';
+
+/** What a token is good for; each kind has its own prefix, so that one is never taken for another. */
+export type TokenKind = 'access' | 'refresh' | 'code' | 'link';
+
+export interface Token {
+  /** What the client gets; never stored. */
+  readonly text: string;
+  /** What the database keeps. */
+  readonly hash: Buffer;
+}
+
+const prefixes: Readonly<Record<TokenKind, string>> = {
+  access: 'spa_',
+  refresh: 'spr_',
+  code: 'spc_',
+  link: 'spl_',
+};
+
+const randomLength = 32;
+const checksumLength = 12;
+const textLength = 4 + 43 + 16;
+const form = /^sp[arcl]_[A-Za-z0-9_-]{59}$/;
+
+/**
+ * Makes and recognises tokens: a prefix, 256 random bits and 96 bits of keyed checksum, all in base64url.
+ * The checksum lets forged tokens be refused without asking the database; what proves a token is its hash in there.
+ */
+export class TokenMint {
+  readonly #key: Buffer;
+
+  constructor(key: MasterKey) {
+    this.#key = key.derive('token checksum');
+  }
+
+  /** A new token that nobody has seen. */
+  mint(kind: TokenKind): Token {
+    const body = prefixes[kind] + randomBytes(randomLength).toString('base64url');
+    const text = body + this.#checksum(body).toString('base64url');
+    return { text, hash: hashToken(text) };
+  }
+
+  /** True where `text` was made under this installation's key as a token of this kind. */
+  recognises(kind: TokenKind, text: string): boolean {
+    if (text.length !== textLength || !text.startsWith(prefixes[kind]) || !form.test(text))
+      return false;
+    const body = text.slice(0, -16);
+    return timingSafeEqual(this.#checksum(body), Buffer.from(text.slice(-16), 'base64url'));
+  }
+
+  #checksum(body: string): Buffer {
+    return createHmac('sha256', this.#key).update(body).digest().subarray(0, checksumLength);
+  }
+}
+
+/** SHA-256 in base64: the name of a token in memory. */
+export function hashText(text: string): string {
+  return hash('sha256', text, 'base64');
+}
+
+/** What the database keeps of a token: SHA-256; the token itself has 256 random bits, so nothing slower is needed. */
+export function hashToken(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
+}

@@ -1,0 +1,39 @@
+import type { Http } from '../http/create-http.ts';
+import { answerOAuthError, neverCached } from './answer-oauth-error.ts';
+import { acceptForms, formOf, originOf } from './form-body.ts';
+import { accessTokenSeconds } from './issue-tokens-store.ts';
+import type { TokenEndpoint } from './token-endpoint.ts';
+
+/**
+ * `POST /token` (contract section 4.1): a form with the fields of a grant in, exactly the four members of section 2.1
+ * out. Errors are those of RFC 6749 section 5.2.
+ */
+export function registerTokenRoutes(http: Http, endpoint: TokenEndpoint): void {
+  http.register(async (scope) => {
+    acceptForms(scope);
+    scope.setErrorHandler(answerOAuthError);
+    scope.post('/token', async (request, reply) => {
+      const tokens = await endpoint.answer({
+        authorization: request.headers.authorization,
+        query: new Set(Object.keys(request.query as object)),
+        form: formOf(request),
+        origin: originOf(request),
+      });
+      return neverCached(reply).send({
+        token_type: 'bearer',
+        expires_in: accessTokenSeconds,
+        access_token: tokens.accessToken,
+        refresh_token: tokens.refreshToken,
+      });
+    });
+    scope.route({
+      method: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'],
+      url: '/token',
+      handler: (_request, reply) =>
+        neverCached(reply)
+          .code(405)
+          .header('allow', 'POST')
+          .send({ error: 'invalid_request', error_description: 'The token endpoint takes POST' }),
+    });
+  });
+}

@@ -1,0 +1,90 @@
+/** A header field as it stands in a message: its name in lower case, and the whole field without its last CRLF. */
+export interface HeaderField {
+  readonly name: string;
+  readonly raw: string;
+}
+
+/** A message cut at its first empty line. Text is latin1, one character for each byte. */
+export interface MessageParts {
+  readonly fields: readonly HeaderField[];
+  readonly body: Buffer;
+}
+
+const emptyLine = Buffer.from('\r\n\r\n');
+const nothing = Buffer.alloc(0);
+
+/** Cuts a message with CRLF line ends into its header fields and its body. */
+export function splitMessage(mime: Buffer): MessageParts {
+  const end = mime.indexOf(emptyLine);
+  const header = mime.toString('latin1', 0, end === -1 ? mime.length : end);
+  const fields = header
+    .split(/\r\n(?![ \t])/)
+    .filter((raw) => raw.includes(':'))
+    .map((raw) => ({ name: raw.slice(0, raw.indexOf(':')).trim().toLowerCase(), raw }));
+  return { fields, body: end === -1 ? nothing : mime.subarray(end + emptyLine.length) };
+}
+
+/** RFC 6376 section 3.4.2, relaxed: name in lower case, unfolded, one space for each run. No CRLF at its end. */
+export function relaxField(raw: string): string {
+  const colon = raw.indexOf(':');
+  const name = raw.slice(0, colon).trim().toLowerCase();
+  const value = raw
+    .slice(colon + 1)
+    .replace(/\r\n/g, '')
+    .replace(/[ \t]+/g, ' ')
+    .trim();
+  return `${name}:${value}`;
+}
+
+/**
+ * RFC 6376 section 3.4.4, relaxed: no white space at the end of a line, one space for each run, no empty lines at the end.
+ * A body that is so already, as most are, is answered as it is, without a copy.
+ */
+export function relaxBody(body: Buffer): Buffer {
+  return trimEnd(isRelaxed(body) ? body : reduceSpace(body));
+}
+
+function isRelaxed(body: Buffer): boolean {
+  return (
+    !body.includes('  ') && !body.includes('\t') && !body.includes(' \r\n') && body.at(-1) === 10
+  );
+}
+
+const space = 32;
+const tab = 9;
+const carriageReturn = 13;
+const lineFeed = 10;
+
+function reduceSpace(body: Buffer): Buffer {
+  const reduced = Buffer.allocUnsafe(body.length + 2);
+  let length = 0;
+  let gap = false;
+  for (let place = 0; place < body.length; place += 1) {
+    const byte = body[place] ?? 0;
+    if (byte === space || byte === tab) {
+      gap = true;
+      continue;
+    }
+    if (gap && !(byte === carriageReturn && body[place + 1] === lineFeed)) {
+      reduced[length] = space;
+      length += 1;
+    }
+    gap = false;
+    reduced[length] = byte;
+    length += 1;
+  }
+  // A last line without its end gets one.
+  if (length > 0 && !(reduced[length - 1] === lineFeed && reduced[length - 2] === carriageReturn)) {
+    reduced[length] = carriageReturn;
+    reduced[length + 1] = lineFeed;
+    length += 2;
+  }
+  return reduced.subarray(0, length);
+}
+
+function trimEnd(body: Buffer): Buffer {
+  let end = body.length;
+  while (end >= 4 && body.toString('latin1', end - 4, end) === '\r\n\r\n') end -= 2;
+  if (end === 2 && body.toString('latin1', 0, 2) === '\r\n') end = 0;
+  return body.subarray(0, end);
+}

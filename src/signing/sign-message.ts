@@ -1,0 +1,129 @@
+import { hash, sign } from 'node:crypto';
+import type { DkimAlgorithm, DkimKey } from '../sender/dkim-key.ts';
+import { type HeaderField, relaxBody, relaxField, splitMessage } from './canonical-form.ts';
+
+export interface SigningOptions {
+  /** The `t=` tag: a time of the message, not of the attempt, so that every attempt has the same bytes. */
+  readonly signedAt: Date;
+}
+
+/**
+ * Named once more in `h=` than they occur, so that none can be added under the signature (RFC 6376 section 8.15).
+ */
+const oversigned = [
+  'From',
+  'Reply-To',
+  'To',
+  'Cc',
+  'Subject',
+  'Date',
+  'Message-ID',
+  'MIME-Version',
+  'Content-Type',
+  'Content-Transfer-Encoding',
+];
+
+/** Signed where they occur. List headers must be signed for one-click unsubscription (RFC 8058 section 4). */
+const signedWhereGiven = [
+  'Sender',
+  'In-Reply-To',
+  'References',
+  'Auto-Submitted',
+  'List-ID',
+  'List-Unsubscribe',
+  'List-Unsubscribe-Post',
+  'Feedback-ID',
+];
+
+/**
+ * Puts DKIM signatures (RFC 6376, relaxed/relaxed) before a message, one for each key and none covering another. The
+ * same message, keys and time give the same bytes.
+ * @param mime with CRLF line ends and 7-bit-safe, as the transport sends it
+ */
+export function signMessage(
+  mime: Buffer,
+  keys: readonly DkimKey[],
+  options: SigningOptions,
+): Buffer {
+  if (keys.length === 0) return mime;
+  const { fields, body } = splitMessage(mime);
+  const bodyHash = hash('sha256', relaxBody(body), 'base64');
+  const names = namesToSign(fields);
+  const signed = signedFields(fields, names);
+  const signatures = keys.map((key) => {
+    const field = unsignedField(key, names, bodyHash, options.signedAt);
+    const data = Buffer.from(signed + relaxField(field), 'latin1');
+    return `${field}${fold(signatureOf(key, data))}\r\n`;
+  });
+  return Buffer.concat([Buffer.from(signatures.join(''), 'latin1'), mime]);
+}
+
+function namesToSign(fields: readonly HeaderField[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { name } of fields) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const times = (name: string): number => counts.get(name.toLowerCase()) ?? 0;
+  return [
+    ...oversigned.flatMap((name) => Array<string>(times(name) + 1).fill(name)),
+    ...signedWhereGiven.flatMap((name) => Array<string>(times(name)).fill(name)),
+  ];
+}
+
+/** RFC 6376 section 5.4.2: several fields of one name are taken from the bottom up; a missing one counts as nothing. */
+function signedFields(fields: readonly HeaderField[], names: readonly string[]): string {
+  const left = new Map<string, string[]>();
+  for (const { name, raw } of fields) left.set(name, [...(left.get(name) ?? []), raw]);
+  let text = '';
+  for (const name of names) {
+    const raw = left.get(name.toLowerCase())?.pop();
+    if (raw !== undefined) text += `${relaxField(raw)}\r\n`;
+  }
+  return text;
+}
+
+/** The DKIM-Signature field with an empty `b=`, which stands last, so that the signature only has to follow. */
+function unsignedField(
+  key: DkimKey,
+  names: readonly string[],
+  bodyHash: string,
+  signedAt: Date,
+): string {
+  return [
+    `DKIM-Signature: v=1; a=${key.algorithm}; c=relaxed/relaxed;`,
+    ` d=${key.domain}; s=${key.selector};`,
+    ` t=${Math.floor(signedAt.getTime() / 1_000)};`,
+    ` h=${foldNames(names)};`,
+    ` bh=${bodyHash};`,
+    ' b=',
+  ].join('\r\n');
+}
+
+/** Folding white space may stand beside the colons of `h=` (RFC 6376 section 3.5). */
+function foldNames(names: readonly string[]): string {
+  let folded = '';
+  let column = 3;
+  names.forEach((name, index) => {
+    const text = index < names.length - 1 ? `${name}:` : name;
+    if (column + text.length > 76) {
+      folded += '\r\n  ';
+      column = 2;
+    }
+    folded += text;
+    column += text.length;
+  });
+  return folded;
+}
+
+/** Folding white space may stand anywhere inside `b=`. */
+function fold(signature: string): string {
+  return signature.match(/.{1,72}/g)?.join('\r\n  ') ?? '';
+}
+
+function signatureOf(key: DkimKey, data: Buffer): string {
+  return signers[key.algorithm](key, data).toString('base64');
+}
+
+const signers: Readonly<Record<DkimAlgorithm, (key: DkimKey, data: Buffer) => Buffer>> = {
+  'rsa-sha256': (key, data) => sign('sha256', data, key.privateKey),
+  // RFC 8463 section 3: PureEdDSA over the SHA-256 of the data.
+  'ed25519-sha256': (key, data) => sign(null, hash('sha256', data, 'buffer'), key.privateKey),
+};

@@ -1,0 +1,233 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock } from '../foundation/clock.ts';
+import { codeOf, isRepeatable, isUnavailable } from '../foundation/database/sqlstate.ts';
+import { Fault } from '../foundation/errors.ts';
+import { GroupCommit } from '../foundation/group-commit.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import type { Log } from '../foundation/log.ts';
+import { type AcceptRow, accepted, busy, type Outcome } from './accept-row.ts';
+import { type AcceptStore, UnknownOutcome } from './accept-store.ts';
+
+export interface AcceptorParts {
+  readonly store: Pick<AcceptStore, 'insert' | 'isStored'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Told after each commit, so that workers of this process look at once. */
+  readonly onAccepted: (accountIds: Iterable<AccountId>) => void;
+  /** Told the size of each batch that was committed. */
+  readonly onBatch?: (rows: number) => void;
+}
+
+export interface AcceptorLimits {
+  /** Rows of one batch. */
+  readonly batch: number;
+  /** Batches under way at the same time. */
+  readonly concurrency: number;
+  /** Rows that may wait for a batch; past it requests are refused. */
+  readonly waiting: number;
+  /** A row that waited longer is refused instead of sent. */
+  readonly longestWait: number;
+  /** How long the outcome of a batch is asked for after its connection broke. */
+  readonly longestDoubt: number;
+}
+
+export const defaultLimits: AcceptorLimits = {
+  batch: 512,
+  concurrency: 2,
+  waiting: 2_048,
+  longestWait: 3_000,
+  longestDoubt: 10_000,
+};
+
+/** Characters of content: of one batch, and of everything that waits. */
+const batchCharacters = 4 * 1024 * 1024;
+const waitingCharacters = 64 * 1024 * 1024;
+
+const repeats = 5;
+const doubtPause = 100;
+const lockNotAvailable = '55P03';
+
+interface Entry {
+  readonly row: AcceptRow;
+  /** When it is too late to send it, by the monotonic clock. */
+  readonly late: number;
+}
+
+/** A row that has to be tried by itself. */
+interface Apart {
+  readonly row: AcceptRow;
+  /** Undefined: it is not stored. Else it may be, and until then (monotonic clock) its outcome is asked for. */
+  readonly doubtUntil: number | undefined;
+}
+
+type BatchOutcome =
+  | Outcome
+  | { readonly kind: 'apart'; readonly apart: Apart }
+  | { readonly kind: 'late' };
+
+/**
+ * Accepts messages by group commit: requests that come together share a statement and a flush.
+ *
+ * What happens when a batch fails:
+ * - A deadlock or serialization failure (40P01, 40001): nothing was stored, the batch is repeated.
+ * - The server answers that it cannot work now: nothing was stored, every request of the batch gets a 503.
+ * - A lock was not free in time, or some row's data is at fault: nothing was stored, and every row is tried by itself,
+ *   so that no request fails another.
+ * - The connection broke, or the server fell silent, after the statement was sent: it may be committed, or may yet be.
+ *   Then each row is sent again under the same id. If the first statement went through, or is still under way, the
+ *   repetition meets its rows at the primary key, waits for it to end, and changes nothing; so whichever it is, the
+ *   message is stored exactly once and the answer is a 200. Only where the database stays away for longer than
+ *   `longestDoubt` does the caller get a 503 with the outcome open; a caller that sent an Idempotency-Key repeats the
+ *   request without any doubt.
+ */
+export class Acceptor {
+  readonly #parts: AcceptorParts;
+  readonly #limits: AcceptorLimits;
+  readonly #batches: GroupCommit<Entry, BatchOutcome>;
+  readonly #singles: GroupCommit<Apart, Outcome>;
+
+  constructor(parts: AcceptorParts, limits: AcceptorLimits = defaultLimits) {
+    this.#parts = parts;
+    this.#limits = limits;
+    this.#batches = new GroupCommit((entries) => this.#commitBatch(entries), {
+      most: limits.batch,
+      concurrency: limits.concurrency,
+      waiting: limits.waiting,
+      weight: {
+        of: (entry) => entry.row.content.length,
+        most: batchCharacters,
+        waiting: waitingCharacters,
+      },
+    });
+    this.#singles = new GroupCommit((items) => this.#commitSingles(items), {
+      most: 1,
+      concurrency: limits.concurrency,
+      waiting: limits.waiting * 2,
+    });
+  }
+
+  /** Requests that wait for a batch. */
+  get waiting(): number {
+    return this.#batches.waiting;
+  }
+
+  /**
+   * Stores a message. Resolves once it is committed and flushed, or with why nothing was stored.
+   * @throws Fault IO_EXCEPTION where too many wait or the database cannot commit now
+   */
+  async accept(row: AcceptRow): Promise<Outcome> {
+    const late = performance.now() + this.#limits.longestWait;
+    const added = this.#batches.add({ row, late });
+    if (added === undefined) throw overloaded();
+    const outcome = await added;
+    if (outcome.kind === 'late') throw overloaded();
+    return outcome.kind === 'apart' ? this.#acceptApart(outcome.apart) : outcome;
+  }
+
+  /** As `accept`, for a row whose key was busy. */
+  acceptAgain(row: AcceptRow): Promise<Outcome> {
+    return this.#acceptApart({ row, doubtUntil: undefined });
+  }
+
+  /** Resolves when everything that was added has its outcome. */
+  async drain(): Promise<void> {
+    await this.#batches.drain();
+    await this.#singles.drain();
+  }
+
+  #acceptApart(apart: Apart): Promise<Outcome> {
+    const added = this.#singles.add(apart);
+    if (added === undefined) throw overloaded();
+    return added;
+  }
+
+  async #commitBatch(entries: readonly Entry[]): Promise<readonly BatchOutcome[]> {
+    const now = performance.now();
+    // The oldest stands first: where that one is in time, all are.
+    if (entries[0] !== undefined && entries[0].late < now) return this.#commitInTime(entries, now);
+    const rows = entries.map((entry) => entry.row);
+    try {
+      const outcomes = await this.#insert(rows, false);
+      this.#tell(rows, outcomes);
+      return outcomes;
+    } catch (error) {
+      const doubtUntil = this.#doubtAfter(error);
+      if (doubtUntil === undefined && !this.#splits(rows, error)) throw error;
+      return rows.map((row) => ({ kind: 'apart', apart: { row, doubtUntil } }));
+    }
+  }
+
+  async #commitInTime(entries: readonly Entry[], now: number): Promise<readonly BatchOutcome[]> {
+    const inTime = entries.filter((entry) => entry.late >= now);
+    const outcomes = inTime.length === 0 ? [] : [...(await this.#commitBatch(inTime))];
+    // Entries stand in the order of their arrival, so the late ones come first.
+    const late = entries.slice(inTime.length).map((): BatchOutcome => ({ kind: 'late' }));
+    return [...late, ...outcomes];
+  }
+
+  #doubtAfter(error: unknown): number | undefined {
+    if (!(error instanceof UnknownOutcome)) return undefined;
+    this.#parts.log.warn({ err: error }, 'the outcome of a batch is unknown; asking for it');
+    return performance.now() + this.#limits.longestDoubt;
+  }
+
+  /** True where the rows are tried one by one. */
+  #splits(rows: readonly AcceptRow[], error: unknown): boolean {
+    if (codeOf(error) === lockNotAvailable) return true;
+    if (isUnavailable(error)) return false;
+    this.#parts.log.error({ err: error, rows: rows.length }, 'a batch failed; trying its rows');
+    return rows.length > 1;
+  }
+
+  async #commitSingles(items: readonly Apart[]): Promise<readonly Outcome[]> {
+    const outcomes: Outcome[] = [];
+    for (const item of items) outcomes.push(await this.#commitSingle(item));
+    this.#tell(
+      items.map((item) => item.row),
+      outcomes,
+    );
+    return outcomes;
+  }
+
+  async #commitSingle({ row, doubtUntil: given }: Apart): Promise<Outcome> {
+    let doubtUntil = given;
+    for (;;) {
+      try {
+        if (doubtUntil !== undefined && (await this.#parts.store.isStored(row))) return accepted;
+        const [outcome] = await this.#insert([row], true);
+        return outcome ?? busy;
+      } catch (error) {
+        if (codeOf(error) === lockNotAvailable && doubtUntil === undefined) return busy;
+        doubtUntil ??= this.#doubtAfter(error);
+        const hopeful = isUnavailable(error) || error instanceof UnknownOutcome;
+        if (!hopeful || doubtUntil === undefined) throw error;
+        if (performance.now() >= doubtUntil) throw new Fault('IO_EXCEPTION', { cause: error });
+        await pause(doubtPause);
+      }
+    }
+  }
+
+  async #insert(rows: readonly AcceptRow[], repeated: boolean): Promise<readonly Outcome[]> {
+    const { store, clock } = this.#parts;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await store.insert(rows, clock.offset, repeated);
+      } catch (error) {
+        if (!isRepeatable(error) || attempt === repeats) throw error;
+      }
+    }
+  }
+
+  #tell(rows: readonly AcceptRow[], outcomes: readonly Outcome[]): void {
+    const accounts = new Set<AccountId>();
+    rows.forEach((row, index) => {
+      if (outcomes[index]?.kind === 'accepted') accounts.add(row.accountId);
+    });
+    this.#parts.onBatch?.(rows.length);
+    if (accounts.size > 0) this.#parts.onAccepted(accounts);
+  }
+}
+
+function overloaded(): Fault {
+  return new Fault('IO_EXCEPTION', { cause: new Error('too many requests wait for a commit') });
+}

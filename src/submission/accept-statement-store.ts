@@ -1,0 +1,98 @@
+/**
+ * The statement that accepts a batch: suppression check, idempotency keys, messages and queue entries are one commit.
+ * Its arrays are columns of the batch; row n of one is row n of the others. What comes back is only what was not
+ * accepted: `n` with each suppressed address, or `n` without address where the key is taken.
+ *
+ * Parameters: $1 account_id, $2 message id, $3 retention_days, $4 template_id, $5 template_version, $6 flags, $7
+ * external_id, $8 tag, $9 client_id, $10 seconds until it expires, $11 number of recipients, $12 content; of each
+ * recipient: $13 n, $14 account_id, $15 address, $16 transactional; $17 milliseconds that the clock is ahead; of each
+ * key: $18 n, $19 account_id, $20 key, $21 request_hash, $22 message id, $23 suppressed recipients.
+ */
+
+/** Bits of the flags. */
+export const transactionalBit = 1;
+export const trackOpensBit = 2;
+export const trackClicksBit = 4;
+export const deliverWhenDelayedBit = 8;
+
+const now = "(now() + $17::float8 * interval '1 ms')";
+
+// The look-up of each recipient is lateral with a limit, so that it stays one index probe however large the table is.
+const blocked = `blocked as materialized (
+  select r.n, r.address
+  from unnest($13::int4[], $14::text[], $15::text[], $16::boolean[]) as r (n, account_id, address, transactional)
+  cross join lateral (
+    select from suppression s
+    where s.account_id = r.account_id and s.address = r.address
+      and (s.reason <> 'unsubscribe' or not r.transactional)
+      and (s.expires_at is null or s.expires_at > ${now})
+    limit 1) as hit)`;
+
+// Rows are taken in the order of the index, so that two batches never wait for each other crosswise.
+// A key that is older than 24 hours is free again.
+const claimed = `claimed as (
+  insert into idempotency_key as known (account_id, key, request_hash, message_id, suppressed_recipients, created_at)
+  select k.account_id, k.key, k.request_hash, k.message_id, string_to_array(k.suppressed, ' '), ${now}
+  from unnest($18::int4[], $19::text[], $20::text[], $21::bytea[], $22::uuid[], $23::text[])
+    as k (n, account_id, key, request_hash, message_id, suppressed)
+  where k.n not in (select n from blocked)
+  order by k.account_id, k.key
+  on conflict (account_id, key) do update
+  set request_hash = excluded.request_hash, message_id = excluded.message_id,
+    suppressed_recipients = excluded.suppressed_recipients, created_at = excluded.created_at
+  where known.created_at <= ${now} - interval '24 hours'
+  returning known.message_id),
+taken as materialized (
+  select k.n from unnest($18::int4[], $22::uuid[]) as k (n, message_id)
+  where k.message_id not in (select message_id from claimed)
+    and k.n not in (select n from blocked))`;
+
+function messages(refused: string, repeated: boolean): string {
+  return `message_row as (
+  insert into message (account_id, id, retention_days, template_id, template_version, transactional, track_opens,
+    track_clicks, deliver_when_delayed, external_id, tag, client_id, accepted_at, state_at, content)
+  select i.account_id, i.id, i.retention_days, i.template_id, i.template_version, i.flags & ${transactionalBit} <> 0,
+    i.flags & ${trackOpensBit} <> 0, i.flags & ${trackClicksBit} <> 0, i.flags & ${deliverWhenDelayedBit} <> 0,
+    i.external_id, i.tag, i.client_id, ${now}, ${now}, i.content
+  from unnest($1::text[], $2::uuid[], $3::smallint[], $4::text[], $5::int4[], $6::int4[], $7::text[], $8::text[],
+      $9::text[], $12::json[])
+    with ordinality as i (account_id, id, retention_days, template_id, template_version, flags, external_id, tag,
+      client_id, content, n)
+  where i.n not in (${refused})${repeated ? '\n  on conflict do nothing\n  returning id' : ''})`;
+}
+
+function queueEntries(refused: string, repeated: boolean): string {
+  return `queue_row as (
+  insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending)
+  select i.account_id, i.id, i.retention_days, case when i.flags & ${transactionalBit} <> 0 then 0 else 1 end, ${now},
+    ${now} + i.lifetime * interval '1 second', ('{0,1,2,3,4,5}'::smallint[])[1:i.recipients]
+  from unnest($1::text[], $2::uuid[], $3::smallint[], $6::int4[], $10::int4[], $11::int4[])
+    with ordinality as i (account_id, id, retention_days, flags, lifetime, recipients, n)
+  where i.n not in (${refused})${repeated ? '\n    and i.id in (select id from message_row)' : ''})`;
+}
+
+/**
+ * @param keyed some rows have an idempotency key
+ * @param repeated the rows may be stored already; those that are change nothing
+ */
+function acceptStatement(keyed: boolean, repeated: boolean): string {
+  const refused = keyed
+    ? 'select n from blocked union all select n from taken'
+    : 'select n from blocked';
+  const parts = [
+    blocked,
+    ...(keyed ? [claimed] : []),
+    messages(refused, repeated),
+    queueEntries(refused, repeated),
+  ];
+  return `with ${parts.join(',\n')}
+select n, address from blocked${keyed ? '\nunion all\nselect n, null from taken' : ''}`;
+}
+
+/** The forms of the statement by name, under which each connection prepares them once. */
+export const acceptStatements = {
+  plain: { name: 'accept', text: acceptStatement(false, false) },
+  keyed: { name: 'accept-keyed', text: acceptStatement(true, false) },
+  plainRepeated: { name: 'accept-repeated', text: acceptStatement(false, true) },
+  keyedRepeated: { name: 'accept-keyed-repeated', text: acceptStatement(true, true) },
+} as const;

@@ -1,0 +1,203 @@
+import pg from 'pg';
+import {
+  booleanArray,
+  bytesArray,
+  intArray,
+  smallintArray,
+  textArray,
+  uuidArray,
+} from '../foundation/database/binary-array.ts';
+import {
+  clientSettings,
+  type DatabaseSettings,
+  forgiveLostConnections,
+} from '../foundation/database/open-database.ts';
+import { codeOf } from '../foundation/database/sqlstate.ts';
+import { normaliseAddress } from '../foundation/email-address.ts';
+import { type AcceptRow, accepted, type Outcome, taken } from './accept-row.ts';
+import {
+  acceptStatements,
+  deliverWhenDelayedBit,
+  trackClicksBit,
+  trackOpensBit,
+  transactionalBit,
+} from './accept-statement-store.ts';
+
+/** The statement was sent and its outcome is not known: it may be committed. */
+export class UnknownOutcome extends Error {
+  override name = 'UnknownOutcome';
+}
+
+interface RefusedRow {
+  readonly n: number;
+  readonly address: string | null;
+}
+
+/** Waiting for the server: to connect, for one lock, for one statement, and for its answer when the server is silent. */
+const connectMilliseconds = 2_000;
+const lockMilliseconds = 1_000;
+const statementMilliseconds = 7_000;
+const silenceMilliseconds = 8_000;
+
+/** Stores accepted messages over a few connections of its own, each with the statements prepared. */
+export class AcceptStore {
+  readonly #pool: pg.Pool;
+
+  /** @param connections most of them: one for each statement that may be under way */
+  constructor(settings: DatabaseSettings, connections: number) {
+    const base = clientSettings(settings, 'signalpost accept');
+    this.#pool = new pg.Pool({
+      ...base,
+      // One plan for all batches, and index probes in it: a plan made while a table was empty must do when it is not.
+      options: `${base.options ?? ''} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c lock_timeout=${lockMilliseconds} -c statement_timeout=${statementMilliseconds}`,
+      connectionTimeoutMillis: connectMilliseconds,
+      query_timeout: silenceMilliseconds,
+      max: connections,
+      idleTimeoutMillis: 0,
+    });
+    forgiveLostConnections(this.#pool);
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end();
+  }
+
+  /**
+   * Stores rows in one commit; those that are suppressed or whose key is taken are left out and said.
+   * @param offset milliseconds added to the database's clock
+   * @param repeated the rows may be stored already
+   * @throws UnknownOutcome where the connection broke after the statement was sent
+   */
+  async insert(
+    rows: readonly AcceptRow[],
+    offset: number,
+    repeated = false,
+  ): Promise<readonly Outcome[]> {
+    const client = await this.#pool.connect();
+    try {
+      const refused = await client.query<RefusedRow>(toQuery(rows, offset, repeated));
+      client.release();
+      return toOutcomes(rows, refused.rows);
+    } catch (error) {
+      // A connection that failed in any way is not used again.
+      client.release(true);
+      if (isAnswer(error)) throw error;
+      throw new UnknownOutcome('the connection broke while a batch was under way', {
+        cause: error,
+      });
+    }
+  }
+
+  /** True where the message is stored. */
+  async isStored(row: AcceptRow): Promise<boolean> {
+    const { rowCount } = await this.#pool.query({
+      name: 'is-stored',
+      text: 'select from message where account_id = $1 and id = $2 and retention_days = $3',
+      values: [row.accountId, row.id, row.retentionDays],
+    });
+    return rowCount === 1;
+  }
+}
+
+/**
+ * True where the server itself said that the statement failed, and so changed nothing. Words about the end of the
+ * server (57P01 to 57P03) can reach a client whose commit went through.
+ */
+function isAnswer(error: unknown): boolean {
+  const code = codeOf(error);
+  return error instanceof pg.DatabaseError && code !== undefined && !code.startsWith('57P');
+}
+
+function toOutcomes(rows: readonly AcceptRow[], refused: readonly RefusedRow[]): Outcome[] {
+  const outcomes: Outcome[] = rows.map(() => accepted);
+  for (const { n, address } of refused) {
+    const before = outcomes[n - 1];
+    if (address === null) outcomes[n - 1] = taken;
+    else if (before?.kind === 'suppressed') {
+      outcomes[n - 1] = { kind: 'suppressed', addresses: [...before.addresses, address] };
+    } else outcomes[n - 1] = { kind: 'suppressed', addresses: [address] };
+  }
+  return outcomes;
+}
+
+function flagsOf(row: AcceptRow): number {
+  return (
+    (row.transactional ? transactionalBit : 0) |
+    (row.trackOpens ? trackOpensBit : 0) |
+    (row.trackClicks ? trackClicksBit : 0) |
+    (row.deliverWhenDelayed ? deliverWhenDelayedBit : 0)
+  );
+}
+
+function toQuery(rows: readonly AcceptRow[], offset: number, repeated: boolean): pg.QueryConfig {
+  const values: unknown[] = [
+    textArray(rows.map((row) => row.accountId)),
+    uuidArray(rows.map((row) => row.id)),
+    smallintArray(rows.map((row) => row.retentionDays)),
+    textArray(rows.map((row) => row.templateId)),
+    intArray(rows.map((row) => row.templateVersion)),
+    intArray(rows.map(flagsOf)),
+    textArray(rows.map((row) => row.externalId)),
+    textArray(rows.map((row) => row.tag)),
+    textArray(rows.map((row) => row.clientId)),
+    intArray(rows.map((row) => row.lifetime)),
+    intArray(rows.map((row) => row.recipients.length)),
+    textArray(
+      rows.map((row) => row.content),
+      'json',
+    ),
+    ...recipientColumns(rows),
+    offset,
+  ];
+  const keys = keyColumns(rows);
+  if (keys === undefined) {
+    return { ...(repeated ? acceptStatements.plainRepeated : acceptStatements.plain), values };
+  }
+  values.push(...keys);
+  return { ...(repeated ? acceptStatements.keyedRepeated : acceptStatements.keyed), values };
+}
+
+function recipientColumns(rows: readonly AcceptRow[]): Buffer[] {
+  const numbers: number[] = [];
+  const accounts: string[] = [];
+  const addresses: string[] = [];
+  const transactional: boolean[] = [];
+  rows.forEach((row, index) => {
+    for (const recipient of row.recipients) {
+      numbers.push(index + 1);
+      accounts.push(row.accountId);
+      addresses.push(normaliseAddress(recipient));
+      transactional.push(row.transactional);
+    }
+  });
+  return [
+    intArray(numbers),
+    textArray(accounts),
+    textArray(addresses),
+    booleanArray(transactional),
+  ];
+}
+
+function keyColumns(rows: readonly AcceptRow[]): Buffer[] | undefined {
+  const numbers: number[] = [];
+  const keyed: AcceptRow[] = [];
+  const keys: string[] = [];
+  const hashes: Buffer[] = [];
+  rows.forEach((row, index) => {
+    if (row.key === undefined) return;
+    numbers.push(index + 1);
+    keyed.push(row);
+    keys.push(row.key.text);
+    hashes.push(row.key.requestHash);
+  });
+  if (keyed.length === 0) return undefined;
+  return [
+    intArray(numbers),
+    textArray(keyed.map((row) => row.accountId)),
+    textArray(keys),
+    bytesArray(hashes),
+    uuidArray(keyed.map((row) => row.id)),
+    // An address holds no space.
+    textArray(keyed.map((row) => row.suppressed.join(' '))),
+  ];
+}

@@ -1,0 +1,105 @@
+import {
+  type EmailAddress,
+  normaliseAddress,
+  parseEmailAddress,
+} from '../foundation/email-address.ts';
+import { type Detail, Fault } from '../foundation/errors.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import type { SenderDirectory } from '../sender/sender-directory.ts';
+import type { Sender } from '../sender/sender-store.ts';
+import type { Eventual } from './admit-caller.ts';
+import type { FrozenSender } from './message-content.ts';
+import type { SendRequest } from './send-request.ts';
+
+/** Whom a message comes from, checked. */
+export interface CheckedSender {
+  readonly from: FrozenSender;
+  readonly replyTo: EmailAddress | undefined;
+}
+
+/** Where the From address comes from when the request names none (section 2.2). */
+export interface SenderDefaults {
+  readonly senderAddress: string | undefined;
+  readonly createdByEmail: string;
+}
+
+/**
+ * The check of section 4.3 rule 4. From: the request's address, else the template's sender, else its creator; whichever
+ * it is must be a verified sender of the account. The display name must be registered for it; Reply-To must be verified.
+ * @throws Fault SENDER_NOT_ALLOWED with every reason
+ */
+export function checkSender(
+  senders: Pick<SenderDirectory, 'sender'>,
+  accountId: AccountId,
+  request: SendRequest,
+  defaults: SenderDefaults,
+): Eventual<CheckedSender> {
+  const address = request.from ?? defaultAddress(defaults);
+  const sender = senders.sender(accountId, normaliseAddress(address));
+  const replyTo =
+    request.replyTo === undefined
+      ? undefined
+      : senders.sender(accountId, normaliseAddress(request.replyTo));
+  if (sender instanceof Promise || replyTo instanceof Promise) {
+    return Promise.all([sender, replyTo]).then(([from, reply]) =>
+      decide(request, address, from, reply),
+    );
+  }
+  return decide(request, address, sender, replyTo);
+}
+
+function defaultAddress({ senderAddress, createdByEmail }: SenderDefaults): EmailAddress {
+  const text = senderAddress ?? createdByEmail;
+  const parsed = parseEmailAddress(text);
+  return parsed.ok ? parsed.address : (text as EmailAddress);
+}
+
+function decide(
+  request: SendRequest,
+  address: EmailAddress,
+  sender: Sender | undefined,
+  replyTo: Sender | undefined,
+): CheckedSender {
+  const details: Detail[] = [];
+  if (sender?.verified !== true) {
+    details.push({ field: 'envelope.fromAddress', reason: whyNotFrom(request, address) });
+  }
+  const name = chooseName(request.fromDisplayName, sender, details);
+  if (request.replyTo !== undefined && replyTo?.verified !== true) {
+    details.push({
+      field: 'envelope.replyToAddress',
+      reason: 'is not a verified sender of this account',
+    });
+  }
+  if (details.length > 0) throw new Fault('SENDER_NOT_ALLOWED', { details });
+  return {
+    from: name === undefined ? { address } : { address, name },
+    replyTo: request.replyTo,
+  };
+}
+
+function whyNotFrom(request: SendRequest, address: EmailAddress): string {
+  const reason = 'is not a verified sender of this account';
+  return request.from === undefined
+    ? `was not given, and the template’s own sender, ${address}, ${reason}`
+    : reason;
+}
+
+const anyName = '*';
+
+function chooseName(
+  wanted: string | undefined,
+  sender: Sender | undefined,
+  details: Detail[],
+): string | undefined {
+  const names = sender?.displayNames ?? [];
+  if (wanted === undefined) return names.find((name) => name !== anyName);
+  if (names.includes(wanted) || names.includes(anyName)) return wanted;
+  if (sender?.verified === true) {
+    details.push({
+      field: 'envelope.fromDisplayName',
+      reason: 'is not a name registered for this sender',
+    });
+  }
+  return wanted;
+}

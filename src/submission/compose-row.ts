@@ -1,0 +1,84 @@
+import { normaliseAddress } from '../foundation/email-address.ts';
+import { newMessageId, type TemplateId } from '../foundation/ids.ts';
+import type { AcceptRow } from './accept-row.ts';
+import type { Admission } from './admit-caller.ts';
+import type { CheckedSender } from './check-sender.ts';
+import type { IdempotencyKey } from './idempotency.ts';
+import type { MessageContent } from './message-content.ts';
+import type { SendRequest } from './send-request.ts';
+
+/** Seconds that a message is tried for when it may be late. */
+const longestLifetime = 48 * 60 * 60;
+
+/** A request that passed every check. */
+export interface CheckedRequest {
+  readonly admission: Admission;
+  readonly templateId: TemplateId;
+  readonly template: { readonly version: number; readonly freshnessSeconds: number };
+  readonly request: SendRequest;
+  readonly sender: CheckedSender;
+  readonly key: IdempotencyKey | undefined;
+}
+
+/** The row that a checked request is stored as: everything frozen, personal data in one JSON value. */
+export function composeRow(checked: CheckedRequest): AcceptRow {
+  const { admission, template, request, sender } = checked;
+  return {
+    accountId: admission.account.id,
+    id: newMessageId(),
+    retentionDays: admission.account.retentionDays,
+    templateId: checked.templateId,
+    templateVersion: template.version,
+    transactional: request.transactional,
+    trackOpens: request.trackOpens,
+    trackClicks: request.trackClicks,
+    deliverWhenDelayed: request.deliverWhenDelayed,
+    externalId: request.externalId,
+    tag: request.tag,
+    clientId: admission.caller.clientId,
+    lifetime: request.deliverWhenDelayed ? longestLifetime : template.freshnessSeconds,
+    recipients: [request.to, ...request.cc],
+    suppressed: [],
+    content: JSON.stringify(contentOf(request, sender)),
+    key: checked.key,
+  };
+}
+
+/** JSON leaves out what is undefined. */
+function contentOf(
+  request: SendRequest,
+  sender: CheckedSender,
+): { [Name in keyof MessageContent]: MessageContent[Name] | undefined } {
+  return {
+    to: request.to,
+    cc: request.cc.length === 0 ? undefined : request.cc,
+    suppressedCc: undefined,
+    from: sender.from,
+    replyTo: sender.replyTo,
+    subjectLine: request.subjectLine?.text,
+    previewText: request.previewText?.text,
+    values: request.values,
+  };
+}
+
+/**
+ * The same message without Cc addresses that are suppressed.
+ * @param addresses in the spelling for comparing
+ */
+export function withoutCc(row: AcceptRow, addresses: readonly string[]): AcceptRow {
+  const content = JSON.parse(row.content) as MessageContent;
+  const isOut = (address: AcceptRow['recipients'][number]): boolean =>
+    addresses.includes(normaliseAddress(address));
+  const cc = row.recipients.slice(1).filter((address) => !isOut(address));
+  const suppressed = [...row.suppressed, ...row.recipients.slice(1).filter(isOut)];
+  return {
+    ...row,
+    recipients: [...row.recipients.slice(0, 1), ...cc],
+    suppressed,
+    content: JSON.stringify({
+      ...content,
+      cc: cc.length === 0 ? undefined : cc,
+      suppressedCc: suppressed,
+    }),
+  };
+}

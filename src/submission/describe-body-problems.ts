@@ -1,0 +1,72 @@
+import type { ErrorObject } from 'ajv';
+import type { Detail } from '../foundation/errors.ts';
+
+/** Details of one answer at most; a body can hold tens of thousands of problems. */
+export const mostDetails = 100;
+
+/** Turns what the schema found into details: the field as `envelope.ccAddressList[2]`, the reason in plain words. */
+export function describeBodyProblems(errors: readonly ErrorObject[]): Detail[] {
+  return errors.map((error) => ({ field: fieldOf(error), reason: reasonOf(error) }));
+}
+
+/** Characters of a field's name in an answer; the names of values are the caller's own and can be of any length. */
+const mostFieldCharacters = 300;
+
+/** Cuts a list of details to what one answer holds, saying how many were left out. */
+export function limitDetails(details: readonly Detail[]): readonly Detail[] {
+  const shown = details.slice(0, mostDetails).map(({ field, reason }) => ({
+    field:
+      field.length > mostFieldCharacters
+        ? `${field.slice(0, mostFieldCharacters).toWellFormed()}…`
+        : field,
+    reason,
+  }));
+  const rest = details.length - shown.length;
+  if (rest > 0) shown.push({ field: '', reason: `and ${rest} problems more` });
+  return shown;
+}
+
+const lists = new Set(['ccAddressList', 'tagList']);
+
+function fieldOf(error: ErrorObject): string {
+  const segments = error.instancePath
+    .split('/')
+    .slice(1)
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+  let field = '';
+  segments.forEach((segment, index) => {
+    if (lists.has(segments[index - 1] ?? '') && index === 2) field += `[${segment}]`;
+    else field += field === '' ? segment : `.${segment}`;
+  });
+  const member: unknown = error.params.missingProperty ?? error.params.additionalProperty;
+  if (typeof member !== 'string') return field;
+  return field === '' ? member : `${field}.${member}`;
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'must be a string',
+  boolean: 'must be true or false',
+  object: 'must be an object',
+  array: 'must be an array',
+};
+
+function reasonOf({ keyword, params, message }: ErrorObject): string {
+  switch (keyword) {
+    case 'required':
+      return 'is required';
+    case 'additionalProperties':
+      return 'is not a field of this request';
+    case 'type':
+      return typeNames[String(params.type)] ?? 'has the wrong type';
+    case 'maxLength':
+      return `must not be longer than ${params.limit} characters`;
+    case 'minLength':
+      return 'must not be empty';
+    case 'maxItems':
+      return `must not have more than ${params.limit} ${params.limit === 1 ? 'entry' : 'entries'}`;
+    case 'pattern':
+      return 'must be TRUE or FALSE';
+    default:
+      return message ?? 'is not valid';
+  }
+}

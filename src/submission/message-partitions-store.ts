@@ -1,0 +1,124 @@
+import type pg from 'pg';
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import { codeOf } from '../foundation/database/sqlstate.ts';
+import type { Log } from '../foundation/log.ts';
+
+/** The classes of retention, and the tables that a message has rows in, with their column of message ids. */
+const classes = [30, 90, 400] as const;
+const tables = ['message', 'message_event', 'message_search'] as const;
+
+const week = 7 * 24 * 60 * 60 * 1000;
+/** Thursday, 1 January 1970, was in a week that began on Monday, 29 December 1969. */
+const firstMonday = -3 * 24 * 60 * 60 * 1000;
+/** Weeks ahead of the current one. */
+const ahead = 2;
+
+/** One lock for the installation, so that nodes make partitions one after the other. */
+const lockKey = 7_233_480_022;
+
+interface Range {
+  /** Of the week's Monday, as in `message_90_20261116`. */
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface PartitionParts {
+  readonly database: Pick<Database, 'pool'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Makes the partitions of messages and their events for this week and the next ones, by retention class. A partition
+ * holds the ids (UUID v7) of one week, so what is older than its class goes by dropping tables.
+ *
+ * Each is made as a table of its own and then attached, which takes no lock that accepting or delivering waits for
+ * longer than a moment. Where the default partition already holds rows of a week, they stay there, and that week gets
+ * no partition. A lock that is not free in time leaves the rest for the next run.
+ */
+export async function ensureMessagePartitions(parts: PartitionParts): Promise<void> {
+  const client = await parts.database.pool.connect();
+  try {
+    await client.query("set lock_timeout = '10s'");
+    await client.query('select pg_advisory_lock($1)', [lockKey]);
+    try {
+      await client.query("set lock_timeout = '1s'");
+      const known = await knownPartitions(client);
+      for (const range of rangesFrom(parts.clock.now())) {
+        for (const table of tables)
+          for (const days of classes)
+            if (!known.has(`${table}_${days}_${range.name}`))
+              await makePartition(client, table, days, range, parts.log);
+      }
+    } finally {
+      await client.query('select pg_advisory_unlock($1)', [lockKey]);
+      await client.query('reset lock_timeout');
+    }
+    client.release();
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}
+
+function rangesFrom(now: number): Range[] {
+  const start = Math.floor((now - firstMonday) / week) * week + firstMonday;
+  return Array.from({ length: ahead + 1 }, (_, index) => {
+    const from = start + index * week;
+    const name = new Date(from).toISOString().slice(0, 10).replaceAll('-', '');
+    return { name, from: lowestId(from), to: lowestId(from + week) };
+  });
+}
+
+/** The lowest UUID with this time in front (RFC 9562 section 5.7: 48 bits of milliseconds). */
+function lowestId(milliseconds: number): string {
+  const hex = milliseconds.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+async function knownPartitions(client: pg.PoolClient): Promise<Set<string>> {
+  const { rows } = await client.query<{ relname: string }>(
+    `select c.relname from pg_inherits i
+     join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
+     where c.relispartition and p.relname = any ($1)`,
+    [tables.flatMap((table) => classes.map((days) => `${table}_${days}`))],
+  );
+  return new Set(rows.map((row) => row.relname));
+}
+
+const lockNotAvailable = '55P03';
+
+async function makePartition(
+  client: pg.PoolClient,
+  table: (typeof tables)[number],
+  days: (typeof classes)[number],
+  range: Range,
+  log: Log,
+): Promise<void> {
+  const parent = `${table}_${days}`;
+  const name = `${parent}_${range.name}`;
+  const column = table === 'message' ? 'id' : 'message_id';
+  await client.query('begin');
+  try {
+    // Names and bounds are made of constants and numbers here, never of input.
+    const taken = await client.query(
+      `select from ${parent}_rest where ${column} >= '${range.from}' and ${column} < '${range.to}' limit 1`,
+    );
+    if (taken.rowCount === 0) {
+      await client.query(
+        `create table ${name} (like ${parent} including all) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05)`,
+      );
+      await client.query(
+        `alter table ${parent} attach partition ${name} for values from ('${range.from}') to ('${range.to}')`,
+      );
+    }
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback');
+    // Rows that came into the default partition just now, or a lock that is in use: the next run sees.
+    if (codeOf(error) !== '23514' && codeOf(error) !== lockNotAvailable) throw error;
+    log.warn({ err: error, partition: name }, 'a partition could not be made now');
+  }
+}

@@ -1,0 +1,52 @@
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import { Fault } from '../foundation/errors.ts';
+import { parseMessageId } from '../foundation/ids.ts';
+import { answerFault } from '../http/answer-fault.ts';
+import type { Http } from '../http/create-http.ts';
+import { type AdmissionParts, admitCaller } from './admit-caller.ts';
+import { describeMessage } from './describe-message.ts';
+import { inTime } from './in-time.ts';
+import { readMessageStatus } from './message-status-store.ts';
+
+export interface MessageStatusParts extends AdmissionParts {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+interface StatusRoute {
+  /** None where one is empty or holds a slash: an Invalid ID too. */
+  Params: { accountId?: string; messageId?: string };
+}
+
+/**
+ * `GET /ete/v1/message/{account_id}/{message_id}`: how far a message is: state, recipients, events, next attempt and why.
+ *
+ * In: `Authorization: Bearer TOKEN`. Out: 200 with the message, also of a suspended account, so that it can be seen what
+ * is held; 401 UNAUTHORIZED; 400 INVALID_ID for an unknown account or message, or one of somebody else.
+ */
+export function registerMessageStatusRoute(http: Http, parts: MessageStatusParts): void {
+  for (const path of ['/ete/v1/message/:accountId/:messageId', '/ete/v1/message/*']) {
+    http.get<StatusRoute>(path, { errorHandler: answerFault }, async (request, reply) => {
+      const { accountId = '', messageId: messageText = '' } = request.params;
+      const admission = admitCaller(parts, request.headers.authorization, accountId);
+      const { account } = admission instanceof Promise ? await inTime(admission) : admission;
+      const messageId = parseMessageId(messageText);
+      if (messageId === undefined) throw unknownMessage();
+      const { kysely } = parts.database;
+      const status = await inTime(
+        readMessageStatus(kysely, account.id, messageId, parts.clock.offset),
+      );
+      if (status === undefined) throw unknownMessage();
+      return reply
+        .header('cache-control', 'no-store')
+        .send(describeMessage(messageId, status, account));
+    });
+  }
+}
+
+function unknownMessage(): Fault {
+  return new Fault('INVALID_ID', {
+    details: [{ field: 'messageId', reason: 'is not a message of this account' }],
+  });
+}

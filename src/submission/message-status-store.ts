@@ -1,0 +1,79 @@
+import { sql } from 'kysely';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId, MessageId } from '../foundation/ids.ts';
+import type { MessageContent } from './message-content.ts';
+
+/** What became of a message, or of one of its recipients. */
+export interface StoredEvent {
+  readonly at: Date;
+  readonly kind: string;
+  /** 0 To, 1 and up Cc, null the message as a whole. */
+  readonly recipient: number | null;
+  readonly detail: unknown;
+}
+
+/** The entry of a message that is not final. */
+export interface StoredQueueEntry {
+  /** Null: it waits for a person. */
+  readonly due_at: Date | null;
+  readonly reason: string | null;
+  readonly pending: readonly number[];
+  /** A worker is sending it now. */
+  readonly leased: boolean;
+}
+
+export interface StoredMessage {
+  readonly template_id: string;
+  readonly template_version: number;
+  readonly state: string;
+  readonly state_at: Date;
+  readonly accepted_at: Date;
+  readonly transactional: boolean;
+  readonly track_opens: boolean;
+  readonly track_clicks: boolean;
+  readonly deliver_when_delayed: boolean;
+  readonly external_id: string | null;
+  readonly tag: string | null;
+  /** Null: erased. */
+  readonly content: MessageContent | null;
+}
+
+export interface MessageStatus {
+  readonly message: StoredMessage;
+  readonly entry: StoredQueueEntry | undefined;
+  readonly events: readonly StoredEvent[];
+}
+
+/** A message with many opens and clicks is answered with its first events only. */
+const mostEvents = 1_000;
+
+/**
+ * A message of an account with its queue entry and its events in their order, or undefined.
+ * @param offset milliseconds added to the database's clock
+ */
+export async function readMessageStatus(
+  kysely: Database['kysely'],
+  accountId: AccountId,
+  messageId: MessageId,
+  offset: number,
+): Promise<MessageStatus | undefined> {
+  const messages = await sql<StoredMessage>`
+    select template_id, template_version, state, state_at, accepted_at, transactional, track_opens, track_clicks,
+      deliver_when_delayed, external_id, tag, content
+    from message where account_id = ${accountId} and id = ${messageId}`.execute(kysely);
+  const [message] = messages.rows;
+  if (message === undefined) return undefined;
+  const [entries, events] = await Promise.all([
+    sql<StoredQueueEntry>`
+      select case when due_at < 'infinity' then due_at end as due_at, reason, pending,
+        lease_owner is not null and due_at > now() + ${offset}::float8 * interval '1 ms' as leased
+      from queue_entry where account_id = ${accountId} and message_id = ${messageId}`.execute(
+      kysely,
+    ),
+    sql<StoredEvent>`
+      select at, kind, recipient, detail from message_event
+      where account_id = ${accountId} and message_id = ${messageId}
+      order by at, id limit ${mostEvents}`.execute(kysely),
+  ]);
+  return { message, entry: entries.rows[0], events: events.rows };
+}

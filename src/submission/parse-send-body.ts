@@ -1,0 +1,149 @@
+import { Ajv, type ValidateFunction } from 'ajv';
+import { type EmailAddress, parseEmailAddress } from '../foundation/email-address.ts';
+import { type Detail, Fault } from '../foundation/errors.ts';
+import { parseOverride } from '../template/parse-override.ts';
+import { describeBodyProblems, limitDetails } from './describe-body-problems.ts';
+import type { BodyJson } from './read-body-json.ts';
+import { type SendBody, sendBodySchema } from './send-body-schema.ts';
+import type { Override, SendRequest } from './send-request.ts';
+
+const noValues: Readonly<Record<string, string>> = Object.freeze({});
+
+/**
+ * Validates the body of the send operation (section 2.2 and the limits of section 8) and turns it into a typed request.
+ * Compiled once; the instance is meant to live as long as the service.
+ */
+export class SendBodyParser {
+  readonly #validate: ValidateFunction<SendBody>;
+
+  constructor() {
+    // Nothing is coerced and no default is filled in: a number where a string belongs is a mistake of the caller.
+    this.#validate = new Ajv({ allErrors: true, strict: true }).compile<SendBody>(sendBodySchema);
+  }
+
+  /**
+   * @param body an empty `personalizationDataMap` list is taken out of its value
+   * @param transactionalAllowed the account has the transactional add-on
+   * @throws Fault VALIDATION_FAILED with every problem found
+   */
+  parse({ value, problems }: BodyJson, transactionalAllowed: boolean): SendRequest {
+    dropEmptyMap(value);
+    const validate = this.#validate;
+    if (validate(value)) {
+      const details: Detail[] = [...problems];
+      const request = toRequest(value, details);
+      if (request.transactional && !transactionalAllowed) details.push(missingAddOn);
+      if (details.length > 0) throw invalidBody(details);
+      return request;
+    }
+    const details = [...problems, ...describeBodyProblems(validate.errors ?? [])];
+    addTextProblems(value, details);
+    if (member(member(value, 'metadata'), 'transactional') === true && !transactionalAllowed)
+      details.push(missingAddOn);
+    throw invalidBody(details);
+  }
+}
+
+/** The answer to a body that fails validation. */
+export function invalidBody(details: readonly Detail[]): Fault {
+  return new Fault('VALIDATION_FAILED', { details: limitDetails(details) });
+}
+
+const missingAddOn: Detail = {
+  field: 'metadata.transactional',
+  reason: 'the account does not have the transactional email add-on',
+};
+
+function member(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Record<string, unknown>)[name];
+}
+
+/** `personalizationDataMap` sent as `[]` means "not given": PHP clients encode an empty map so. */
+function dropEmptyMap(value: unknown): void {
+  const content = member(value, 'content');
+  const map = member(content, 'personalizationDataMap');
+  if (Array.isArray(map) && map.length === 0)
+    delete (content as Record<string, unknown>).personalizationDataMap;
+}
+
+function toRequest(body: SendBody, details: Detail[]): SendRequest {
+  const { envelope, content, metadata, actions } = body;
+  return {
+    to: readAddress(envelope.toAddress, 'envelope.toAddress', details),
+    cc: readCc(envelope.ccAddressList, details),
+    from: readOptionalAddress(envelope.fromAddress, 'envelope.fromAddress', details),
+    fromDisplayName: given(envelope.fromDisplayName),
+    replyTo: readOptionalAddress(envelope.replyToAddress, 'envelope.replyToAddress', details),
+    subjectLine: readOverride(content?.subjectLine, 'content.subjectLine', details),
+    previewText: readOverride(content?.previewText, 'content.previewText', details),
+    values: content?.personalizationDataMap ?? noValues,
+    transactional: metadata?.transactional ?? false,
+    externalId: given(metadata?.externalId),
+    tag: metadata?.tagList?.[0],
+    trackOpens: actions.trackOpens,
+    trackClicks: actions.trackClicks,
+    deliverWhenDelayed: actions.deliveryWhenDelayed?.toLowerCase() !== 'false',
+  };
+}
+
+/** An optional string sent as `""` means "not given". */
+function given(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
+}
+
+function readAddress(text: string, field: string, details: Detail[]): EmailAddress {
+  const parsed = parseEmailAddress(text);
+  if (parsed.ok) return parsed.address;
+  const reason = text === '' ? 'is required' : `is not an email address: it ${parsed.reason}`;
+  details.push({ field, reason });
+  return text as EmailAddress;
+}
+
+function readOptionalAddress(
+  text: string | undefined,
+  field: string,
+  details: Detail[],
+): EmailAddress | undefined {
+  return text === undefined || text === '' ? undefined : readAddress(text, field, details);
+}
+
+const noCc: readonly EmailAddress[] = Object.freeze([]);
+
+function readCc(list: readonly string[] | undefined, details: Detail[]): readonly EmailAddress[] {
+  if (list === undefined || list.length === 0) return noCc;
+  return list.map((text, index) => readAddress(text, `envelope.ccAddressList[${index}]`, details));
+}
+
+function readOverride(
+  text: string | undefined,
+  field: string,
+  details: Detail[],
+): Override | undefined {
+  if (text === undefined || text === '') return undefined;
+  const parsed = parseOverride(text);
+  if (parsed.ok) return { text, parsed: parsed.override };
+  details.push({ field, reason: parsed.reason });
+  return undefined;
+}
+
+/** For a body that breaks the schema: what else is wrong with those of its strings that stand where they belong. */
+function addTextProblems(value: unknown, details: Detail[]): void {
+  const envelope = member(value, 'envelope');
+  for (const name of ['toAddress', 'fromAddress', 'replyToAddress']) {
+    const text = member(envelope, name);
+    if (typeof text !== 'string' || (text === '' && name !== 'toAddress')) continue;
+    readAddress(text, `envelope.${name}`, details);
+  }
+  const cc = member(envelope, 'ccAddressList');
+  if (Array.isArray(cc)) {
+    cc.slice(0, 5).forEach((text: unknown, index) => {
+      if (typeof text === 'string') readAddress(text, `envelope.ccAddressList[${index}]`, details);
+    });
+  }
+  const content = member(value, 'content');
+  for (const name of ['subjectLine', 'previewText']) {
+    const text = member(content, name);
+    if (typeof text === 'string') readOverride(text, `content.${name}`, details);
+  }
+}

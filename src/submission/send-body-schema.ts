@@ -1,0 +1,99 @@
+import { type Static, Type } from 'typebox';
+
+const strict = { additionalProperties: false } as const;
+
+const envelope = Type.Object(
+  {
+    toAddress: Type.String({ description: 'Recipient.' }),
+    ccAddressList: Type.Optional(
+      Type.Array(Type.String(), { maxItems: 5, description: 'Addresses of the Cc header.' }),
+    ),
+    fromAddress: Type.Optional(
+      Type.String({
+        description:
+          'A verified sender. Default: the sender selected in the template, otherwise the template creator.',
+      }),
+    ),
+    fromDisplayName: Type.Optional(
+      Type.String({
+        description: 'A name registered for that sender. Default: the first registered one.',
+      }),
+    ),
+    replyToAddress: Type.Optional(
+      Type.String({ description: 'A verified sender. Default: the value of fromAddress.' }),
+    ),
+  },
+  strict,
+);
+
+const content = Type.Object(
+  {
+    subjectLine: Type.Optional(
+      Type.String({ maxLength: 90, description: 'Default: the template’s subject.' }),
+    ),
+    personalizationDataMap: Type.Optional(
+      // Not a record by pattern: `.` would leave out keys with a line break.
+      Type.Unsafe<Record<string, string>>({
+        type: 'object',
+        additionalProperties: { type: 'string' },
+        description: 'Values by name of the template’s personalization fields.',
+      }),
+    ),
+    previewText: Type.Optional(
+      Type.String({ maxLength: 240, description: 'Default: the template’s preview text.' }),
+    ),
+  },
+  strict,
+);
+
+const metadata = Type.Object(
+  {
+    transactional: Type.Optional(
+      Type.Boolean({
+        description:
+          'Transactional email in the legal sense; needs the transactional add-on. Default: false.',
+      }),
+    ),
+    externalId: Type.Optional(
+      Type.String({ maxLength: 128, description: 'Identifier from the caller’s own system.' }),
+    ),
+    tagList: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 48 }), {
+        maxItems: 1,
+        description: 'Groups the reports of messages sent from one template.',
+      }),
+    ),
+  },
+  strict,
+);
+
+const actions = Type.Object(
+  {
+    trackOpens: Type.Boolean(),
+    trackClicks: Type.Boolean(),
+    deliveryWhenDelayed: Type.Optional(
+      Type.String({
+        pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|)$',
+        description:
+          '`TRUE` or `FALSE` in any case. `FALSE`: not delivered later than the template’s freshness window. Default: `TRUE`.',
+      }),
+    ),
+  },
+  strict,
+);
+
+/**
+ * The body of the send operation (section 2.2): the one source of its validation, its type and its documentation.
+ * Lengths count Unicode code points. An optional string sent as `""` means "not given".
+ */
+export const sendBodySchema = Type.Object(
+  {
+    envelope,
+    content: Type.Optional(content),
+    metadata: Type.Optional(metadata),
+    actions,
+  },
+  strict,
+);
+
+export type SendBody = Static<typeof sendBodySchema>;

@@ -1,0 +1,114 @@
+import { Fault, type FaultCode } from '../foundation/errors.ts';
+import { parseTemplateId } from '../foundation/ids.ts';
+import type { SenderDirectory } from '../sender/sender-directory.ts';
+import type { CompiledTemplate } from '../template/compiled-template.ts';
+import type { TemplateDirectory } from '../template/template-directory.ts';
+import type { Admission } from './admit-caller.ts';
+import { checkPersonalization } from './check-personalization.ts';
+import { checkSender } from './check-sender.ts';
+import { type CommitParts, commitMessage, type Receipt, replayOf } from './commit-message.ts';
+import { composeRow } from './compose-row.ts';
+import { type IdempotencyKey, type KeysUnderWay, readIdempotencyKey } from './idempotency.ts';
+import { inTime } from './in-time.ts';
+import type { SendBodyParser } from './parse-send-body.ts';
+import { readBodyJson, unusableBody } from './read-body-json.ts';
+
+/** What the checks need of a template in the form that it is rendered from. */
+interface SendableTemplate {
+  readonly compiled: CompiledTemplate;
+}
+
+export interface SendParts extends CommitParts {
+  readonly senders: Pick<SenderDirectory, 'sender'>;
+  readonly templates: Pick<TemplateDirectory<SendableTemplate>, 'published'>;
+  readonly parser: SendBodyParser;
+  readonly keys: KeysUnderWay;
+}
+
+/** A request of the send operation whose caller and account have passed checks 1 to 3. */
+export interface AdmittedRequest {
+  readonly admission: Admission;
+  /** As the path has it. */
+  readonly templateText: string;
+  readonly contentType: string | undefined;
+  readonly idempotencyKey: string | string[] | undefined;
+  /** The raw bytes, or why there are none. */
+  readonly body: Buffer | { readonly unusable: string };
+}
+
+/**
+ * Checks 4 to 10 of the send operation in their order; the first that applies decides the answer. The key (4) is looked
+ * up where it is stored (10): a request that is accepted pays no query for it, and one that is refused on the way is
+ * looked up before the refusal is answered, so that a replay or a mismatch comes first all the same.
+ */
+export async function sendEmail(parts: SendParts, asked: AdmittedRequest): Promise<Receipt> {
+  const bytes = asked.body instanceof Buffer ? asked.body : undefined;
+  const key = readIdempotencyKey(asked.idempotencyKey, asked.templateText, bytes);
+  if (key === undefined) return sendNew(parts, asked, undefined, 0);
+
+  const accountId = asked.admission.account.id;
+  const deadline = parts.keys.deadline();
+  const release = await parts.keys.take(accountId, key.text, deadline);
+  try {
+    return await sendNew(parts, asked, key, deadline);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    const known = await replayOf(parts, accountId, key);
+    if (known === undefined) throw error;
+    return known;
+  } finally {
+    release();
+  }
+}
+
+async function sendNew(
+  parts: SendParts,
+  asked: AdmittedRequest,
+  key: IdempotencyKey | undefined,
+  deadline: number,
+): Promise<Receipt> {
+  const { admission } = asked;
+  const { id: accountId, addOns } = admission.account;
+
+  // 5 template
+  const templateId = parseTemplateId(asked.templateText);
+  if (templateId === undefined) throw unknownTemplate();
+  const published = parts.templates.published(accountId, templateId);
+  const template = published instanceof Promise ? await inTime(published) : published;
+  if (template === undefined) throw unknownTemplate();
+
+  // 6 body, add-on included
+  if ('unusable' in asked.body) throw unusableBody(asked.body.unusable);
+  const json = readBodyJson(asked.body, asked.contentType);
+  const request = parts.parser.parse(json, addOns.has('transactional'));
+
+  // 7 sender
+  const checked = checkSender(parts.senders, accountId, request, template);
+  const sender = checked instanceof Promise ? await inTime(checked) : checked;
+
+  // 8 personalization
+  checkPersonalization(template.template.compiled, request);
+
+  // 9 suppression and 10 commit
+  const row = composeRow({ admission, templateId, template, request, sender, key });
+  return commitMessage(parts, row, deadline);
+}
+
+function unknownTemplate(): Fault {
+  return new Fault('INVALID_ID', {
+    details: [{ field: 'templateId', reason: 'is not a published template of this account' }],
+  });
+}
+
+/** The answers of checks 5 to 9. */
+const refusals: ReadonlySet<FaultCode> = new Set<FaultCode>([
+  'INVALID_ID',
+  'VALIDATION_FAILED',
+  'SENDER_NOT_ALLOWED',
+  'PERSONALIZATION_FAILURE',
+  'RECIPIENT_SUPPRESSED',
+]);
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof Fault && refusals.has(error.code);
+}

@@ -1,0 +1,123 @@
+import type { Registry } from 'prom-client';
+import type { Account } from '../account/account.ts';
+import type { AccountDirectory } from '../account/account-directory.ts';
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import { Fault } from '../foundation/errors.ts';
+import type { AccountId, ClientId, PersonId } from '../foundation/ids.ts';
+import type { Log } from '../foundation/log.ts';
+import type { Http } from '../http/create-http.ts';
+import type { SenderDirectory } from '../sender/sender-directory.ts';
+import type { Caller } from '../session/caller.ts';
+import type { TokenChecker } from '../session/check-token.ts';
+import { Acceptor, defaultLimits } from './accept-messages.ts';
+import type { AcceptRow, Outcome } from './accept-row.ts';
+import { AcceptStore } from './accept-store.ts';
+import type { Receipt } from './commit-message.ts';
+import { KeysUnderWay } from './idempotency.ts';
+import { registerMessageStatusRoute } from './message-status-routes.ts';
+import { SendBodyParser } from './parse-send-body.ts';
+import { type SendParts, sendEmail } from './send-email.ts';
+import { registerSendEmailRoute } from './send-email-routes.ts';
+import { SubmissionMetrics } from './submission-metrics.ts';
+import { SubmissionUpkeep } from './submission-upkeep.ts';
+
+export interface SubmissionParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Registry;
+  readonly tokens: TokenChecker;
+  readonly accounts: AccountDirectory;
+  readonly senders: SenderDirectory;
+  readonly templates: SendParts['templates'];
+  /** Told after each commit which accounts have new messages. */
+  readonly onAccepted: (accountIds: Iterable<AccountId>) => void;
+}
+
+/** The send operation as the rest of the service sees it. */
+export interface Submission {
+  registerRoutes(http: Http): void;
+  /** Stores a message that was checked elsewhere. */
+  accept(row: AcceptRow): Promise<Outcome>;
+  /**
+   * Sends a message of the service itself, with the same checks and commit as one of a caller; transactional where the
+   * account has the add-on, and not after the template's freshness window.
+   * @throws Fault as the send operation does
+   */
+  sendOwn(accountId: AccountId, templateId: string, message: OwnMessage): Promise<Receipt>;
+  /** Makes this week's partitions and goes on with the upkeep. */
+  start(): Promise<void>;
+  /** Waits for what is being accepted, then lets go of the connections. To be called when HTTP is closed. */
+  stop(): Promise<void>;
+}
+
+/** A message of the service itself. */
+export interface OwnMessage {
+  readonly toAddress: string;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+function bodyOf({ toAddress, values }: OwnMessage, { addOns }: Account): object {
+  return {
+    envelope: { toAddress },
+    content: { personalizationDataMap: values },
+    metadata: addOns.has('transactional') ? { transactional: true } : {},
+    actions: { trackOpens: false, trackClicks: false, deliveryWhenDelayed: 'FALSE' },
+  };
+}
+
+/** What messages of the service itself say of who sent them. */
+const ownCaller: Caller = {
+  personId: '00000000-0000-0000-0000-000000000000' as PersonId,
+  clientId: 'signalpost' as ClientId,
+  accountId: undefined,
+};
+
+/** Connects the parts of the send operation with each other. */
+export function createSubmission(parts: SubmissionParts): Submission {
+  const { database, clock, log } = parts;
+  // Batches and rows that are tried by themselves: one that waits for a lock holds up no other.
+  const store = new AcceptStore(database.settings, defaultLimits.concurrency * 2);
+  const acceptor = new Acceptor({
+    store,
+    clock,
+    log,
+    onAccepted: parts.onAccepted,
+    onBatch: (rows) => metrics.batch(rows),
+  });
+  const metrics = new SubmissionMetrics(parts.metrics, () => acceptor.waiting);
+  const keys = new KeysUnderWay();
+  const parser = new SendBodyParser();
+  const upkeep = new SubmissionUpkeep({ database, clock, log });
+  return {
+    registerRoutes(http) {
+      const { tokens, accounts, senders, templates } = parts;
+      const checks = { tokens, accounts, senders, templates, parser, keys };
+      registerSendEmailRoute(http, { ...checks, database, clock, acceptor, metrics });
+      registerMessageStatusRoute(http, { tokens, accounts, database, clock });
+    },
+    async sendOwn(accountId, templateId, message) {
+      const account = await parts.accounts.account(accountId);
+      if (account === undefined) throw new Fault('INVALID_ID');
+      const { senders, templates } = parts;
+      return sendEmail(
+        { senders, templates, parser, keys, database, clock, acceptor },
+        {
+          admission: { caller: ownCaller, account },
+          templateText: templateId,
+          contentType: 'application/json',
+          idempotencyKey: undefined,
+          body: Buffer.from(JSON.stringify(bodyOf(message, account))),
+        },
+      );
+    },
+    accept: (row) => acceptor.accept(row),
+    start: () => upkeep.start(),
+    async stop() {
+      await acceptor.drain();
+      await upkeep.stop();
+      await store.close();
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import type { CompileProblems } from './compile-problems.ts';
+import {
+  MAX_FIELD_NAME_LENGTH,
+  MAX_FIELD_TEXT_LENGTH,
+  MAX_FIELDS,
+  MAX_LINE_LENGTH,
+  MAX_SOURCE_LENGTH,
+} from './template-limits.ts';
+import { placeOf, type TemplatePart } from './template-problem.ts';
+import type { TemplateSource } from './template-source.ts';
+
+/** Tab, line feed and carriage return are the only control characters that text needs. */
+const CONTROL = /[^\P{Cc}\t\n\r]/u;
+
+const LIMITS = {
+  subject: MAX_LINE_LENGTH,
+  previewText: MAX_LINE_LENGTH,
+  html: MAX_SOURCE_LENGTH,
+  mjml: MAX_SOURCE_LENGTH,
+  text: MAX_SOURCE_LENGTH,
+} as const;
+
+/** Checks sizes and characters of everything that was given; the result has line feeds only. */
+export function checkSource(source: TemplateSource, problems: CompileProblems): TemplateSource {
+  const clean: Record<string, unknown> = { fields: source.fields ?? {} };
+  for (const part of ['subject', 'previewText', 'html', 'mjml', 'text'] as const) {
+    const text = source[part];
+    if (text !== undefined) clean[part] = checkText(part, text, problems);
+  }
+  const { html, mjml, text } = source;
+  if (html !== undefined && mjml !== undefined) {
+    problems.error('mjml', 'two-bodies', 'a template has html or mjml, not both');
+  }
+  if (html === undefined && mjml === undefined && text === undefined) {
+    problems.error('html', 'no-body', 'a template needs html, mjml or text');
+  }
+  checkFields(source, problems);
+  return clean as unknown as TemplateSource;
+}
+
+function checkText(part: keyof typeof LIMITS, text: string, problems: CompileProblems): string {
+  const limit = LIMITS[part];
+  if (text.length > limit) problems.error(part, 'too-long', `is longer than ${limit} characters`);
+  checkCharacters(part, text, problems);
+  return text.replace(/\r\n?/g, '\n');
+}
+
+function checkCharacters(part: TemplatePart, text: string, problems: CompileProblems): void {
+  const control = CONTROL.exec(text);
+  if (control !== null) {
+    problems.error(
+      part,
+      'control-character',
+      'has a control character',
+      placeOf(text, control.index),
+    );
+  }
+  if (!text.isWellFormed()) {
+    problems.error(part, 'broken-character', 'has half of a character (an unpaired surrogate)');
+  }
+}
+
+function checkFields({ fields = {} }: TemplateSource, problems: CompileProblems): void {
+  const entries = Object.entries(fields);
+  if (entries.length > MAX_FIELDS) {
+    problems.error('fields', 'too-many-fields', `lists more than ${MAX_FIELDS} fields`);
+  }
+  for (const [name, settings] of entries) {
+    if (name.trim() !== name || name === '' || Array.from(name).length > MAX_FIELD_NAME_LENGTH) {
+      problems.error(
+        'fields',
+        'bad-name',
+        `the field name ${JSON.stringify(name)} is empty, too long, or has space around it`,
+      );
+    }
+    for (const text of [name, settings.default, settings.sample, settings.description]) {
+      if (text === undefined) continue;
+      checkCharacters('fields', text, problems);
+      if (text.length > MAX_FIELD_TEXT_LENGTH) {
+        problems.error(
+          'fields',
+          'too-long',
+          `a text of the field ${name} is longer than ${MAX_FIELD_TEXT_LENGTH} characters`,
+        );
+      }
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import type { TagProblems } from './compile-problems.ts';
+import type { CompiledNode, CompiledUrl, FieldPlace } from './compiled-template.ts';
+import { escapeHtml } from './escape-html.ts';
+import type { AttributeRange } from './map-html.ts';
+import { TagNester } from './nest-tags.ts';
+import type { FoundTag, ProtectedWords } from './protect-markup.ts';
+
+/** Attributes whose whole value is one URL. */
+const URL_ATTRIBUTES = new Set(
+  `action background cite classid codebase data dynsrc formaction href icon longdesc lowsrc manifest
+  poster profile src usemap xlink:href`.split(/\s+/),
+);
+/** Lists of URLs and documents within the document: no escaping of one value is right there. */
+const REFUSED_ATTRIBUTES = new Set([
+  'archive',
+  'attributionsrc',
+  'imagesrcset',
+  'ping',
+  'srcdoc',
+  'srcset',
+]);
+/** Static beginnings of a URL that carry a field: everything else could run or embed the value. */
+const SCHEME = /^[\s\p{Cc}]*([a-z][a-z0-9+.-]*):/iu;
+const SCHEMES_WITH_FIELDS = new Set(['http', 'https', 'mailto', 'tel', 'sms', 'cid']);
+const CSS_URL = /url\(([^()]*)\)/gi;
+
+export type AttributeKind = 'url' | 'style' | 'text' | 'refused';
+
+/** What an attribute's value is; `refused` takes no field. */
+export function kindOfAttribute({ name, element, siblings }: AttributeRange): AttributeKind {
+  if (name.startsWith('on') || REFUSED_ATTRIBUTES.has(name)) return 'refused';
+  if (name === 'content' && element === 'meta') {
+    return siblings.get('http-equiv')?.toLowerCase() === 'refresh' ? 'refused' : 'text';
+  }
+  if (URL_ATTRIBUTES.has(name)) return 'url';
+  return name === 'style' ? 'style' : 'text';
+}
+
+/** Compiles the value of an attribute that holds fields; its own characters come out escaped. */
+export function compileAttribute(
+  range: AttributeRange,
+  kind: AttributeKind,
+  words: ProtectedWords,
+  problems: TagProblems,
+): CompiledNode[] {
+  const found = words.find(range.value);
+  if (kind === 'url') return [compileUrl(range.value, 'attribute', found, problems)];
+  if (kind === 'style') return compileStyle(range.value, words, problems);
+  if (kind === 'text') return nest(range.value, found, 'html', escapeHtml, problems);
+  for (const { tag } of found) {
+    problems.error(tag, 'field-place', `cannot stand in the attribute ${range.name}`);
+  }
+  return [];
+}
+
+/** Compiles one URL; `text` and the places of the tags in it are the bare URL. */
+export function compileUrl(
+  text: string,
+  as: CompiledUrl['as'],
+  found: readonly FoundTag[],
+  problems: TagProblems,
+): CompiledUrl {
+  const [first] = found;
+  const scheme = SCHEME.exec(text.slice(0, first?.start ?? 0))?.[1]?.toLowerCase();
+  if (first !== undefined && scheme !== undefined && !SCHEMES_WITH_FIELDS.has(scheme)) {
+    problems.error(
+      first.tag,
+      'field-place',
+      `cannot stand in an address that begins with ${scheme}:`,
+    );
+  }
+  return { type: 'url', as, nodes: nest(text, found, 'url', (part) => part, problems) };
+}
+
+/** Fields in `url(…)` follow the rules of URLs, others those of plain style values. */
+function compileStyle(value: string, words: ProtectedWords, problems: TagProblems): CompiledNode[] {
+  const nester = new TagNester(problems);
+  let from = 0;
+  const addRest = (end: number): void => {
+    const part = value.slice(from, end);
+    addTags(nester, part, words.find(part), 'css', escapeHtml);
+  };
+  for (const match of value.matchAll(CSS_URL)) {
+    const url = unquote(match[1] ?? '');
+    const found = words.find(url);
+    if (found.length === 0) continue;
+    const start = match.index + match[0].indexOf(url);
+    addRest(start);
+    nester.add(compileUrl(url, 'css', found, problems));
+    from = start + url.length;
+  }
+  addRest(value.length);
+  return nester.finish();
+}
+
+/** The address within `url(…)`. */
+function unquote(text: string): string {
+  const bare = text.trim();
+  const quote = bare.charAt(0);
+  const quoted = bare.length > 1 && (quote === '"' || quote === "'") && bare.endsWith(quote);
+  return quoted ? bare.slice(1, -1) : bare;
+}
+
+function nest(
+  text: string,
+  found: readonly FoundTag[],
+  as: FieldPlace,
+  write: (text: string) => string,
+  problems: TagProblems,
+): CompiledNode[] {
+  const nester = new TagNester(problems);
+  addTags(nester, text, found, as, write);
+  return nester.finish();
+}
+
+/** Adds text with tags; where all fields are escaped alike, raw ones too. */
+export function addTags(
+  nester: TagNester,
+  text: string,
+  found: readonly FoundTag[],
+  as: FieldPlace,
+  write: (text: string) => string,
+): void {
+  let from = 0;
+  for (const { tag, start, end } of found) {
+    nester.add(write(text.slice(from, start)));
+    if (tag.kind === 'close') nester.close(tag, 'here');
+    else if (tag.kind === 'filled' || tag.kind === 'empty') nester.open(tag, 'here');
+    else nester.add({ type: 'field', name: tag.name, as });
+    from = end;
+  }
+  nester.add(write(text.slice(from)));
+}

@@ -1,0 +1,151 @@
+import { compileAttribute, kindOfAttribute } from './compile-attribute.ts';
+import type { TagProblems } from './compile-problems.ts';
+import type { CompiledLink, CompiledNode, CompiledUrl } from './compiled-template.ts';
+import { type AttributeRange, type HtmlMap, mapHtml, type TextRange } from './map-html.ts';
+import { TagNester } from './nest-tags.ts';
+import type { MarkupTag } from './parse-markup.ts';
+import type { FoundTag, ProtectedWords } from './protect-markup.ts';
+
+export interface CompiledHtml {
+  readonly nodes: readonly CompiledNode[];
+  readonly links: readonly CompiledLink[];
+}
+
+const NO_LINK_ELEMENTS = new Set(['link', 'base']);
+
+/**
+ * Compiles the finished HTML of a template, in which words stand for its tags: decides for each
+ * field how it is escaped there, refuses it where no escaping is safe, and lists the links.
+ */
+export function compileHtml(
+  html: string,
+  words: ProtectedWords,
+  isSecret: (name: string) => boolean,
+  problems: TagProblems,
+): CompiledHtml {
+  const compiler = new HtmlCompiler(html, words, isSecret, problems);
+  return { nodes: compiler.compile(), links: compiler.links };
+}
+
+type Piece =
+  | { readonly at: number; readonly end: number; readonly attribute: AttributeRange }
+  | { readonly at: number; readonly end: number; readonly text: TextRange; readonly tag: MarkupTag }
+  | { readonly at: number; readonly end: number; readonly slot: 'preview' | 'bodyEnd' };
+
+class HtmlCompiler {
+  readonly links: CompiledLink[] = [];
+  readonly #html: string;
+  readonly #words: ProtectedWords;
+  readonly #isSecret: (name: string) => boolean;
+  readonly #problems: TagProblems;
+  readonly #nester: TagNester;
+
+  constructor(
+    html: string,
+    words: ProtectedWords,
+    isSecret: (name: string) => boolean,
+    problems: TagProblems,
+  ) {
+    this.#html = html;
+    this.#words = words;
+    this.#isSecret = isSecret;
+    this.#problems = problems;
+    this.#nester = new TagNester(problems);
+  }
+
+  compile(): CompiledNode[] {
+    let from = 0;
+    for (const piece of this.#pieces(mapHtml(this.#html))) {
+      this.#nester.add(this.#html.slice(from, piece.at));
+      from = piece.end;
+      if ('slot' in piece) this.#nester.add({ type: 'slot', slot: piece.slot });
+      else if ('tag' in piece) this.#addTag(piece.tag, piece.text);
+      else for (const node of this.#attribute(piece.attribute)) this.#nester.add(node);
+    }
+    this.#nester.add(this.#html.slice(from));
+    return this.#nester.finish();
+  }
+
+  /** Everything that is not static, in the order of the document. */
+  #pieces(map: HtmlMap): Piece[] {
+    const tags = this.#words.find(this.#html);
+    const pieces: Piece[] = [
+      { at: map.bodyStart, end: map.bodyStart, slot: 'preview' },
+      { at: map.bodyEnd, end: map.bodyEnd, slot: 'bodyEnd' },
+    ];
+    let next = 0;
+    const refuseUntil = (offset: number): void => {
+      for (let found = tags[next]; found !== undefined && found.start < offset; ) {
+        this.#refuse(found, map);
+        next += 1;
+        found = tags[next];
+      }
+    };
+    for (const range of map.ranges) {
+      refuseUntil(range.start);
+      if (range.kind === 'attribute' && !range.quoted) {
+        refuseUntil(range.end);
+        if (isLinkTarget(range) && this.#words.find(range.value).length === 0) {
+          pieces.push({ at: range.start, end: range.end, attribute: range });
+        }
+        continue;
+      }
+      const inside: FoundTag[] = [];
+      for (let found = tags[next]; found !== undefined && found.end <= range.end; ) {
+        inside.push(found);
+        next += 1;
+        found = tags[next];
+      }
+      if (range.kind === 'attribute') {
+        if (inside.length > 0 || isLinkTarget(range)) {
+          pieces.push({ at: range.start, end: range.end, attribute: range });
+        }
+      } else {
+        for (const { start, end, tag } of inside) pieces.push({ at: start, end, text: range, tag });
+      }
+    }
+    refuseUntil(Number.POSITIVE_INFINITY);
+    return pieces.sort((a, b) => a.at - b.at || a.end - b.end);
+  }
+
+  #refuse({ tag, start }: FoundTag, map: HtmlMap): void {
+    const what = tag.kind === 'field' || tag.kind === 'raw' ? 'a field' : 'a section';
+    this.#problems.error(
+      tag,
+      'field-place',
+      `stands in ${this.#words.reveal(map.describe(start))}: ${what} can only stand in text or in a quoted attribute value`,
+    );
+  }
+
+  #addTag(tag: MarkupTag, { scope, markup }: TextRange): void {
+    if (tag.kind === 'close') this.#nester.close(tag, scope);
+    else if (tag.kind === 'filled' || tag.kind === 'empty') this.#nester.open(tag, scope);
+    else {
+      const as = tag.kind === 'raw' && markup ? 'raw' : 'html';
+      this.#nester.add({ type: 'field', name: tag.name, as });
+    }
+  }
+
+  #attribute(range: AttributeRange): CompiledNode[] {
+    const nodes = compileAttribute(range, kindOfAttribute(range), this.#words, this.#problems);
+    const [url] = nodes;
+    if (!isLinkTarget(range) || typeof url !== 'object' || url.type !== 'url') return nodes;
+    const link = this.#link(range, url);
+    return range.quoted ? [link] : ['"', link, '"'];
+  }
+
+  #link({ value, siblings }: AttributeRange, url: CompiledUrl): CompiledUrl {
+    const index = this.links.length;
+    const fields = Array.from(new Set(this.#words.find(value).map(({ tag }) => tag.name)));
+    const secret = fields.some(this.#isSecret);
+    const off = siblings.get('data-track')?.trim().toLowerCase() === 'off';
+    const target = this.#words.reveal(value);
+    const trackable = !secret && !off && /^\s*(https?:|\{\{)/i.test(target);
+    this.links.push({ index, target, fields, secret, trackable });
+    return { ...url, link: index };
+  }
+}
+
+function isLinkTarget({ name, element }: AttributeRange): boolean {
+  return name === 'href' && !NO_LINK_ELEMENTS.has(element);
+}

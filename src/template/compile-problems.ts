@@ -1,0 +1,67 @@
+import type { MarkupTag } from './parse-markup.ts';
+import { writeTag } from './protect-markup.ts';
+import { placeOf, type TemplatePart, type TemplateProblem } from './template-problem.ts';
+
+/** Collects what is wrong with the parts of one template. */
+export class CompileProblems {
+  readonly list: TemplateProblem[] = [];
+
+  get hasErrors(): boolean {
+    return this.list.some(({ severity }) => severity === 'error');
+  }
+
+  error(
+    part: TemplatePart,
+    rule: string,
+    message: string,
+    place: { line?: number; column?: number } = {},
+  ): void {
+    this.#add('error', part, rule, message, place);
+  }
+
+  warning(part: TemplatePart, rule: string, message: string): void {
+    this.#add('warning', part, rule, message, {});
+  }
+
+  /** Problems of one part that are about tags, placed in its source. */
+  forSource(part: TemplatePart, source: string): TagProblems {
+    return {
+      error: (tag, rule, message) => {
+        this.error(part, rule, `${writeTag(tag)} ${message}`, placeOf(source, tag.start));
+      },
+    };
+  }
+
+  #add(
+    severity: TemplateProblem['severity'],
+    part: TemplatePart,
+    rule: string,
+    message: string,
+    { line, column }: { line?: number; column?: number },
+  ): void {
+    const problem: TemplateProblem = {
+      severity,
+      part,
+      rule,
+      message,
+      ...(line === undefined ? {} : { line }),
+      ...(column === undefined ? {} : { column }),
+    };
+    // A tag that MJML repeats in its output is one mistake in the source.
+    if (!this.list.some((other) => sameProblem(other, problem))) this.list.push(problem);
+  }
+}
+
+export interface TagProblems {
+  error(tag: MarkupTag, rule: string, message: string): void;
+}
+
+function sameProblem(a: TemplateProblem, b: TemplateProblem): boolean {
+  return (
+    a.part === b.part &&
+    a.rule === b.rule &&
+    a.line === b.line &&
+    a.column === b.column &&
+    a.message === b.message
+  );
+}

@@ -1,0 +1,93 @@
+import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
+import type { CompileProblems } from './compile-problems.ts';
+import { findUnclosedElement } from './find-unclosed-element.ts';
+import type { ProtectedSource } from './protect-markup.ts';
+
+interface MjmlError {
+  readonly line?: number;
+  readonly message: string;
+  readonly tagName?: string;
+}
+
+const INCLUDE = /<mj-include\b/i;
+const PREVIEW_OPEN = /<mj-preview\b[^<>]*>/i;
+
+/** Takes the preview text out of MJML: it can be overridden, so sending inserts it, not MJML. */
+export function takePreviewText(mjml: string): { mjml: string; previewText: string | undefined } {
+  const open = PREVIEW_OPEN.exec(mjml);
+  const start = open === null ? -1 : open.index + open[0].length;
+  const end = start === -1 ? -1 : mjml.indexOf('</mj-preview>', start);
+  if (open === null || end === -1) return { mjml, previewText: undefined };
+  const inside = mjml.slice(start, end);
+  const previewText = textOf(parseFragment(inside)).replace(/\s+/g, ' ').trim();
+  // The line breaks stay, so that lines keep their numbers.
+  const blank = inside.replace(/[^\n]/g, '');
+  const rest = mjml.slice(end + '</mj-preview>'.length);
+  return { mjml: mjml.slice(0, open.index) + blank + rest, previewText };
+}
+
+/** The words of a piece of HTML, character references resolved. */
+function textOf(node: DefaultTreeAdapterTypes.Node): string {
+  if ('value' in node) return node.value;
+  return 'childNodes' in node ? node.childNodes.map(textOf).join('') : '';
+}
+
+/**
+ * MJML to HTML, validated strictly: its errors name the line. Nothing is read from files (no
+ * includes), and no fonts are loaded from anybody's server unless the template names them itself.
+ */
+export async function convertMjml(
+  source: ProtectedSource,
+  problems: CompileProblems,
+): Promise<string | undefined> {
+  if (INCLUDE.test(source.text)) {
+    problems.error('mjml', 'mjml-include', '<mj-include> is not supported: it would read files');
+    return undefined;
+  }
+  const unclosed = findUnclosedElement(source.text);
+  if (unclosed !== undefined) {
+    const { line, name } = unclosed;
+    problems.error('mjml', 'mjml-unclosed', `<${name}> is not closed where it should be`, { line });
+    return undefined;
+  }
+  const { default: mjml2html } = await import('mjml');
+  try {
+    const options = {
+      validationLevel: 'strict',
+      ignoreIncludes: true,
+      fonts: {},
+      keepComments: false,
+    };
+    const { html } = await mjml2html(source.text, options as Parameters<typeof mjml2html>[1]);
+    return squeeze(html.replace(/\r\n?/g, '\n'));
+  } catch (error) {
+    reportMjmlErrors(error, source, problems);
+    return undefined;
+  }
+}
+
+function reportMjmlErrors(
+  error: unknown,
+  { words }: ProtectedSource,
+  problems: CompileProblems,
+): void {
+  const errors = (error as { errors?: readonly MjmlError[] }).errors ?? [];
+  for (const { line, message, tagName } of errors) {
+    const where = tagName === undefined ? '' : `<${tagName}>: `;
+    const place = line === undefined || line === 0 ? {} : { line };
+    problems.error('mjml', 'mjml', words.reveal(`${where}${message}`), place);
+  }
+  if (errors.length === 0) {
+    const message = error instanceof Error ? error.message : 'cannot be read as MJML';
+    problems.error('mjml', 'mjml', words.reveal(message));
+  }
+}
+
+/** MJML indents its output deeply, which every message would carry; where white space shows, it stays. */
+function squeeze(html: string): string {
+  if (/<pre\b|<textarea\b|white-space:\s*(?:pre\b(?!-line)|break)/i.test(html)) return html;
+  return html
+    .replace(/(?<![ \t])[ \t]*\n[ \t]*/g, '\n')
+    .replace(/>\n+</g, '>\n<')
+    .replace(/(<[a-z][\w:-]*)\n/g, '$1 ');
+}

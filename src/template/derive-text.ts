@@ -1,0 +1,148 @@
+import { compileUrl, kindOfAttribute } from './compile-attribute.ts';
+import type { TagProblems } from './compile-problems.ts';
+import type { CompiledNode, CompiledUrl } from './compiled-template.ts';
+import { keepLines } from './keep-lines.ts';
+import { mapHtml } from './map-html.ts';
+import { TagNester } from './nest-tags.ts';
+import type { ProtectedWords } from './protect-markup.ts';
+
+/** Elements that nobody sees in the HTML part. */
+const HIDDEN =
+  '[style*="display:none"],[style*="display: none"],[hidden],[aria-hidden="true"]'.split(',');
+
+/**
+ * The text part of a template that has none: the HTML's text with its fields in their places, and
+ * each link's address after its words. A field within an address follows the rules of URLs here too.
+ */
+export async function deriveText(
+  html: string,
+  words: ProtectedWords,
+  problems: TagProblems,
+): Promise<CompiledNode[]> {
+  const urls = new UrlWords(words.unify(html), words, problems);
+  const text = await convert(urls.html);
+  const nester = new TagNester(problems);
+  for (const line of splitWords(dropStandaloneTags(text, words), words, urls)) {
+    if (typeof line === 'string') nester.add(line);
+    else if ('url' in line) nester.add(line.url);
+    else if (line.tag.kind === 'close') nester.close(line.tag, 'text');
+    else if (line.tag.kind === 'filled' || line.tag.kind === 'empty') nester.open(line.tag, 'text');
+    else nester.add({ type: 'field', name: line.tag.name, as: 'plain' });
+  }
+  return keepLines(nester.finish(), 'blank');
+}
+
+async function convert(html: string): Promise<string> {
+  const { convert: htmlToText } = await import('html-to-text');
+  const headings = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'];
+  const text = htmlToText(html, {
+    wordwrap: false,
+    selectors: [
+      {
+        selector: 'a',
+        options: { linkBrackets: ['<', '>'], hideLinkHrefIfSameAsText: true, noAnchorUrl: true },
+      },
+      { selector: 'img', format: 'altText' },
+      { selector: 'tr', format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
+      ...['td', 'th'].map((selector) => ({ selector, format: 'cell' })),
+      ...headings.map((selector) => ({ selector, options: { uppercase: false } })),
+      ...HIDDEN.map((selector) => ({ selector, format: 'skip' })),
+    ],
+    formatters: {
+      cell: (element, walk, builder) => {
+        walk(element.children, builder);
+        builder.addInline(' ');
+      },
+      altText: (element, _walk, builder) => {
+        const alt: unknown = element.attribs?.alt;
+        if (typeof alt === 'string') builder.addInline(alt);
+      },
+    },
+  });
+  return `${text
+    .replace(/(?<![ \t])[ \t]+$/gm, '')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim()}\n`;
+}
+
+/** Gives each address with fields one word of its own, so that it comes through the conversion whole. */
+class UrlWords {
+  readonly html: string;
+  readonly #urls: CompiledUrl[] = [];
+  readonly #prefix: string;
+
+  constructor(html: string, words: ProtectedWords, problems: TagProblems) {
+    this.#prefix = `${words.wordFor(words.tags.length)}u`;
+    let out = '';
+    let from = 0;
+    for (const range of mapHtml(html).ranges) {
+      if (range.kind === 'text' || range.name !== 'href' || kindOfAttribute(range) !== 'url')
+        continue;
+      const found = words.find(range.value);
+      // An address that is nothing but a field reads the same as text, and can so be told from its words.
+      if (found.length === 0 || isOneField(range.value, found)) continue;
+      out += `${html.slice(from, range.start)}${this.#prefix}${this.#urls.length}z`;
+      this.#urls.push(compileUrl(range.value, 'plain', found, problems));
+      from = range.end;
+    }
+    this.html = out + html.slice(from);
+  }
+
+  find(text: string): { start: number; end: number; url: CompiledUrl }[] {
+    const found: { start: number; end: number; url: CompiledUrl }[] = [];
+    for (const match of text.matchAll(new RegExp(`${this.#prefix}(\\d+)z`, 'g'))) {
+      const url = this.#urls[Number(match[1])];
+      if (url !== undefined)
+        found.push({ start: match.index, end: match.index + match[0].length, url });
+    }
+    return found;
+  }
+}
+
+function isOneField(value: string, found: readonly { start: number; end: number }[]): boolean {
+  const [first] = found;
+  return found.length === 1 && first?.start === 0 && first.end === value.length;
+}
+
+function* splitWords(text: string, words: ProtectedWords, urls: UrlWords) {
+  const found = [...words.find(text), ...urls.find(text)].sort((a, b) => a.start - b.start);
+  let from = 0;
+  for (const piece of found) {
+    yield text.slice(from, piece.start);
+    yield piece;
+    from = piece.end;
+  }
+  yield text.slice(from);
+}
+
+/**
+ * A line that holds nothing but the beginnings and ends of sections goes, as in Mustache; so does the
+ * blank line after it where there is one before it.
+ */
+function dropStandaloneTags(text: string, words: ProtectedWords): string {
+  let out = '';
+  /** What was kept without the words, to know what a reader sees before the next line. */
+  let seen = '\n\n';
+  for (const line of text.split(/(?<=\n)/)) {
+    const bare = standaloneTags(line, words);
+    if (bare !== undefined) out += bare;
+    else if (line !== '\n' || !seen.endsWith('\n\n')) {
+      out += line;
+      seen = seen.slice(-1) + line;
+    }
+  }
+  return out;
+}
+
+/** The words of a line that are all it has, if they are the beginnings and ends of sections. */
+function standaloneTags(line: string, words: ProtectedWords): string | undefined {
+  const found = words.find(line);
+  if (found.length === 0 || found.some(({ tag }) => tag.kind === 'field' || tag.kind === 'raw')) {
+    return undefined;
+  }
+  let rest = line;
+  for (const { start, end } of found.toReversed()) rest = rest.slice(0, start) + rest.slice(end);
+  return rest.trim() === ''
+    ? found.map(({ start, end }) => line.slice(start, end)).join('')
+    : undefined;
+}

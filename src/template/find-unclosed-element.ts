@@ -1,0 +1,35 @@
+import { placeOf } from './template-problem.ts';
+
+/** No part of it goes beyond the next `<`, so that a source without `>` costs no more than another. */
+const MJML_TAG = /<(\/?)(mjml|mj-[\w-]+)\b((?:"[^"<]*"|'[^'<]*'|[^"'<>])*)>/gi;
+
+/**
+ * The first MJML element that is not closed, or that is closed without having been opened. MJML
+ * itself would silently drop everything after it.
+ */
+export function findUnclosedElement(mjml: string): { name: string; line: number } | undefined {
+  const source = blankComments(mjml);
+  const open: { name: string; at: number }[] = [];
+  for (const match of source.matchAll(MJML_TAG)) {
+    const [, slash, name = '', attributes = ''] = match;
+    if (slash === '/') {
+      const last = open.pop();
+      if (last === undefined) return { name, line: placeOf(source, match.index).line };
+      if (last.name !== name) return { name: last.name, line: placeOf(source, last.at).line };
+    } else if (!attributes.endsWith('/')) open.push({ name, at: match.index });
+  }
+  const last = open.at(-1);
+  return last === undefined ? undefined : { name: last.name, line: placeOf(source, last.at).line };
+}
+
+function blankComments(source: string): string {
+  let out = '';
+  let from = 0;
+  for (let start = source.indexOf('<!--'); start !== -1; start = source.indexOf('<!--', from)) {
+    const end = source.indexOf('-->', start);
+    if (end === -1) break;
+    out += source.slice(from, start) + source.slice(start, end + 3).replace(/[^\n]/g, ' ');
+    from = end + 3;
+  }
+  return out + source.slice(from);
+}

@@ -1,0 +1,197 @@
+import { type Token, Tokenizer, TokenizerMode } from 'parse5';
+
+/** Characters of the document, where a field's value may stand as escaped HTML. */
+export interface TextRange {
+  readonly kind: 'text';
+  readonly start: number;
+  readonly end: number;
+  /** Sections begin and end in the same scope: the document, one `<title>`, one conditional comment. */
+  readonly scope: string;
+  /** False where markup has no meaning, or is read by Outlook only: a raw field is escaped there. */
+  readonly markup: boolean;
+}
+
+/** The value of an attribute, without its quotes. */
+export interface AttributeRange {
+  readonly kind: 'attribute';
+  readonly start: number;
+  readonly end: number;
+  readonly element: string;
+  readonly name: string;
+  /** Only a quoted value takes fields. */
+  readonly quoted: boolean;
+  /** Character references resolved. */
+  readonly value: string;
+  /** Other attributes of the element by lower-case name. */
+  readonly siblings: ReadonlyMap<string, string>;
+}
+
+export interface HtmlMap {
+  /** In order of `start`, without overlap. What lies in none of them takes no field. */
+  readonly ranges: readonly (TextRange | AttributeRange)[];
+  /** What stands at an offset outside the ranges, in words. */
+  describe(offset: number): string;
+  /** Offset after the `<body>` tag, or where the content begins if there is none. */
+  readonly bodyStart: number;
+  /** Offset of `</body>`, or the end. */
+  readonly bodyEnd: number;
+}
+
+interface Refused {
+  readonly start: number;
+  readonly end: number;
+  readonly what: string;
+}
+
+const RAW_TEXT = new Set(['style', 'script', 'xmp', 'iframe', 'noembed', 'noframes']);
+const PLAIN_CONTENT = new Set(['title', 'textarea']);
+
+/** Outlook reads the inside of `<!--[if …]> … <![endif]-->`; everything else takes it for a comment. */
+const CONDITIONAL = /^<!--\[if[^\]]*\]>([\s\S]*)<!\[endif\]-->$/;
+
+/**
+ * Finds out with the tokenizer of the HTML standard what each place of a document is. Tags and
+ * attributes that the standard would read differently depending on a value cannot come out of it as
+ * a range: a range is text between tags, or the value of an attribute.
+ */
+export function mapHtml(html: string): HtmlMap {
+  const mapper = new HtmlMapper(html);
+  mapper.run(html, 0, 'document', true);
+  return mapper;
+}
+
+class HtmlMapper implements HtmlMap {
+  readonly ranges: (TextRange | AttributeRange)[] = [];
+  readonly #refused: Refused[] = [];
+  readonly #html: string;
+  bodyStart = 0;
+  bodyEnd: number;
+  #bodySeen = false;
+
+  constructor(html: string) {
+    this.#html = html;
+    this.bodyEnd = html.length;
+  }
+
+  describe(offset: number): string {
+    const found = this.#refused.findLast((range) => range.start <= offset && offset < range.end);
+    return found?.what ?? 'a tag that is not complete';
+  }
+
+  /** Tokenizes a part of the document that begins at `base`. */
+  run(part: string, base: number, scope: string, markup: boolean): void {
+    let inside = '';
+    const tokenizer = new Tokenizer(
+      { sourceCodeLocationInfo: true },
+      {
+        onCharacter: (token) => this.#text(token, base, inside, scope, markup),
+        onWhitespaceCharacter: (token) => this.#text(token, base, inside, scope, markup),
+        onNullCharacter: () => {},
+        onStartTag: (token) => {
+          this.#startTag(token, base);
+          if (scope === 'document') this.#openBody(token);
+          inside = token.tagName;
+          if (PLAIN_CONTENT.has(inside)) tokenizer.state = TokenizerMode.RCDATA;
+          else if (inside === 'script') tokenizer.state = TokenizerMode.SCRIPT_DATA;
+          else if (inside === 'plaintext') tokenizer.state = TokenizerMode.PLAINTEXT;
+          else if (RAW_TEXT.has(inside)) tokenizer.state = TokenizerMode.RAWTEXT;
+          else inside = '';
+          if (inside !== '') inside += `@${base + (token.location?.startOffset ?? 0)}`;
+        },
+        onEndTag: (token) => {
+          inside = '';
+          this.#refuse(token, base, 'a closing tag');
+          if (scope === 'document') this.#closeBody(token);
+        },
+        onComment: (token) => this.#comment(token, base),
+        onDoctype: (token) => {
+          this.#refuse(token, base, 'the doctype');
+          if (scope === 'document') this.#contentFrom(token);
+        },
+        onEof: () => {},
+      },
+    );
+    tokenizer.write(part, true);
+  }
+
+  #openBody(token: Token.TagToken): void {
+    if (token.tagName === 'html' || token.tagName === 'body') this.#contentFrom(token);
+    if (token.tagName === 'body') this.#bodySeen = true;
+  }
+
+  #closeBody(token: Token.TagToken): void {
+    if (token.tagName === 'head') this.#contentFrom(token);
+    else if (token.tagName === 'body') this.bodyEnd = token.location?.startOffset ?? this.bodyEnd;
+  }
+
+  /** The content begins after this token, unless a `<body>` has said so already. */
+  #contentFrom(token: Token.Token): void {
+    if (!this.#bodySeen) this.bodyStart = token.location?.endOffset ?? this.bodyStart;
+  }
+
+  #refuse(token: Token.Token, base: number, what: string): void {
+    const { location } = token;
+    if (location === null) return;
+    const [start, end] = [base + location.startOffset, base + location.endOffset];
+    this.#refused.push({ start, end, what });
+  }
+
+  #text(
+    token: Token.CharacterToken,
+    base: number,
+    inside: string,
+    scope: string,
+    markup: boolean,
+  ): void {
+    const element = inside.slice(0, inside.indexOf('@'));
+    if (inside !== '' && !PLAIN_CONTENT.has(element)) {
+      this.#refuse(token, base, `<${element}>`);
+      return;
+    }
+    const { location } = token;
+    if (location === null) return;
+    const [start, end] = [base + location.startOffset, base + location.endOffset];
+    const own = inside === '' ? scope : inside;
+    const last = this.ranges.at(-1);
+    if (last?.kind === 'text' && last.end === start && last.scope === own) {
+      this.ranges[this.ranges.length - 1] = { ...last, end };
+    } else {
+      this.ranges.push({ kind: 'text', start, end, scope: own, markup: markup && inside === '' });
+    }
+  }
+
+  #startTag(token: Token.TagToken, base: number): void {
+    this.#refuse(token, base, `the tag <${token.tagName}>, outside a quoted attribute value`);
+    const siblings = new Map(token.attrs.map(({ name, value }) => [name.toLowerCase(), value]));
+    for (const { name, value } of token.attrs) {
+      const location = token.location?.attrs?.[name];
+      if (location === undefined) continue;
+      const [start, end] = [base + location.startOffset, base + location.endOffset];
+      const written = /^[^=]*=\s*(["']?)/.exec(this.#html.slice(start, end));
+      if (written === null) continue;
+      const quote = written[1] ?? '';
+      this.ranges.push({
+        kind: 'attribute',
+        start: start + written[0].length,
+        end: end - quote.length,
+        quoted: quote !== '',
+        element: token.tagName,
+        name: name.toLowerCase(),
+        value,
+        siblings,
+      });
+    }
+  }
+
+  #comment(token: Token.CommentToken, base: number): void {
+    this.#refuse(token, base, 'a comment');
+    const { location } = token;
+    if (location === null) return;
+    const start = base + location.startOffset;
+    const whole = this.#html.slice(start, base + location.endOffset);
+    const inner = CONDITIONAL.exec(whole)?.[1];
+    if (inner === undefined) return;
+    const innerBase = start + whole.indexOf(']>') + 2;
+    this.run(inner, innerBase, `conditional@${start}`, false);
+  }
+}

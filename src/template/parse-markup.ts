@@ -1,0 +1,114 @@
+import Mustache from 'mustache';
+import { guardTags, MarkupError } from './guard-tags.ts';
+import { MAX_FIELDS } from './template-limits.ts';
+
+/** A field where its value goes. `raw` is `{{{Name}}}` or `{{&Name}}`. */
+export interface MarkupField {
+  readonly type: 'field';
+  readonly name: string;
+  readonly raw: boolean;
+}
+
+/** `{{#Name}}…{{/Name}}` (shown when the value is filled) or `{{^Name}}…{{/Name}}` (when it is empty). */
+export interface MarkupSection {
+  readonly type: 'section';
+  readonly name: string;
+  readonly shown: 'filled' | 'empty';
+  readonly nodes: readonly MarkupNode[];
+}
+
+export type MarkupNode = string | MarkupField | MarkupSection;
+
+/** One tag of the source with its place, for work on the source that keeps everything else as it is. */
+export interface MarkupTag {
+  readonly kind: 'field' | 'raw' | 'filled' | 'empty' | 'close' | 'comment';
+  readonly name: string;
+  /** Offsets in the source, end exclusive. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Markup {
+  readonly nodes: readonly MarkupNode[];
+  /** Every tag in the order of the source, comments and closing tags included. */
+  readonly tags: readonly MarkupTag[];
+  /** Names of all fields, sections' included, in the order of their first use. */
+  readonly fields: readonly string[];
+}
+
+export type ParsedMarkup =
+  | { readonly ok: true; readonly markup: Markup }
+  | { readonly ok: false; readonly error: MarkupError };
+
+/** Mustache's token: symbol, value, start, end; a section's also has its inside and where its closing tag starts. */
+type Token = [string, string, number, number, unknown?, unknown?];
+
+/**
+ * Parses personalization markup: Mustache without partials and delimiter changes, names flat and as
+ * people write them. Never throws for what a source holds; the error names rule, line and column.
+ */
+export function parseMarkup(source: string): ParsedMarkup {
+  if (!source.includes('{{')) {
+    const nodes = source === '' ? [] : [source];
+    return { ok: true, markup: { nodes, tags: [], fields: [] } };
+  }
+  try {
+    guardTags(source);
+    const reader = new TokenReader(source);
+    const nodes = reader.read(parseTokens(source));
+    const fields = Array.from(new Set(reader.names));
+    if (fields.length > MAX_FIELDS) {
+      throw new MarkupError('too-many-fields', `has more than ${MAX_FIELDS} fields`);
+    }
+    return { ok: true, markup: { nodes, tags: reader.tags, fields } };
+  } catch (error) {
+    if (error instanceof MarkupError) return { ok: false, error };
+    throw error;
+  }
+}
+
+/** Mustache's own parser, without the cache in which it would keep every source for ever. */
+function parseTokens(source: string): Token[] {
+  const writer = Object.assign(new Mustache.Writer(), { templateCache: undefined });
+  return writer.parse(source, ['{{', '}}']) as Token[];
+}
+
+class TokenReader {
+  readonly names: string[] = [];
+  readonly tags: MarkupTag[] = [];
+  readonly #source: string;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  read(tokens: readonly Token[]): MarkupNode[] {
+    const nodes: MarkupNode[] = [];
+    for (const token of tokens) {
+      const [symbol, value, start, end] = token;
+      if (symbol === 'text') nodes.push(value);
+      else if (symbol === '!') this.tags.push({ kind: 'comment', name: '', start, end });
+      else if (symbol === '#' || symbol === '^') nodes.push(this.#section(token));
+      else nodes.push(this.#field(token));
+    }
+    return nodes;
+  }
+
+  #field([symbol, name, start, end]: Token): MarkupField {
+    const raw = symbol === '&';
+    this.names.push(name);
+    this.tags.push({ kind: raw ? 'raw' : 'field', name, start, end });
+    return { type: 'field', name, raw };
+  }
+
+  #section([symbol, name, start, end, children, closeStart]: Token): MarkupSection {
+    const shown = symbol === '#' ? 'filled' : 'empty';
+    this.names.push(name);
+    this.tags.push({ kind: shown, name, start, end });
+    const nodes = this.read(children as Token[]);
+    const close = closeStart as number;
+    const closeEnd = this.#source.indexOf('}}', close) + 2;
+    this.tags.push({ kind: 'close', name, start: close, end: closeEnd });
+    return { type: 'section', name, shown, nodes };
+  }
+}

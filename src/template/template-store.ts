@@ -1,0 +1,198 @@
+import { sql } from 'kysely';
+import { announceChange } from '../foundation/database/announce.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId, PersonId, TemplateId } from '../foundation/ids.ts';
+import type { CompiledTemplate } from './compiled-template.ts';
+import type { FieldSettings, TemplateSource } from './template-source.ts';
+
+type Kysely = Database['kysely'];
+
+/** Topic of announcements about templates; the key is `templateKey`. */
+export const templateTopic = 'template';
+
+/** Names a template in announcements; ids hold no `/`. */
+export function templateKey(accountId: AccountId, templateId: TemplateId): string {
+  return `${accountId}/${templateId}`;
+}
+
+/** The version of a template that is sent now, without what it is rendered from. */
+export interface PublishedRow {
+  readonly version: number;
+  readonly senderAddress: string | undefined;
+  readonly createdByEmail: string;
+  readonly freshnessSeconds: number;
+  /** By name, as declared; `constructor` is a name like any other. */
+  readonly fields: ReadonlyMap<string, FieldSettings>;
+}
+
+/** The published version of a template that is not removed, or undefined. */
+export async function readPublished(
+  kysely: Kysely,
+  accountId: AccountId,
+  templateId: TemplateId,
+): Promise<PublishedRow | undefined> {
+  const { rows } = await sql<{
+    version: number;
+    sender_address: string | null;
+    email: string;
+    freshness_seconds: number;
+    fields: Record<string, FieldSettings> | null;
+  }>`
+    select v.version, v.sender_address, p.email, v.freshness_seconds, v.source -> 'fields' as fields
+    from template t
+    join template_version v
+      on v.account_id = t.account_id and v.template_id = t.id and v.version = t.published_version
+    join person p on p.id = t.created_by
+    where t.account_id = ${accountId} and v.account_id = ${accountId} and t.id = ${templateId}
+      and t.removed_at is null`.execute(kysely);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  return {
+    version: row.version,
+    senderAddress: row.sender_address ?? undefined,
+    createdByEmail: row.email,
+    freshnessSeconds: row.freshness_seconds,
+    fields: new Map(Object.entries(row.fields ?? {})),
+  };
+}
+
+/** What one version is rendered from, of a removed template too; `size` is its length as JSON text. */
+export async function readCompiled(
+  kysely: Kysely,
+  accountId: AccountId,
+  templateId: TemplateId,
+  version: number,
+): Promise<{ readonly compiled: CompiledTemplate; readonly size: number } | undefined> {
+  const { rows } = await sql<{ compiled: string }>`
+    select compiled::text as compiled from template_version
+    where account_id = ${accountId} and template_id = ${templateId} and version = ${version}`.execute(
+    kysely,
+  );
+  const [row] = rows;
+  return (
+    row && { compiled: JSON.parse(row.compiled) as CompiledTemplate, size: row.compiled.length }
+  );
+}
+
+/** A template as the set-up sees it: its settings and the content of its published version. */
+export interface TemplateRow {
+  readonly id: TemplateId;
+  readonly name: string;
+  readonly createdBy: PersonId;
+  readonly removed: boolean;
+  /** Of the published version. */
+  readonly contentHash: Buffer | undefined;
+  /** The highest version, 0 where there is none. */
+  readonly latestVersion: number;
+}
+
+/** The templates of an account, removed ones too, by id. */
+export async function readTemplates(kysely: Kysely, accountId: AccountId): Promise<TemplateRow[]> {
+  const { rows } = await sql<{
+    id: TemplateId;
+    name: string;
+    created_by: PersonId;
+    removed: boolean;
+    content_hash: Buffer | null;
+    latest_version: number;
+  }>`
+    select t.id, t.name, t.created_by, t.removed_at is not null as removed, v.content_hash,
+      (select coalesce(max(l.version), 0) from template_version l
+       where l.account_id = ${accountId} and l.template_id = t.id) as latest_version
+    from template t
+    left join template_version v
+      on v.account_id = ${accountId} and v.template_id = t.id and v.version = t.published_version
+    where t.account_id = ${accountId}
+    order by t.id`.execute(kysely);
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    createdBy: row.created_by,
+    removed: row.removed,
+    contentHash: row.content_hash ?? undefined,
+    latestVersion: row.latest_version,
+  }));
+}
+
+/** Writes the settings of a template, new or not; one that was removed is there again. Tells all nodes at commit. */
+export async function saveTemplate(
+  transaction: Kysely,
+  template: {
+    readonly accountId: AccountId;
+    readonly id: TemplateId;
+    readonly name: string;
+    readonly createdBy: PersonId;
+  },
+): Promise<void> {
+  const { accountId, id, name, createdBy } = template;
+  await transaction
+    .insertInto('template')
+    .values({ account_id: accountId, id, name, created_by: createdBy })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'id'])
+        .doUpdateSet({ name, created_by: createdBy, removed_at: null }),
+    )
+    .execute();
+  await announceChange(transaction, templateTopic, templateKey(accountId, id));
+}
+
+/** A version to be written: never changed afterwards. */
+export interface NewVersion {
+  readonly accountId: AccountId;
+  readonly templateId: TemplateId;
+  readonly contentHash: Buffer;
+  readonly senderAddress: string | undefined;
+  readonly freshnessSeconds: number;
+  readonly source: TemplateSource;
+  readonly compiled: CompiledTemplate;
+}
+
+/**
+ * Writes the next version of a template and publishes it, and tells all nodes at commit.
+ * @returns its number
+ */
+export async function publishVersion(transaction: Kysely, version: NewVersion): Promise<number> {
+  const { accountId, templateId } = version;
+  const number = await writeVersion(transaction, version);
+  await transaction
+    .updateTable('template')
+    .set({ published_version: number })
+    .where('account_id', '=', accountId)
+    .where('id', '=', templateId)
+    .execute();
+  await announceChange(transaction, templateTopic, templateKey(accountId, templateId));
+  return number;
+}
+
+/**
+ * Writes the next version of a template without publishing it.
+ * @returns its number
+ */
+export async function writeVersion(transaction: Kysely, version: NewVersion): Promise<number> {
+  const { accountId, templateId } = version;
+  const { rows } = await sql<{ version: number }>`
+    insert into template_version
+      (account_id, template_id, version, content_hash, sender_address, freshness_seconds, source, compiled)
+    select ${accountId}, ${templateId}, coalesce(max(version), 0) + 1, ${version.contentHash},
+      ${version.senderAddress ?? null}, ${version.freshnessSeconds},
+      ${JSON.stringify(version.source)}::jsonb, ${JSON.stringify(version.compiled)}::jsonb
+    from template_version where account_id = ${accountId} and template_id = ${templateId}
+    returning version`.execute(transaction);
+  return rows[0]?.version ?? 1;
+}
+
+/** Takes a template out of use; its versions stay for the messages accepted with them. Tells all nodes at commit. */
+export async function removeTemplate(
+  transaction: Kysely,
+  accountId: AccountId,
+  templateId: TemplateId,
+): Promise<void> {
+  await transaction
+    .updateTable('template')
+    .set({ removed_at: new Date() })
+    .where('account_id', '=', accountId)
+    .where('id', '=', templateId)
+    .execute();
+  await announceChange(transaction, templateTopic, templateKey(accountId, templateId));
+}

@@ -1,0 +1,99 @@
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId, MessageId } from '../foundation/ids.ts';
+import {
+  claimPending,
+  noteAttempt,
+  type PendingDelivery,
+  releaseClaims,
+} from './delivery-store.ts';
+import { noteHealth, pauseEndpoint, readSendable } from './endpoint-store.ts';
+import { postWebhook } from './post-webhook.ts';
+import type { PublicNetworks } from './public-networks.ts';
+import type { SecretBox } from './secret-box.ts';
+import { signWebhook } from './sign-webhook.ts';
+
+const day = 24 * 60 * 60 * 1000;
+/** An event is tried for so long; an endpoint that failed for so long is paused. */
+const patience = 3 * day;
+
+export interface DeliverWebhooksParts {
+  readonly database: Database;
+  readonly box: SecretBox;
+  readonly networks: PublicNetworks;
+}
+
+/** A job: the events of one message that wait for one endpoint. */
+export interface WebhookJob {
+  readonly accountId: AccountId;
+  readonly endpointId: string;
+  readonly messageId: MessageId;
+}
+
+/**
+ * Delivers what waits for an endpoint of one message, one after the other. Nothing is sent before what comes before it.
+ * @throws where an event was not taken, so that the job comes again later
+ */
+export async function deliverWebhooks(parts: DeliverWebhooksParts, job: WebhookJob): Promise<void> {
+  const { kysely } = parts.database;
+  const { accountId, endpointId, messageId } = job;
+  for (;;) {
+    const claimed = await claimPending(kysely, accountId, endpointId, messageId);
+    if (claimed.length === 0) return;
+    try {
+      for (const delivery of claimed) if (!(await deliverOne(parts, job, delivery))) return;
+    } finally {
+      const ids = claimed.map(({ eventId }) => eventId);
+      await releaseClaims(kysely, accountId, endpointId, ids);
+    }
+  }
+}
+
+/** @returns false where the endpoint takes nothing now: its events wait for it to be resumed, which makes jobs anew */
+async function deliverOne(
+  parts: DeliverWebhooksParts,
+  { accountId, endpointId, messageId }: WebhookJob,
+  delivery: PendingDelivery,
+): Promise<boolean> {
+  const { kysely } = parts.database;
+  const endpoint = await readSendable(kysely, parts.box, accountId, endpointId);
+  if (endpoint === undefined || endpoint.paused) return false;
+  const request = bodyOf(delivery, messageId);
+  const timestamp = Math.floor(Date.now() / 1_000);
+  const headers = signWebhook(delivery.eventId, timestamp, request, endpoint.secrets);
+  const { status, text } = await postWebhook(endpoint.url, headers, request, parts.networks);
+  const taken = status >= 200 && status < 300;
+  const tooOld = !taken && delivery.age > patience;
+  const state = taken ? 'delivered' : tooOld ? 'failed' : 'pending';
+  const key = { accountId, endpointId, eventId: delivery.eventId };
+  await noteAttempt(kysely, key, { state, status, request, answer: text });
+  await noteHealth(kysely, accountId, endpointId, taken);
+  if (taken) return true;
+  const failedLong =
+    endpoint.failingSince !== null && Date.now() - endpoint.failingSince.getTime() > patience;
+  // RFC 9110 section 15.5.11: 410 says that nobody wants this any more.
+  if (status === 410 || failedLong) {
+    const reason = status === 410 ? 'it answered 410 Gone' : 'it took nothing for 3 days';
+    await pauseEndpoint(kysely, accountId, endpointId, reason);
+    return false;
+  }
+  if (!tooOld) throw new Error(status === 0 ? `no answer: ${text}` : `answered ${status}`);
+  return true;
+}
+
+/** The body (Standard Webhooks: type, timestamp, data). */
+function bodyOf(delivery: PendingDelivery, messageId: MessageId): string {
+  return JSON.stringify({
+    type: `message.${delivery.kind}`,
+    timestamp: delivery.at.toISOString(),
+    data: {
+      eventId: delivery.eventId,
+      messageId,
+      externalId: delivery.externalId,
+      templateId: delivery.templateId,
+      tag: delivery.tag,
+      recipient: delivery.recipient,
+      address: delivery.address,
+      detail: delivery.detail,
+    },
+  });
+}

@@ -1,0 +1,227 @@
+import { sql } from 'kysely';
+import type { FeedWindow } from '../feedback/feed/event-feed-store.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId, MessageId } from '../foundation/ids.ts';
+
+type Kysely = Database['kysely'];
+
+/** An event that an endpoint is to hear of, with what its body says. */
+export interface PendingDelivery {
+  readonly eventId: string;
+  readonly kind: string;
+  readonly recipient: number | null;
+  readonly at: Date;
+  readonly detail: Readonly<Record<string, unknown>>;
+  readonly attempts: number;
+  /** Milliseconds since it is to be delivered. */
+  readonly age: number;
+  readonly templateId: string | null;
+  readonly tag: string | null;
+  readonly externalId: string | null;
+  /** Null: erased. */
+  readonly address: string | null;
+}
+
+/**
+ * Jobs are named by endpoint and message, and one delivers all that waits of its message.
+ * @param mode whether a job that waits after a failure goes on waiting (`preserve_run_at`) or runs now (`replace`)
+ */
+const addJobs = (mode: 'preserve_run_at' | 'replace') => sql`
+  graphile_worker.add_job('webhook',
+    json_build_object('accountId', d.account_id, 'endpointId', d.endpoint_id, 'messageId', d.message_id),
+    job_key => d.account_id || ' ' || d.endpoint_id || ' ' || d.message_id, job_key_mode => ${sql.lit(mode)}, max_attempts => 25)`;
+
+/** Writes a window's events for the endpoints that ask for them, and the jobs that deliver them, in one commit. */
+export async function enqueueWindow(
+  transaction: Kysely,
+  { from, until }: FeedWindow,
+): Promise<void> {
+  await sql`
+    with found as (
+      select m.account_id, m.id as event_id, m.id as message_id, m.retention_days, 'accepted' as kind, null::smallint as recipient,
+        m.accepted_at as at, '{}'::json as detail, m.tx
+      from message m where m.tx >= ${from}::xid8 and m.tx < ${until}::xid8
+      union all
+      select account_id, id, message_id, retention_days, kind, recipient, at,
+        (detail::jsonb - 'transcript')::json, tx
+      from message_event where tx >= ${from}::xid8 and tx < ${until}::xid8),
+    written as (
+      insert into webhook_delivery (account_id, endpoint_id, event_id, message_id, retention_days, kind, recipient, event_at, detail)
+      select f.account_id, w.id, f.event_id, f.message_id, f.retention_days, f.kind, f.recipient, f.at, f.detail
+      from found f join webhook_endpoint w on w.account_id = f.account_id and f.kind = any (w.kinds)
+      order by f.tx, f.at, f.event_id
+      on conflict do nothing
+      returning account_id, endpoint_id, message_id)
+    select ${addJobs('preserve_run_at')} from (select distinct account_id, endpoint_id, message_id from written) as d`.execute(
+    transaction,
+  );
+}
+
+/** Events that one claim takes; each may take as long as a request. */
+const mostClaimed = 8;
+
+/**
+ * Takes the next events of one message that wait for an endpoint, in order, so that no other job delivers beside this one.
+ * Empty where nothing waits or another job is at it.
+ */
+export async function claimPending(
+  kysely: Kysely,
+  accountId: AccountId,
+  endpointId: string,
+  messageId: MessageId,
+): Promise<PendingDelivery[]> {
+  const { rows } = await sql<PendingDelivery>`
+    with next as materialized (
+      select event_id, claimed_until from webhook_delivery
+      where account_id = ${accountId} and endpoint_id = ${endpointId} and message_id = ${messageId} and state = 'pending'
+      order by place limit ${mostClaimed} for update),
+    taken as (
+      update webhook_delivery d set claimed_until = now() + interval '3 minutes'
+      from next n
+      where d.account_id = ${accountId} and d.endpoint_id = ${endpointId} and d.event_id = n.event_id
+        and not exists (select from next where claimed_until > now())
+      returning d.*)
+    select d.event_id as "eventId", d.kind, d.recipient, d.event_at as at, d.detail, d.attempts,
+      extract(epoch from now() - d.due_since)::float8 * 1000 as age, m.template_id as "templateId", m.tag,
+      m.external_id as "externalId",
+      case when coalesce(d.recipient, 0) = 0 then m.content ->> 'to' else m.content -> 'cc' ->> (d.recipient - 1) end as address
+    from taken d
+    left join message m on m.account_id = d.account_id and m.id = d.message_id and m.retention_days = d.retention_days
+    order by d.place`.execute(kysely);
+  return rows;
+}
+
+/** Gives back what was claimed and not tried. */
+export async function releaseClaims(
+  kysely: Kysely,
+  accountId: AccountId,
+  endpointId: string,
+  eventIds: readonly string[],
+): Promise<void> {
+  await sql`
+    update webhook_delivery set claimed_until = null
+    where account_id = ${accountId} and endpoint_id = ${endpointId} and event_id = any (${eventIds}::uuid[])`.execute(
+    kysely,
+  );
+}
+
+/** Notes an attempt with its request and answer. */
+export async function noteAttempt(
+  kysely: Kysely,
+  key: { readonly accountId: AccountId; readonly endpointId: string; readonly eventId: string },
+  attempt: {
+    readonly state: 'pending' | 'delivered' | 'failed';
+    readonly status: number;
+    readonly request: string;
+    readonly answer: string;
+  },
+): Promise<void> {
+  await sql`
+    update webhook_delivery
+    set state = ${attempt.state}, claimed_until = null, attempts = attempts + 1, last_at = now(), last_status = ${attempt.status},
+      last_request = ${attempt.request}, last_answer = ${attempt.answer}
+    where account_id = ${key.accountId} and endpoint_id = ${key.endpointId} and event_id = ${key.eventId}`.execute(
+    kysely,
+  );
+}
+
+/** A line of an endpoint's log. */
+export interface LoggedDelivery {
+  readonly eventId: string;
+  readonly messageId: MessageId;
+  readonly kind: string;
+  readonly at: Date;
+  readonly state: 'pending' | 'delivered' | 'failed';
+  readonly attempts: number;
+  readonly lastAt: Date | null;
+  /** 0: no answer came. */
+  readonly lastStatus: number | null;
+  readonly lastRequest: string | null;
+  readonly lastAnswer: string | null;
+  /** For the next page. */
+  readonly place: string;
+}
+
+/** An endpoint's log, newest first. */
+export async function readLog(
+  kysely: Kysely,
+  accountId: AccountId,
+  endpointId: string,
+  options: {
+    readonly state?: string | undefined;
+    readonly before?: string | undefined;
+    readonly limit: number;
+  },
+): Promise<LoggedDelivery[]> {
+  const { rows } = await sql<LoggedDelivery>`
+    select event_id as "eventId", message_id as "messageId", kind, event_at as at, state, attempts, last_at as "lastAt",
+      last_status as "lastStatus", last_request as "lastRequest", last_answer as "lastAnswer", place::text
+    from webhook_delivery
+    where account_id = ${accountId} and endpoint_id = ${endpointId}
+      and (${options.state ?? null}::text is null or state = ${options.state ?? null})
+      and (${options.before ?? null}::bigint is null or place < ${options.before ?? null}::bigint)
+    order by place desc limit ${options.limit}`.execute(kysely);
+  return rows;
+}
+
+/**
+ * Delivers again: one event, or all of a time.
+ * @returns how many
+ */
+export async function replayDeliveries(
+  kysely: Kysely,
+  accountId: AccountId,
+  endpointId: string,
+  which: { readonly eventId: string } | { readonly from: Date; readonly until: Date },
+): Promise<number> {
+  const condition =
+    'eventId' in which
+      ? sql`event_id = ${which.eventId}`
+      : sql`event_at >= ${which.from} and event_at < ${which.until}`;
+  return await enqueue(
+    kysely,
+    sql`
+    update webhook_delivery set state = 'pending', due_since = now()
+    where account_id = ${accountId} and endpoint_id = ${endpointId} and ${condition}
+    returning account_id, endpoint_id, message_id`,
+  );
+}
+
+/** Makes jobs of what waited while an endpoint was paused. @returns how many events */
+export async function enqueuePending(
+  kysely: Kysely,
+  accountId: AccountId,
+  endpointId: string,
+): Promise<number> {
+  return await enqueue(
+    kysely,
+    sql`
+    update webhook_delivery set due_since = now()
+    where account_id = ${accountId} and endpoint_id = ${endpointId} and state = 'pending'
+    returning account_id, endpoint_id, message_id`,
+  );
+}
+
+async function enqueue(kysely: Kysely, update: ReturnType<typeof sql>): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    with changed as (${update}),
+    jobs as (
+      select ${addJobs('replace')} from (select distinct account_id, endpoint_id, message_id from changed) as d)
+    select (select count(*) from changed)::int as count, (select count(*) from jobs) as jobs`.execute(
+    kysely,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Takes old lines of the log away; what waits stays. */
+export async function removeOldDeliveries(kysely: Kysely): Promise<void> {
+  for (;;) {
+    const { numAffectedRows } = await sql`
+      delete from webhook_delivery where (account_id, endpoint_id, event_id) in (
+        select account_id, endpoint_id, event_id from webhook_delivery
+        where state <> 'pending' and last_at < now() - interval '30 days' limit 5000)`.execute(
+      kysely,
+    );
+    if (Number(numAffectedRows ?? 0n) < 5_000) return;
+  }
+}

@@ -1,0 +1,174 @@
+import { sql } from 'kysely';
+import type { Database } from '../foundation/database/open-database.ts';
+import { type AccountId, newId } from '../foundation/ids.ts';
+import type { SecretBox } from './secret-box.ts';
+import { newWebhookSecret } from './sign-webhook.ts';
+import type { WebhookKind } from './webhook-kinds.ts';
+
+type Kysely = Database['kysely'];
+
+/** An endpoint as people see it; its secrets are shown only when they are made. */
+export interface WebhookEndpoint {
+  readonly id: string;
+  readonly url: string;
+  readonly kinds: readonly WebhookKind[];
+  /** Since when no request succeeded; null: the last one did. */
+  readonly failingSince: Date | null;
+  readonly pausedAt: Date | null;
+  readonly pausedReason: string | null;
+  /** Until when the secret before the present one signs too. */
+  readonly previousUntil: Date | null;
+  readonly createdAt: Date;
+}
+
+/** What sending needs of an endpoint. */
+export interface SendableEndpoint {
+  readonly url: string;
+  readonly paused: boolean;
+  readonly failingSince: Date | null;
+  /** The present secret, and the one before it while it counts. */
+  readonly secrets: readonly string[];
+}
+
+const columns = sql`id, url, kinds, failing_since as "failingSince", paused_at as "pausedAt",
+  paused_reason as "pausedReason", previous_until as "previousUntil", created_at as "createdAt"`;
+
+/** Adds an endpoint. @returns its id and its secret, which is not shown again */
+export async function addEndpoint(
+  kysely: Kysely,
+  box: SecretBox,
+  accountId: AccountId,
+  endpoint: { readonly url: string; readonly kinds: readonly WebhookKind[] },
+): Promise<{ readonly id: string; readonly secret: string }> {
+  const id = newId();
+  const secret = newWebhookSecret();
+  await sql`
+    insert into webhook_endpoint (account_id, id, url, kinds, secret)
+    values (${accountId}, ${id}, ${endpoint.url}, ${endpoint.kinds}, ${box.seal(secret)})`.execute(
+    kysely,
+  );
+  return { id, secret };
+}
+
+/** Changes where an endpoint is and what it hears. @returns false where there is none */
+export async function changeEndpoint(
+  kysely: Kysely,
+  accountId: AccountId,
+  id: string,
+  endpoint: { readonly url: string; readonly kinds: readonly WebhookKind[] },
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update webhook_endpoint set url = ${endpoint.url}, kinds = ${endpoint.kinds}
+    where account_id = ${accountId} and id = ${id}`.execute(kysely);
+  return numAffectedRows === 1n;
+}
+
+/** Takes an endpoint and its log away. @returns false where there is none */
+export async function removeEndpoint(
+  kysely: Kysely,
+  accountId: AccountId,
+  id: string,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    delete from webhook_endpoint where account_id = ${accountId} and id = ${id}`.execute(kysely);
+  return numAffectedRows === 1n;
+}
+
+export async function listEndpoints(
+  kysely: Kysely,
+  accountId: AccountId,
+): Promise<WebhookEndpoint[]> {
+  const { rows } = await sql<WebhookEndpoint>`
+    select ${columns} from webhook_endpoint where account_id = ${accountId} order by id`.execute(
+    kysely,
+  );
+  return rows;
+}
+
+/**
+ * Gives an endpoint a new secret; for a day requests carry signatures of both, so that its receiver can change over.
+ * @returns the new secret, or undefined where there is no such endpoint
+ */
+export async function rotateSecret(
+  kysely: Kysely,
+  box: SecretBox,
+  accountId: AccountId,
+  id: string,
+): Promise<string | undefined> {
+  const secret = newWebhookSecret();
+  const { numAffectedRows } = await sql`
+    update webhook_endpoint
+    set previous_secret = secret, previous_until = now() + interval '1 day', secret = ${box.seal(secret)}
+    where account_id = ${accountId} and id = ${id}`.execute(kysely);
+  return numAffectedRows === 1n ? secret : undefined;
+}
+
+export async function readSendable(
+  kysely: Kysely,
+  box: SecretBox,
+  accountId: AccountId,
+  id: string,
+): Promise<SendableEndpoint | undefined> {
+  const { rows } = await sql<{
+    url: string;
+    paused: boolean;
+    failingSince: Date | null;
+    secret: Buffer;
+    previous: Buffer | null;
+  }>`
+    select url, paused_at is not null as paused, failing_since as "failingSince", secret,
+      case when previous_until > now() then previous_secret end as previous
+    from webhook_endpoint where account_id = ${accountId} and id = ${id}`.execute(kysely);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const sealed = row.previous === null ? [row.secret] : [row.secret, row.previous];
+  const { url, paused, failingSince } = row;
+  return { url, paused, failingSince, secrets: sealed.map((bytes) => box.open(bytes)) };
+}
+
+/** Notes whether the endpoint's last request succeeded. */
+export async function noteHealth(
+  kysely: Kysely,
+  accountId: AccountId,
+  id: string,
+  healthy: boolean,
+): Promise<void> {
+  await sql`
+    update webhook_endpoint set failing_since = case when ${healthy}::boolean then null else now() end
+    where account_id = ${accountId} and id = ${id} and (failing_since is null) <> ${healthy}::boolean`.execute(
+    kysely,
+  );
+}
+
+/** Stops deliveries to an endpoint; events go on to be kept for it. */
+export async function pauseEndpoint(
+  kysely: Kysely,
+  accountId: AccountId,
+  id: string,
+  reason: string,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update webhook_endpoint set paused_at = now(), paused_reason = ${reason}
+    where account_id = ${accountId} and id = ${id} and paused_at is null`.execute(kysely);
+  return numAffectedRows === 1n;
+}
+
+/** Lets deliveries go on. The caller enqueues what waited. */
+export async function unpauseEndpoint(
+  kysely: Kysely,
+  accountId: AccountId,
+  id: string,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update webhook_endpoint set paused_at = null, paused_reason = null, failing_since = null
+    where account_id = ${accountId} and id = ${id}`.execute(kysely);
+  return numAffectedRows === 1n;
+}
+
+/** True where any account has an endpoint. */
+export async function anyEndpoint(kysely: Kysely): Promise<boolean> {
+  const { rows } = await sql<{
+    found: boolean;
+  }>`select exists (select from webhook_endpoint) as found`.execute(kysely);
+  return rows[0]?.found ?? false;
+}

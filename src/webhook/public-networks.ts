@@ -1,0 +1,82 @@
+import { BlockList, isIP, isIPv4 } from 'node:net';
+
+/** Networks that are not the public internet (IANA special-purpose address registries, RFC 6890). */
+const specialNetworks = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '::/96',
+  '64:ff9b::/96',
+  '64:ff9b:1::/48',
+  '100::/64',
+  '2001::/23',
+  '2001:db8::/32',
+  '2002::/16',
+  '3fff::/20',
+  '5f00::/16',
+  'fc00::/7',
+  'fe80::/10',
+  'fec0::/10',
+  'ff00::/8',
+] as const;
+
+/** Tells addresses that may be asked from those inside somebody's network. */
+export class PublicNetworks {
+  readonly #special = listOf(specialNetworks);
+  readonly #allowed: BlockList;
+
+  /** @param allowed networks that may be asked although they are not public */
+  constructor(allowed: readonly string[]) {
+    this.#allowed = listOf(allowed);
+  }
+
+  /** True for an address of the public internet, or of a network that the operator allows. */
+  allows(address: string): boolean {
+    const plain = unmapped(address);
+    const family = isIP(plain);
+    if (family === 0) return false;
+    const type = family === 4 ? 'ipv4' : 'ipv6';
+    return this.#allowed.check(plain, type) || !this.#special.check(plain, type);
+  }
+
+  /** True for an address that the operator allows by name; there plain http will do. */
+  isTrusted(address: string): boolean {
+    const plain = unmapped(address);
+    const family = isIP(plain);
+    return family !== 0 && this.#allowed.check(plain, family === 4 ? 'ipv4' : 'ipv6');
+  }
+}
+
+/** An IPv4 address written as IPv6 (RFC 4291 section 2.5.5.2) is that IPv4 address. */
+function unmapped(address: string): string {
+  const lower = address.toLowerCase().split('%')[0] ?? '';
+  const dotted = /^(?:0*:)*:?(?:0*:)*ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(lower)?.[1];
+  if (dotted !== undefined) return dotted;
+  const hex = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(lower);
+  if (hex === null) return lower;
+  const number =
+    (Number.parseInt(hex[1] ?? '', 16) * 65_536 + Number.parseInt(hex[2] ?? '', 16)) >>> 0;
+  return [24, 16, 8, 0].map((shift) => (number >>> shift) & 255).join('.');
+}
+
+function listOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [base = '', bits] = network.split('/');
+    const type = isIPv4(base) ? 'ipv4' : 'ipv6';
+    list.addSubnet(base, Number(bits ?? (type === 'ipv4' ? 32 : 128)), type);
+  }
+  return list;
+}

@@ -1,0 +1,137 @@
+import { Logger, type Runner, run, runMigrations } from 'graphile-worker';
+import type { Follower } from '../feedback/feed/event-feed.ts';
+import { type Database, openDatabase } from '../foundation/database/open-database.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import type { Log } from '../foundation/log.ts';
+import type { MasterKey } from '../foundation/master-key.ts';
+import { deliverWebhooks, type WebhookJob } from './deliver-webhooks.ts';
+import {
+  enqueuePending,
+  enqueueWindow,
+  removeOldDeliveries,
+  replayDeliveries,
+} from './delivery-store.ts';
+import { anyEndpoint, unpauseEndpoint } from './endpoint-store.ts';
+import { PublicNetworks } from './public-networks.ts';
+import { SecretBox } from './secret-box.ts';
+
+const concurrency = 8;
+const hour = 60 * 60 * 1000;
+
+export interface WebhookParts {
+  readonly database: Database;
+  readonly log: Log;
+  readonly key: MasterKey;
+  /** Networks that may be asked although they are not public. */
+  readonly allowedNetworks: readonly string[];
+}
+
+/** Webhooks as the rest of the service sees them. */
+export interface Webhooks {
+  /** For the stores of endpoints, which hold secrets. */
+  readonly box: SecretBox;
+  readonly networks: PublicNetworks;
+  readonly follower: Follower;
+  /** Begins to deliver where any account has an endpoint; else with the first event of one. */
+  start(): Promise<void>;
+  /** Finishes the requests under way. */
+  stop(): Promise<void>;
+  /** Lets a paused endpoint's events go. @returns false where there is no such endpoint */
+  resume(accountId: AccountId, endpointId: string): Promise<boolean>;
+  /** Delivers again. @returns how many events */
+  replay: (
+    accountId: AccountId,
+    endpointId: string,
+    which: Parameters<typeof replayDeliveries>[3],
+  ) => Promise<number>;
+}
+
+/** Connects the parts of webhooks; the jobs run on a few connections of their own. */
+export function createWebhooks(parts: WebhookParts): Webhooks {
+  const { database, log } = parts;
+  const box = new SecretBox(parts.key);
+  const networks = new PublicNetworks(parts.allowedNetworks);
+  let jobs: Promise<void> | undefined;
+  let migrated: Promise<void> | undefined;
+  let own: Database | undefined;
+  let runner: Runner | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const logger = new Logger(() => (level, message, meta) => {
+    log.debug({ level, ...meta }, message);
+  });
+  const migrate = (): Promise<void> => {
+    migrated ??= runMigrations({ pgPool: database.pool, logger }).catch((error: unknown) => {
+      migrated = undefined;
+      throw error;
+    });
+    return migrated;
+  };
+  const startJobs = async (): Promise<void> => {
+    await migrate();
+    own = openDatabase(database.settings, {
+      applicationName: 'signalpost jobs',
+      connections: concurrency + 2,
+    });
+    runner = await run({
+      pgPool: own.pool,
+      concurrency,
+      noHandleSignals: true,
+      pollInterval: 1_000,
+      parsedCronItems: [],
+      logger,
+      taskList: {
+        webhook: (payload) => deliverWebhooks({ database, box, networks }, payload as WebhookJob),
+      },
+    });
+    timer = setInterval(() => {
+      removeOldDeliveries(database.kysely).catch((error: unknown) =>
+        log.warn({ err: error }, 'old webhook deliveries cannot be removed now'),
+      );
+    }, hour);
+    timer.unref();
+  };
+  const ensureJobs = (): Promise<void> => {
+    jobs ??= startJobs().catch((error: unknown) => {
+      jobs = undefined;
+      throw error;
+    });
+    return jobs;
+  };
+  return {
+    box,
+    networks,
+    follower: {
+      name: 'webhook',
+      async follow(transaction, window) {
+        if (!(await anyEndpoint(transaction))) return;
+        await ensureJobs();
+        await enqueueWindow(transaction, window);
+      },
+    },
+    async start() {
+      try {
+        if (await anyEndpoint(database.kysely)) await ensureJobs();
+      } catch (error) {
+        log.warn({ err: error }, 'webhooks cannot be delivered now; with the next event they can');
+      }
+    },
+    async stop() {
+      clearInterval(timer);
+      await jobs?.catch(() => undefined);
+      await runner?.stop();
+      await own?.close();
+    },
+    async resume(accountId, endpointId) {
+      await migrate();
+      return await database.kysely.transaction().execute(async (transaction) => {
+        if (!(await unpauseEndpoint(transaction, accountId, endpointId))) return false;
+        await enqueuePending(transaction, accountId, endpointId);
+        return true;
+      });
+    },
+    async replay(accountId, endpointId, which) {
+      await migrate();
+      return await replayDeliveries(database.kysely, accountId, endpointId, which);
+    },
+  };
+}

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { after, test } from 'node:test';
+import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
+import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
+import { createLog } from '../../src/foundation/log.ts';
+import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
+import { DomainCare } from '../../src/sender/domain-care.ts';
+import { readDomain } from '../../src/sender/sending-domain-store.ts';
+import { serviceNames } from '../../src/sender/service-names.ts';
+import { bodyWith, SendClient } from '../../test/support/send-client.ts';
+import { getToken, openShop } from '../../test/support/shop.ts';
+import { TestAuthority } from '../../test/support/test-certificates.ts';
+import { createTestDatabase } from '../../test/support/test-database.ts';
+import { TestDns } from '../../test/support/test-dns.ts';
+import { TestMx } from '../../test/support/test-mx.ts';
+import { startTestService, testKey } from '../../test/support/test-service.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+import { OpenDkim } from '../support/start-opendkim.ts';
+import { type Postfix, startPostfix } from '../support/start-postfix.ts';
+
+const { url: databaseUrl, database } = await createTestDatabase();
+const zones = await new TestDns().start();
+const authority = new TestAuthority();
+// It takes a free port, which all other servers share at addresses of their own.
+const busy = await new TestMx({
+  address: '127.0.0.20',
+  port: 0,
+  onConnect: () => '421 4.3.2 Busy',
+}).start();
+const { port } = busy;
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const taken = (server.address() as { port: number }).port;
+  await new Promise((resolve) => server.close(resolve));
+  return taken;
+}
+
+const milter = new OpenDkim(await freePort());
+
+/** Answers Postfix's policy questions: a client is put off at first. */
+async function startGreylist(): Promise<number> {
+  const seen = new Set<string>();
+  const server = createServer((socket) => {
+    let text = '';
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk) => {
+      text += chunk.toString();
+      if (!text.endsWith('\n\n')) return;
+      const recipient = /^recipient=(.*)$/m.exec(text)?.[1] ?? '';
+      text = '';
+      const known = seen.has(recipient);
+      seen.add(recipient);
+      socket.write(
+        `action=${known ? 'dunno' : 'defer_if_permit 4.2.0 Greylisted, come back in 5 seconds'}\n\n`,
+      );
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  after(() => server.close());
+  return (server.address() as { port: number }).port;
+}
+
+const service = await startTestService({
+  databaseUrl,
+  environment: {
+    DELIVERY: 'direct',
+    SMTP_HOSTNAME: 'mail.sender.test',
+    DNS_SERVERS: zones.server,
+    DIRECT_PORT: String(port),
+    DIRECT_LOOPBACK: '1',
+    DIRECT_SOURCES: '127.0.0.77=mail.sender.test',
+  },
+});
+const postfixes = new Map<string, Postfix>();
+
+async function startReceiver(
+  domain: string,
+  place: number,
+  settings: readonly string[],
+): Promise<void> {
+  const address = `127.0.0.${place}`;
+  const host = `mx.${domain}`;
+  zones.set(host, { A: [address] }).set(domain, { MX: [[10, host]] });
+  const certificate = authority.issue([host]);
+  postfixes.set(domain, await startPostfix({ address, port, domain, certificate, settings }));
+}
+
+const shop = await openShop(database);
+const client = new SendClient(service, await getToken(service, shop));
+const keys = new DkimKeyStore(testKey);
+const care = new DomainCare({
+  database,
+  dns: new DnsClient([parseDnsServer(zones.server)]),
+  keys,
+  service: serviceNames(service.config),
+  log: createLog('silent'),
+});
+await care.add(shop.id, 'shop.test', { ed25519: true });
+const domain = await readDomain(database.kysely, shop.id, 'shop.test');
+assert.ok(domain);
+const records = await care.records(domain);
+for (const { name, type, value } of records) {
+  const zone = zones.zones.get(name) ?? {};
+  zones.set(
+    name,
+    type === 'TXT' ? { ...zone, TXT: [value] } : { ...zone, MX: [[10, value.slice(3, -1)]] },
+  );
+}
+assert.equal((await care.check(domain))?.state, 'verified');
+await milter.start(
+  records.filter(({ kind }) => kind === 'dkim').map(({ name, value }) => [name, value]),
+);
+const verify = [
+  `smtpd_milters = inet:127.0.0.1:${milter.port}`,
+  'milter_default_action = tempfail',
+];
+const greylist = await startGreylist();
+await startReceiver('plain.test', 51, verify);
+await startReceiver('grey.test', 52, [
+  `smtpd_recipient_restrictions = check_policy_service inet:127.0.0.1:${greylist}`,
+]);
+await startReceiver('limited.test', 53, [
+  'smtpd_client_message_rate_limit = 5',
+  'anvil_rate_time_unit = 10s',
+]);
+
+async function send(toAddress: string): Promise<string> {
+  const answer = await client.send({ body: bodyWith({ envelope: { toAddress } }) });
+  assert.equal(answer.status, 200, answer.text);
+  return String(answer.body.messageId);
+}
+
+async function reasonOf(id: string): Promise<string> {
+  const { rows } = await database.pool.query<{ reason: string | null }>(
+    'select reason from queue_entry where message_id = $1',
+    [id],
+  );
+  return rows[0]?.reason ?? '';
+}
+
+async function becomes(id: string, state: string): Promise<void> {
+  let reason = '';
+  const reached = waitFor(`the message to be ${state}`, async () => {
+    const actual = (await client.status(id)).body.state;
+    reason = `${actual}: ${await reasonOf(id)}`;
+    return actual === state;
+  });
+  await reached.catch((error: unknown) => assert.fail(`${error}; it is ${reason}`));
+}
+
+async function arrived(domain: string, count: number): Promise<string[]> {
+  return waitFor(`mail at ${domain}`, async () => {
+    const mails = (await postfixes.get(domain)?.mails()) ?? [];
+    return mails.length >= count ? mails : undefined;
+  });
+}
+
+/** Brings what waits to now, as time would. */
+async function hurry(): Promise<void> {
+  await database.pool.query('update queue_entry set due_at = now() where lease_owner is null');
+}
+
+test('Postfix takes mail over TLS, and OpenDKIM behind it finds both signatures good', async () => {
+  await becomes(await send('ann@plain.test'), 'delivered');
+  const [mail = ''] = await arrived('plain.test', 1);
+  assert.match(mail, /using TLSv1\.3/);
+  assert.match(mail, /^Return-Path: <b-[a-z2-7]+@bounces\.shop\.test>/im);
+  const results =
+    /^Authentication-Results: receiver\.test;[\s\S]*?(?=^\S)/im.exec(mail.slice(1))?.[0] ?? '';
+  assert.match(results, /dkim=pass[^;]*header\.d=shop\.test/);
+  assert.doesNotMatch(results, /dkim=(fail|permerror|neutral)/);
+});
+
+test('Postfix takes an address beyond ASCII by SMTPUTF8', async () => {
+  await becomes(await send('jürgen@plain.test'), 'delivered');
+  await arrived('plain.test', 2);
+});
+
+test('a greylisting Postfix gets the same message again and takes it', async () => {
+  const id = await send('ann@grey.test');
+  await becomes(id, 'deferred');
+  await hurry();
+  await becomes(id, 'delivered');
+  await arrived('grey.test', 1);
+});
+
+test('a Postfix that limits messages slows its destination down, and everything arrives', async () => {
+  const ids = await Promise.all(
+    Array.from({ length: 12 }, (_, place) => send(`r${place}@limited.test`)),
+  );
+  const slowed = await waitFor('the receiver to ask for less', async () => {
+    const { rows } = await database.pool.query<{ slowed_reason: string | null }>(
+      "select slowed_reason from destination where name = 'limited.test'",
+    );
+    return rows[0]?.slowed_reason ?? undefined;
+  });
+  assert.match(slowed, /4\.7\.1/);
+  await waitFor(
+    'all mails',
+    async () => {
+      await hurry();
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      return ((await postfixes.get('limited.test')?.mails()) ?? []).length === ids.length;
+    },
+    60_000,
+  );
+});
+
+test('a host that is busy, a zone that is broken, a slow zone: mail waits and says why', async () => {
+  zones
+    .set('busy.test', { MX: [[10, 'mx.busy.test']] })
+    .set('mx.busy.test', { A: ['127.0.0.20'] })
+    .set('broken.test', { fault: 'servfail' })
+    .set('slow.test', { fault: 'silent' });
+  for (const [domain, reason] of [
+    ['busy.test', /421 4\.3\.2 Busy/],
+    ['broken.test', /SERVFAIL/],
+    ['slow.test', /no answer in time/],
+  ] as const) {
+    const id = await send(`ann@${domain}`);
+    await becomes(id, 'deferred');
+    assert.match(await reasonOf(id), reason);
+  }
+});

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createSocketServer } from 'node:net';
+import { after, test } from 'node:test';
+import { SMTPServer } from 'smtp-server';
+import { ReturnPaths } from '../../src/delivery/return-path.ts';
+import { readReport } from '../../src/report/read-report-store.ts';
+import { addEndpoint } from '../../src/webhook/endpoint-store.ts';
+import { SecretBox } from '../../src/webhook/secret-box.ts';
+import { addressesIn } from '../../test/support/feedback-shop.ts';
+import { bodyWith, SendClient } from '../../test/support/send-client.ts';
+import { getToken, openShop, publishTemplate } from '../../test/support/shop.ts';
+import { TestAuthority } from '../../test/support/test-certificates.ts';
+import { createTestDatabase } from '../../test/support/test-database.ts';
+import { startTestService, testKey } from '../../test/support/test-service.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+import { newVisitor, openChromium } from '../support/open-chromium.ts';
+import { startPostfix } from '../support/start-postfix.ts';
+
+async function freePort(): Promise<number> {
+  const server = createSocketServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+const { url: databaseUrl, database } = await createTestDatabase();
+const shop = await openShop(database);
+const { pool } = database;
+const [postfixPort, reportPort] = [await freePort(), await freePort()];
+/** The recipients' server behind Postfix, which knows nobody. */
+const refusing = new SMTPServer({
+  disabledCommands: ['AUTH', 'STARTTLS'],
+  onRcptTo: (_address, _session, callback) =>
+    callback(Object.assign(new Error('5.1.1 Unknown user'), { responseCode: 550 })),
+});
+refusing.listen(0, '127.0.0.1');
+await once(refusing.server, 'listening');
+after(() => refusing.close());
+const refusingPort = (refusing.server.address() as AddressInfo).port;
+// Takes everything, and only then finds that there is nobody: its bounce comes back by mail.
+const postfix = await startPostfix({
+  address: '127.0.0.1',
+  port: postfixPort,
+  domain: 'people.test',
+  certificate: new TestAuthority().issue(['mx.people.test']),
+  settings: [
+    'relay_domains = gone.test',
+    `transport_maps = inline:{ {gone.test = smtp:[127.0.0.1]:${refusingPort}}, {bounces.shop.test = smtp:[127.0.0.1]:${reportPort}} }`,
+  ],
+  services: ['smtp unix - - n - - smtp'],
+});
+await pool.query(
+  "insert into sending_domain (account_id, domain, state, return_path) values ($1, 'shop.test', 'verified', 'bounces.shop.test')",
+  [shop.id],
+);
+await publishTemplate(database, shop, {
+  id: 'order',
+  sender: 'orders@shop.test',
+  source: {
+    subject: 'Your order',
+    previewText: '',
+    html: '<p>Thank you</p><a id="shop" href="http://127.0.0.1:{{Port}}/order">order</a>',
+  },
+});
+
+/** The shop's site and its webhook endpoint. */
+const received: {
+  readonly body: { type: string; data: { messageId: string } };
+  readonly signed: boolean;
+}[] = [];
+let secret = '';
+const site = createServer((request, response) => {
+  let text = '';
+  request.on('data', (chunk) => {
+    text += chunk;
+  });
+  request.on('end', () => {
+    if (request.method === 'POST') {
+      const { headers } = request;
+      const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+      const mac = createHmac('sha256', key).update(
+        `${headers['webhook-id']}.${headers['webhook-timestamp']}.${text}`,
+      );
+      received.push({
+        body: JSON.parse(text),
+        signed: headers['webhook-signature'] === `v1,${mac.digest('base64')}`,
+      });
+    }
+    response.setHeader('content-type', 'text/html').end('<h1>Your order</h1>');
+  });
+}).listen(0, '127.0.0.1');
+await once(site, 'listening');
+after(() => site.close());
+const sitePort = (site.address() as AddressInfo).port;
+
+const service = await startTestService({
+  databaseUrl,
+  environment: {
+    DELIVERY: 'relay',
+    SMTP_URL: `smtp://127.0.0.1:${postfixPort}?tls=off`,
+    BOUNCE_PORT: String(reportPort),
+    BOUNCE_HOST: '127.0.0.1',
+    WEBHOOK_NETWORKS: '127.0.0.0/8',
+  },
+});
+const client = new SendClient(service, await getToken(service, shop));
+const kinds = ['accepted', 'delivered', 'opened', 'clicked', 'bounced'] as const;
+({ secret } = await addEndpoint(database.kysely, new SecretBox(testKey), shop.id, {
+  url: `http://127.0.0.1:${sitePort}/hook`,
+  kinds,
+}));
+
+async function send(toAddress: string): Promise<string> {
+  const answer = await client.send({
+    template: 'order',
+    body: bodyWith({
+      envelope: { toAddress },
+      content: { personalizationDataMap: { Port: String(sitePort) } },
+    }),
+  });
+  assert.equal(answer.status, 200, answer.text);
+  return String(answer.body.messageId);
+}
+
+async function heard(messageId: string, kind: string): Promise<void> {
+  const found = await waitFor(
+    `a webhook of ${kind}`,
+    () =>
+      received.find(
+        ({ body }) => body.type === `message.${kind}` && body.data.messageId === messageId,
+      ),
+    30_000,
+  );
+  assert.equal(found.signed, true);
+}
+
+async function counts(): Promise<Record<string, number>> {
+  const span = {
+    from: new Date(Date.now() - 86_400_000),
+    until: new Date(Date.now() + 86_400_000),
+  };
+  const [row] = await readReport(database.kysely, shop.id, {
+    ...span,
+    group: 'none',
+    timeZone: 'UTC',
+  });
+  return { ...row?.counts };
+}
+
+test('a message that a real Postfix keeps in a mailbox, opened and clicked in Chromium, shows everywhere', async () => {
+  const id = await send('reader@people.test');
+  await heard(id, 'delivered');
+  const [mail = ''] = await waitFor('the mailbox', async () => {
+    const mails = await postfix.mails();
+    return mails.length > 0 && mails;
+  });
+  assert.match(mail, /^Return-Path: <b-[a-z2-7]+@bounces\.shop\.test>/m);
+  const path = /^Return-Path: <([^>]+)>/m.exec(mail)?.[1] ?? '';
+  assert.deepEqual(new ReturnPaths(testKey).read(path), { messageId: id, recipient: 0 });
+  const html = mail
+    .slice(mail.indexOf('Content-Type: text/html'))
+    .replace(/=\r?\n/g, '')
+    .replace(/=([0-9A-F]{2})/g, (_all, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    );
+  assert.equal(addressesIn(html, 'src').length, 1);
+  const visitor = await newVisitor(await openChromium(), { script: false });
+  const page = await visitor.newPage();
+  // As the browsers of people say it; the one of tests says that nobody sits before it.
+  const agent =
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36';
+  await page.setExtraHTTPHeaders({ 'user-agent': agent });
+  await page.setContent(html.slice(html.indexOf('<')));
+  await page.waitForLoadState('networkidle');
+  await page.click('#shop');
+  await page.waitForURL(`http://127.0.0.1:${sitePort}/order`);
+  await heard(id, 'opened');
+  await heard(id, 'clicked');
+  const { rows } = await pool.query(
+    "select kind, detail ->> 'class' as class from message_event where message_id = $1 and kind in ('opened', 'clicked') order by kind",
+    [id],
+  );
+  assert.deepEqual(rows, [
+    { kind: 'clicked', class: 'person' },
+    { kind: 'opened', class: 'person' },
+  ]);
+  const found = await waitFor('the report', async () => {
+    const now = await counts();
+    return now.clicked_people === 1 && now;
+  });
+  assert.equal(found.opened_people_unique, 1);
+});
+
+test('a bounce that a real Postfix sends later shows in timeline, report, webhook and suppressions', async () => {
+  const id = await send('nobody@gone.test');
+  await heard(id, 'delivered');
+  await heard(id, 'bounced');
+  const status = await client.status(id, shop.id);
+  const events = status.body.events as { kind: string; detail: Record<string, unknown> }[];
+  const bounced = events.find(({ kind }) => kind === 'bounced');
+  assert.equal(bounced?.detail.by, 'mail');
+  assert.equal(bounced?.detail.cause, 'no-mailbox');
+  await waitFor('the report', async () => (await counts()).bounced_hard === 1);
+  const { rows } = await pool.query('select address, reason from suppression');
+  assert.deepEqual(rows, [{ address: 'nobody@gone.test', reason: 'hard_bounce' }]);
+});

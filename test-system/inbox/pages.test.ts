@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, beforeEach, test } from 'node:test';
+import { createTransport } from 'nodemailer';
+import type { BrowserContext, Page } from 'playwright-core';
+import { emptyInbox, readInbox } from '../../test/support/inbox-client.ts';
+import { createTestDatabase } from '../../test/support/test-database.ts';
+import { startTestService } from '../../test/support/test-service.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+import {
+  findBarriers,
+  newVisitor,
+  openChromium,
+  takeScreenshot,
+} from '../support/open-chromium.ts';
+
+const { url: databaseUrl } = await createTestDatabase();
+const service = await startTestService({ databaseUrl });
+const inbox = `${service.url}/inbox`;
+const transport = createTransport({ host: '127.0.0.1', port: service.app.inboxPort(), pool: true });
+after(() => transport.close());
+
+/** Somebody else's server: what a message would load from, and where its link leads. */
+const requests: string[] = [];
+const site = createServer((request, response) => {
+  requests.push(request.url ?? '');
+  response.setHeader('content-type', 'text/html');
+  response.end('<title>Elsewhere</title><p>Elsewhere</p>');
+});
+await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+after(() => site.close());
+const siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+
+const browser = await openChromium();
+
+const receipt = `<!doctype html><html lang="en"><head><title>Receipt</title>
+<style>body{font-family:sans-serif;background:#f2f4f7;margin:0;padding:32px}.card{max-width:420px;margin:auto;padding:32px;background:#fff;border-radius:16px}@font-face{font-family:x;src:url(${siteUrl}/font)}</style>
+<link rel="stylesheet" href="${siteUrl}/style.css"><script>document.title='run';fetch('${siteUrl}/script')</script></head>
+<body><div class="card"><h1>Hi Ada, thank you</h1><p>Your order <b>A-1001</b> is confirmed.</p>
+<p><a href="${siteUrl}/order">View your order</a></p><img src="${siteUrl}/pixel.png" alt="" onerror="fetch('${siteUrl}/error')">
+<form action="${siteUrl}/form"><button>Send</button></form><meta http-equiv="refresh" content="0;url=${siteUrl}/refresh"></div></body></html>`;
+
+async function send(subject: string, to = 'ada@customer.example'): Promise<string> {
+  await transport.sendMail({
+    from: 'Demo Shop <orders@shop.test>',
+    to,
+    subject,
+    text: `Hi Ada, thank you\n\nYour order A-1001 is confirmed: ${siteUrl}/order`,
+    html: receipt,
+  });
+  const [message] = await readInbox(service.url, '?limit=1');
+  return message?.id ?? '';
+}
+
+/** A page whose every refused load or script, but those of the message in its frame, fails the test. */
+async function newPage(visitor: BrowserContext): Promise<{ page: Page; complaints: string[] }> {
+  const page = await visitor.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    const ofFrame = message.location().url.endsWith('/html') || message.text().includes('/html');
+    if (message.type() === 'error' && !ofFrame) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  return { page, complaints };
+}
+
+/** Keeps a picture and looks for barriers; axe-core needs script in the page to do so. */
+async function look(page: Page, name: string, script = true): Promise<void> {
+  await takeScreenshot(page, `inbox-${name}`);
+  if (script) assert.deepEqual(await findBarriers(page), [], name);
+  const overflow = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+  assert.equal(overflow, false, `${name} is wider than the screen`);
+}
+
+beforeEach(() => emptyInbox(service.url));
+
+for (const [device, options] of [
+  ['desk', {}],
+  ['dark', { dark: true }],
+  ['phone', { phone: true }],
+  ['phone-dark', { phone: true, dark: true }],
+  ['without-script', {}],
+] as const) {
+  test(`list, message, tabs and search can be used and read by everyone: ${device}`, async () => {
+    const script = device !== 'without-script';
+    const { page, complaints } = await newPage(await newVisitor(browser, { ...options, script }));
+    await page.goto(inbox);
+    await look(page, `empty-${device}`, script);
+    await send('Choose a new password', 'linus@kernel.example');
+    await send('Your order A-1001');
+    await page.goto(inbox);
+    await look(page, `list-${device}`, script);
+    await page.getByText('Your order A-1001', { exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Your order A-1001' }).waitFor();
+    await page.frameLocator('iframe').getByText('Hi Ada, thank you').waitFor();
+    await look(page, `message-${device}`, script);
+    for (const tab of ['Text', 'Links', 'Headers', 'Source', 'HTML']) {
+      const tabs = page.getByRole('navigation', { name: 'Parts of the message' });
+      await tabs.getByRole('link', { name: tab }).click();
+      await page.getByRole('region', { name: tab }).waitFor();
+      await look(page, `${tab.toLowerCase()}-${device}`, script);
+    }
+    await page.goto(inbox);
+    await page.getByRole('searchbox').fill('kernel');
+    await page.getByRole('searchbox').press('Enter');
+    await page.getByRole('heading', { name: '1 message with “kernel”' }).waitFor();
+    await look(page, `search-${device}`, script);
+    await page.goto(`${inbox}/messages/unknown`);
+    await page.getByRole('link', { name: 'To the inbox' }).waitFor();
+    await look(page, `problem-${device}`, script);
+    const loud = complaints.filter((complaint) => !/status of 404/.test(complaint));
+    assert.deepEqual(loud, []);
+    await page.context().close();
+  });
+}
+
+test('an open list shows new mail by itself, says so, and keeps the focus', async () => {
+  const first = await send('The first');
+  const { page, complaints } = await newPage(await newVisitor(browser));
+  await page.goto(inbox);
+  await page.getByText('Live', { exact: true }).waitFor();
+  await page.locator(`a[href$="${first}"]`).focus();
+  await send('The second');
+  await page.getByRole('link', { name: /The second/ }).waitFor();
+  assert.equal(await page.getByRole('status').textContent(), 'New message: The second');
+  assert.match(await page.title(), /^Inbox \(2\)/);
+  const focused = await page.evaluate('document.activeElement.getAttribute("href")');
+  assert.equal(focused, `/inbox/messages/${first}`);
+  await emptyInbox(service.url);
+  await page.getByText('No mail yet').waitFor();
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('a page that was open over a restart becomes live again', async () => {
+  const { page } = await newPage(await newVisitor(browser));
+  const other = await startTestService({ databaseUrl });
+  const { port } = new URL(other.url);
+  await page.goto(`${other.url}/inbox`);
+  await page.getByText('Live', { exact: true }).waitFor();
+  await other.stop();
+  await page.getByText('Reconnecting', { exact: true }).waitFor();
+  await send('While it was away');
+  await startTestService({ databaseUrl, environment: { PORT: port } });
+  await page.getByRole('link', { name: /While it was away/ }).waitFor();
+  await page.getByText('Live', { exact: true }).waitFor();
+  await page.context().close();
+});
+
+test('a message runs nothing and loads nothing, and its link opens in a tab that knows nothing of the inbox', async () => {
+  const id = await send('Hostile');
+  requests.length = 0;
+  for (const path of [`/messages/${id}`, `/messages/${id}/html`]) {
+    const visitor = await newVisitor(browser);
+    const { page } = await newPage(visitor);
+    await page.goto(inbox + path);
+    const mail = path.endsWith('/html') ? page : page.frameLocator('iframe');
+    await mail.getByText('Hi Ada, thank you').waitFor();
+    await page.waitForLoadState('networkidle');
+    assert.deepEqual(requests, []);
+    await mail.getByRole('button', { name: 'Send' }).click();
+    const opened = visitor.waitForEvent('page');
+    await mail.getByRole('link', { name: 'View your order' }).click();
+    const tab = await opened;
+    await tab.waitForLoadState();
+    assert.equal(await tab.title(), 'Elsewhere');
+    assert.equal(await tab.evaluate('opener === null && document.referrer === ""'), true);
+    assert.ok(page.url().endsWith(path));
+    assert.deepEqual(
+      requests.filter((path) => path !== '/favicon.ico'),
+      ['/order'],
+    );
+    requests.length = 0;
+    await visitor.close();
+  }
+});
+
+test('the inbox is emptied by its button alone, with and without script', async () => {
+  for (const script of [true, false]) {
+    await send('To be deleted');
+    const { page } = await newPage(await newVisitor(browser, { script }));
+    await page.goto(inbox);
+    await page.getByText('Empty', { exact: true }).click();
+    await look(page, `empty-menu-${script ? 'with' : 'without'}-script`, script);
+    await page.getByRole('button', { name: 'Delete all' }).click();
+    await page.getByText('No mail yet').waitFor();
+    assert.equal(page.url(), inbox);
+    await page.context().close();
+  }
+});
+
+test('the page of another origin can neither read nor empty the inbox', async () => {
+  await send('Private');
+  const { page } = await newPage(await newVisitor(browser));
+  await page.goto(siteUrl);
+  const read = `fetch('${inbox}/api/messages').then(() => 'read', () => 'refused')`;
+  assert.equal(await page.evaluate(read), 'refused');
+  const emptied = `fetch('${inbox}/empty', { method: 'POST', mode: 'no-cors' }).then(() => 'done', () => 'refused')`;
+  assert.equal(await page.evaluate(emptied), 'refused');
+  await page.evaluate(
+    `(() => { const form = document.createElement('form'); form.method = 'post'; form.action = '${inbox}/empty'; document.body.append(form); form.submit(); })()`,
+  );
+  await page.getByText('Pages of other sites cannot use the inbox.').waitFor();
+  await page.goto(siteUrl);
+  await page.evaluate(
+    `(() => { const frame = document.createElement('iframe'); frame.src = '${inbox}'; document.body.append(frame); })()`,
+  );
+  await waitFor('the frame', () => page.frames().length === 2);
+  assert.equal((await readInbox(service.url)).length, 1);
+  await page.context().close();
+});
+
+test('everything can be reached by keyboard', async () => {
+  const id = await send('By keyboard');
+  const { page } = await newPage(await newVisitor(browser));
+  await page.goto(inbox);
+  const reached = new Set<string>();
+  for (let presses = 0; presses < 12; presses += 1) {
+    await page.keyboard.press('Tab');
+    const name = await page.evaluate(
+      'document.activeElement.getAttribute("href") ?? document.activeElement.tagName',
+    );
+    reached.add(String(name));
+  }
+  for (const name of ['#main', '/inbox', 'INPUT', 'BUTTON', 'SUMMARY', `/inbox/messages/${id}`])
+    assert.ok(reached.has(name), name);
+  await page.context().close();
+});

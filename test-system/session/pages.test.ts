@@ -1,0 +1,296 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
+import { Secret, TOTP } from 'otpauth';
+import type { BrowserContext, Page } from 'playwright-core';
+import { PasswordLinkStore } from '../../src/session/password-link-store.ts';
+import { TokenMint } from '../../src/session/token-mint.ts';
+import { password, SessionWorld } from '../../test/support/session-world.ts';
+import { createTestDatabase } from '../../test/support/test-database.ts';
+import { startTestService, testKey } from '../../test/support/test-service.ts';
+import {
+  findBarriers,
+  newVisitor,
+  openChromium,
+  takeScreenshot,
+} from '../support/open-chromium.ts';
+
+const { url, database } = await createTestDatabase();
+const service = await startTestService({ databaseUrl: url });
+const world = new SessionWorld(database);
+await world.addAccount();
+await world.addAccount('2000');
+
+/** The integration's own site: says what it was called with. */
+const site = createServer((request, response) => {
+  response.setHeader('content-type', 'text/plain');
+  response.end(`called ${request.url ?? ''}`);
+});
+await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+after(() => site.close());
+const redirectUri = `http://127.0.0.1:${(site.address() as AddressInfo).port}/callback`;
+const client = await world.addIntegration({ name: 'Parcel <b>Tracker</b>', redirectUri });
+const start = `${service.url}/authorize?${new URLSearchParams({
+  scope: 'PRODUCTION',
+  response_type: 'code',
+  client_id: client.clientId,
+  state: 'xyz',
+})}`;
+const browser = await openChromium();
+
+/** A page whose every refused load or script is a failure of the test. */
+async function newPage(visitor: BrowserContext): Promise<{ page: Page; complaints: string[] }> {
+  const page = await visitor.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text()))
+      complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  return { page, complaints };
+}
+
+async function signIn(page: Page, email: string, typed = password): Promise<void> {
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password').fill(typed);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+async function look(page: Page, name: string): Promise<void> {
+  await takeScreenshot(page, name);
+  assert.deepEqual(await findBarriers(page), [], name);
+  const overflow = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+  assert.equal(overflow, false, `${name} is wider than the screen`);
+}
+
+for (const [device, options] of [
+  ['desk', {}],
+  ['phone', { phone: true }],
+  ['dark', { dark: true }],
+] as const) {
+  test(`sign-in, wrong password, two accounts, consent, on a ${device}`, async () => {
+    const person = await world.addPerson({ accounts: ['1000', '2000'] });
+    const visitor = await newVisitor(browser, options);
+    const { page, complaints } = await newPage(visitor);
+    await page.goto(start);
+    await look(page, `sign-in-${device}`);
+    await signIn(page, person.email, 'wrong password');
+    assert.match(
+      (await page.getByRole('alert').textContent()) ?? '',
+      /address or the password is wrong/,
+    );
+    assert.equal(await page.getByLabel('E-mail address').inputValue(), person.email);
+    await look(page, `sign-in-wrong-${device}`);
+    await signIn(page, person.email);
+    assert.equal(
+      await page.getByRole('heading', { level: 1 }).textContent(),
+      `Allow ${client.name}?`,
+    );
+    await look(page, `consent-${device}`);
+    await page.getByLabel('Shop 2000').check();
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await page.waitForURL(`${redirectUri}?**`);
+    const called = new URL(page.url());
+    assert.match(called.searchParams.get('code') ?? '', /^spc_/);
+    assert.equal(called.searchParams.get('state'), 'xyz');
+    assert.equal(called.searchParams.get('iss'), service.url);
+    assert.deepEqual(complaints, []);
+    await visitor.close();
+  });
+}
+
+test('everything works without script and with the keyboard alone', async () => {
+  const person = await world.addPerson();
+  const visitor = await newVisitor(browser, { script: false });
+  const page = await visitor.newPage();
+  await page.goto(start);
+  await page.keyboard.press('Tab');
+  await page.keyboard.type(person.email);
+  await page.keyboard.press('Tab');
+  await page.keyboard.type(password);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: /^Allow/ }).waitFor();
+  await page.getByRole('button', { name: 'Allow' }).focus();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`${redirectUri}?**`);
+  assert.match(page.url(), /code=spc_/);
+  await visitor.close();
+});
+
+test('declining tells the integration, and nothing else happens', async () => {
+  const person = await world.addPerson();
+  const visitor = await newVisitor(browser);
+  const { page, complaints } = await newPage(visitor);
+  await page.goto(start);
+  await signIn(page, person.email);
+  await page.getByRole('button', { name: 'Decline' }).click();
+  await page.waitForURL(`${redirectUri}?**`);
+  const called = new URL(page.url());
+  assert.equal(called.searchParams.get('error'), 'access_denied');
+  assert.equal(called.searchParams.has('code'), false);
+  assert.deepEqual(complaints, []);
+  await visitor.close();
+});
+
+test('an expired page says so and works at the second try', async () => {
+  const person = await world.addPerson();
+  const visitor = await newVisitor(browser);
+  const { page } = await newPage(visitor);
+  await page.goto(start);
+  await visitor.clearCookies();
+  await signIn(page, person.email);
+  assert.match((await page.getByRole('status').textContent()) ?? '', /too old to be used/);
+  await look(page, 'sign-in-expired');
+  await signIn(page, person.email);
+  await page.getByRole('heading', { name: /^Allow/ }).waitFor();
+  await visitor.clearCookies();
+  await page.getByRole('button', { name: 'Allow' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await visitor.close();
+});
+
+test('the back button after signing in and after allowing behaves as people expect', async () => {
+  const person = await world.addPerson();
+  const visitor = await newVisitor(browser);
+  const { page } = await newPage(visitor);
+  await page.goto(start);
+  await signIn(page, person.email);
+  await page.getByRole('heading', { name: /^Allow/ }).waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { name: /^Allow/ }).waitFor();
+  await page.getByRole('button', { name: 'Allow' }).click();
+  await page.waitForURL(`${redirectUri}?**`);
+  await page.goBack();
+  await page.getByRole('button', { name: 'Allow' }).click();
+  await page.waitForURL(`${redirectUri}?**`);
+  assert.match(page.url(), /code=spc_/);
+  await visitor.close();
+});
+
+test('another sign-in can be used instead', async () => {
+  const [first, second] = [await world.addPerson(), await world.addPerson()];
+  const visitor = await newVisitor(browser);
+  const { page } = await newPage(visitor);
+  await page.goto(start);
+  await signIn(page, first.email);
+  await page.getByRole('button', { name: 'Use another sign-in' }).click();
+  await signIn(page, second.email);
+  assert.match((await page.locator('main').textContent()) ?? '', new RegExp(second.email));
+  await visitor.close();
+});
+
+test('a second factor is set up by its picture or key, asked for, and removed', async () => {
+  const person = await world.addPerson();
+  const visitor = await newVisitor(browser, { phone: true });
+  const { page, complaints } = await newPage(visitor);
+  await page.goto(`${service.url}/me`);
+  await signIn(page, person.email);
+  await look(page, 'me-phone');
+  await page.getByRole('link', { name: 'Add a second factor' }).click();
+  await look(page, 'second-factor-begin');
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await look(page, 'second-factor-scan');
+  const secret = Secret.fromBase32(
+    ((await page.locator('code').textContent()) ?? '').replaceAll(' ', ''),
+  );
+  const totp = new TOTP({ secret });
+  await page.getByLabel('Code', { exact: true }).fill(totp.generate());
+  await page.getByRole('button', { name: 'Turn it on' }).click();
+  await page.getByText('The second factor is on.').waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await signIn(page, person.email);
+  await look(page, 'second-factor-code');
+  await page.getByLabel('Code', { exact: true }).fill('000000');
+  await page.getByRole('button', { name: 'Continue' }).click();
+  assert.match((await page.getByRole('alert').textContent()) ?? '', /not right/);
+  await look(page, 'second-factor-wrong');
+  await page
+    .getByLabel('Code', { exact: true })
+    .fill(totp.generate({ timestamp: Date.now() + 30_000 }));
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('heading', { name: 'Your sign-in' }).waitFor();
+  assert.deepEqual(complaints, []);
+  await visitor.close();
+});
+
+test('one’s own page, with browsers and integrations', async () => {
+  const person = await world.addPerson();
+  for (const agent of ['one', 'two']) {
+    const visitor = await newVisitor(browser);
+    const { page } = await newPage(visitor);
+    await page.goto(start);
+    await signIn(page, person.email);
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await page.waitForURL(`${redirectUri}?**`);
+    if (agent === 'one') continue;
+    await page.goto(`${service.url}/me`);
+    await look(page, 'me-desk');
+    await page.getByRole('button', { name: /^End the session/ }).click();
+    await page.getByText('That browser is signed out.').waitFor();
+    await page.getByRole('button', { name: /^Withdraw/ }).click();
+    await page.getByText('can no longer act for you').waitFor();
+    await page.goto(`${service.url}/me/password`);
+    await look(page, 'change-password');
+  }
+});
+
+test('a link that does not work says so on a page', async () => {
+  const visitor = await newVisitor(browser);
+  const { page } = await newPage(visitor);
+  await page.goto(`${service.url}/authorize?client_id=nobody`);
+  await look(page, 'unusable-link');
+  await visitor.close();
+});
+
+test('no page can be framed, and no page of another site can send its forms', async () => {
+  const person = await world.addPerson();
+  const visitor = await newVisitor(browser);
+  const { page } = await newPage(visitor);
+  await page.goto(start);
+  await signIn(page, person.email);
+  await page.getByRole('heading', { name: /^Allow/ }).waitFor();
+  await page.goto(`${redirectUri}?attack`);
+  await page.evaluate(
+    `document.body.innerHTML = '<iframe src="${start}"></iframe><form method="post" action="${start}"><input name="decision" value="allow"><input name="account" value="1000"></form>'`,
+  );
+  const framed = page.frames()[1];
+  await framed?.waitForLoadState();
+  assert.equal(await framed?.getByRole('heading', { name: /^Allow/ }).count(), 0);
+  await page.evaluate('document.forms[0].submit()');
+  await page.waitForURL(`${service.url}/**`);
+  assert.equal(page.url().includes('code='), false);
+  const { rows } = await database.pool.query('select from grant_code where person_id = $1', [
+    person.id,
+  ]);
+  assert.equal(rows.length, 0);
+  await visitor.close();
+});
+
+test('a password is asked for and set by a link', async () => {
+  const person = await world.addPerson();
+  const environment = { PASSWORD_TEMPLATE: '1000/password-link' };
+  const mailing = await startTestService({ databaseUrl: url, environment });
+  const visitor = await newVisitor(browser, { phone: true });
+  const { page, complaints } = await newPage(visitor);
+  await page.goto(`${mailing.url}/sign-in`);
+  await page.getByRole('link', { name: 'Set or reset your password' }).click();
+  await look(page, 'forgot-password');
+  await page.getByLabel('E-mail address').fill('nobody@shop.test');
+  await page.getByRole('button', { name: 'Send the link' }).click();
+  await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
+  await look(page, 'forgot-password-sent');
+  const link = new TokenMint(testKey).mint('link');
+  await new PasswordLinkStore(database).create(person.id, link.hash, 0);
+  await page.goto(`${mailing.url}/set-password/${link.text}`);
+  assert.equal(new URL(page.url()).pathname, '/set-password');
+  await look(page, 'set-password');
+  await page.getByLabel('New password').fill('a password of my own');
+  await page.getByRole('button', { name: 'Set password' }).click();
+  await page.getByRole('link', { name: 'Sign in' }).click();
+  await signIn(page, person.email, 'a password of my own');
+  await page.getByRole('heading', { name: 'Your sign-in' }).waitFor();
+  assert.deepEqual(complaints, []);
+  await visitor.close();
+});

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { consoleFolder } from '../../src/console/console-files.ts';
+import { findBarriers, newVisitor, takeScreenshot } from './open-chromium.ts';
+
+/** What a page of the console may ask for, beside itself: files of the build, the API, and the sign-in. */
+const allowed = [
+  /^\/console(?:\/|$)/,
+  /^\/manage\/v1\//,
+  /^\/sign-in(?:\/|\?|$)/,
+  /^\/session\.css$/,
+  /^\/$/,
+];
+
+/** One browser window at the console, which notes all that it asks for and all that goes wrong in it. */
+export interface ConsoleVisit {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Signs in by address and password, and waits for the first page. */
+  signIn(email: string, password: string): Promise<void>;
+  open(path: string): Promise<void>;
+  /** Keeps a picture, and finds no barrier (axe-core) and nothing wider than the screen. */
+  look(name: string): Promise<void>;
+  /** Nothing was refused by the policy, no script failed, and nothing was asked for but API and files. */
+  end(): Promise<void>;
+}
+
+export async function visitConsole(
+  browser: Browser,
+  url: string,
+  options: { readonly phone?: boolean; readonly dark?: boolean } = {},
+): Promise<ConsoleVisit> {
+  assert.ok(existsSync(consoleFolder), 'the console has to be built first: npm run console');
+  const context = await newVisitor(browser, options);
+  const page = await context.newPage();
+  page.setDefaultTimeout(12_000);
+  const complaints: string[] = [];
+  const strangers: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text()))
+      complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => {
+    const asked = new URL(request.url());
+    const path = asked.pathname + asked.search;
+    if (asked.protocol === 'data:') return;
+    if (asked.origin !== url || !allowed.some((pattern) => pattern.test(path)))
+      strangers.push(request.url());
+  });
+  return {
+    page,
+    context,
+    async signIn(email, password) {
+      await page.goto(`${url}/sign-in?next=/console`);
+      await page.getByLabel('E-mail address').fill(email);
+      await page.getByLabel('Password').fill(password);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.waitForURL(/\/console\/\w+/);
+    },
+    async open(path) {
+      await page.goto(`${url}/console/${path}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+    },
+    async look(name) {
+      await page.evaluate('document.fonts.ready');
+      await takeScreenshot(page, `console-${name}`);
+      assert.deepEqual(await findBarriers(page), [], name);
+      const wide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+      assert.equal(wide, false, `${name} is wider than the screen`);
+    },
+    async end() {
+      assert.deepEqual(complaints, []);
+      assert.deepEqual(strangers, []);
+      await context.close();
+    },
+  };
+}

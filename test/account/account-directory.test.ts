@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import type { Account } from '../../src/account/account.ts';
+import { AccountDirectory } from '../../src/account/account-directory.ts';
+import { saveAccount } from '../../src/account/account-store.ts';
+import { removeMembership, saveMembership } from '../../src/account/membership-store.ts';
+import {
+  createPerson,
+  findPersonByEmail,
+  renamePerson,
+  setPasswordHash,
+} from '../../src/account/person-store.ts';
+import type { AccountId, PersonId } from '../../src/foundation/ids.ts';
+import { changeMilliseconds, createTwoNodes } from '../support/two-nodes.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const nodes = await createTwoNodes();
+const { kysely } = nodes.database;
+const first = new AccountDirectory(nodes.database, nodes.first);
+const second = new AccountDirectory(nodes.database, nodes.second);
+before(() => nodes.start());
+
+const shop: Account = {
+  id: 'shop' as AccountId,
+  name: 'Shop',
+  addOns: new Set(['transactional']),
+  suspended: false,
+  retentionDays: 90,
+};
+
+function change<Result>(work: (transaction: typeof kysely) => Promise<Result>): Promise<Result> {
+  return kysely.transaction().execute(work);
+}
+
+test('an account is read once, then answered from memory without a promise', async () => {
+  await change((transaction) => saveAccount(transaction, shop));
+  assert.deepEqual(await first.account(shop.id), shop);
+  // The announcement of the account's making may still be on its way, and drops it once more.
+  const again = await waitFor('an answer from memory', () => {
+    const answer = first.account(shop.id);
+    return answer instanceof Promise ? undefined : answer;
+  });
+  assert.deepEqual(again, shop);
+  assert.equal(await first.account('nobody' as AccountId), undefined);
+});
+
+test('an account suspended on one node is suspended on the other within a second', async () => {
+  await first.account(shop.id);
+  await second.account(shop.id);
+  await change((transaction) => saveAccount(transaction, { ...shop, suspended: true }));
+  for (const directory of [first, second]) {
+    await waitFor(
+      'the suspension',
+      async () => (await directory.account(shop.id))?.suspended,
+      changeMilliseconds,
+    );
+  }
+  await change((transaction) => saveAccount(transaction, shop));
+  await waitFor(
+    'the end of the suspension',
+    async () => (await second.account(shop.id))?.suspended === false,
+    changeMilliseconds,
+  );
+});
+
+test('memberships stand in the order in which they were made, also within one transaction', async () => {
+  const ids = ['z-first', 'a-second', 'm-third'] as AccountId[];
+  const person = await change(async (transaction) => {
+    const made = await createPerson(transaction, {
+      email: 'Order@shop.test',
+      name: 'Order',
+      passwordHash: undefined,
+    });
+    for (const id of ids) {
+      await saveAccount(transaction, { ...shop, id });
+      await saveMembership(transaction, { accountId: id, personId: made.id, role: 'owner' });
+    }
+    return made;
+  });
+  assert.deepEqual(
+    (await second.memberships(person.id)).map((membership) => membership.accountId),
+    ids,
+  );
+  await change((transaction) => removeMembership(transaction, ids[0] as AccountId, person.id));
+  await waitFor(
+    'the end of the membership',
+    async () => (await second.memberships(person.id))[0]?.accountId === 'a-second',
+    changeMilliseconds,
+  );
+});
+
+test('somebody unknown has no memberships', async () => {
+  const nobody = '01890000-0000-7000-8000-000000000000' as PersonId;
+  assert.deepEqual(await first.memberships(nobody), []);
+  assert.equal(await first.person(nobody), undefined);
+});
+
+test('people are found by e-mail address without regard to case, with their password hash', async () => {
+  const made = await change((transaction) =>
+    createPerson(transaction, { email: 'Ann@Shop.test', name: 'Ann', passwordHash: 'hash' }),
+  );
+  assert.deepEqual(await findPersonByEmail(kysely, 'aNN@shop.TEST'), {
+    id: made.id,
+    email: 'ann@shop.test',
+    name: 'Ann',
+    disabled: false,
+    passwordHash: 'hash',
+  });
+  await change((transaction) => setPasswordHash(transaction, made.id, 'other'));
+  assert.equal((await findPersonByEmail(kysely, 'ann@shop.test'))?.passwordHash, 'other');
+});
+
+test('a renamed person is known by the new name on every node within a second', async () => {
+  const made = await change((transaction) =>
+    createPerson(transaction, { email: 'bo@shop.test', name: 'Bo', passwordHash: undefined }),
+  );
+  assert.equal((await second.person(made.id))?.name, 'Bo');
+  await change((transaction) => renamePerson(transaction, made.id, 'Bob'));
+  await waitFor(
+    'the new name',
+    async () => (await second.person(made.id))?.name === 'Bob',
+    changeMilliseconds,
+  );
+});

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { glob, readFile } from 'node:fs/promises';
+import { dirname, join, normalize, relative } from 'node:path';
+import { test } from 'node:test';
+
+/** The rooms in the order in which they may know each other: each imports only itself and rooms before it. */
+const rooms = [
+  'foundation',
+  'http',
+  'console',
+  'account',
+  'sender',
+  'template',
+  'session',
+  'list',
+  'queue',
+  'submission',
+  'rendering',
+  'signing',
+  'delivery',
+  'feedback',
+  'inbox',
+  'report',
+  'webhook',
+  'manifest',
+  'management',
+  'config.ts',
+  'app.ts',
+  'command',
+  'main.ts',
+];
+
+const source = join(import.meta.dirname, '../../src');
+const importPattern = /(?:import|export)\s(?:[^'";]*?from\s)?'(\.[^']+)'|import\('(\.[^']+)'\)/g;
+
+async function readImports(): Promise<Map<string, string[]>> {
+  const imports = new Map<string, string[]>();
+  for await (const file of glob('**/*.ts', { cwd: source })) {
+    const text = await readFile(join(source, file), 'utf8');
+    const found = [...text.matchAll(importPattern)].map((match) =>
+      normalize(join(dirname(file), match[1] ?? match[2] ?? '')),
+    );
+    imports.set(file, found);
+  }
+  return imports;
+}
+
+function roomOf(file: string): string {
+  return file.split('/')[0] ?? file;
+}
+
+test('every file of src stands in a room that this test knows', async () => {
+  const strangers = [...(await readImports()).keys()].filter(
+    (file) => !rooms.includes(roomOf(file)),
+  );
+  assert.deepEqual(strangers, []);
+});
+
+test('imports go only to the same room or to an earlier one', async () => {
+  const wrong: string[] = [];
+  for (const [file, targets] of await readImports()) {
+    for (const target of targets) {
+      if (target.startsWith('..')) continue;
+      if (rooms.indexOf(roomOf(target)) > rooms.indexOf(roomOf(file)))
+        wrong.push(`${file} -> ${target}`);
+    }
+  }
+  assert.deepEqual(wrong, []);
+});
+
+test('imports never run in a circle', async () => {
+  const imports = await readImports();
+  const done = new Set<string>();
+  const path: string[] = [];
+  const circles: string[] = [];
+  const visit = (file: string): void => {
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' -> '));
+    if (done.has(file) || path.includes(file)) return;
+    path.push(file);
+    for (const target of imports.get(file) ?? []) visit(target);
+    path.pop();
+    done.add(file);
+  };
+  for (const file of imports.keys()) visit(file);
+  assert.deepEqual(circles, []);
+});
+
+test('SQL stands only in stores, in foundation/database and in migrations', async () => {
+  const wrong: string[] = [];
+  for (const [file] of await readImports()) {
+    if (file.endsWith('-store.ts') || file.startsWith('foundation/')) continue;
+    const text = await readFile(join(source, file), 'utf8');
+    if (/\bsql`|\.query\(|from 'pg'|from 'kysely'/.test(text)) wrong.push(relative('.', file));
+  }
+  assert.deepEqual(wrong, []);
+});

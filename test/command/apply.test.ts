@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { parseEnv } from 'node:util';
+import { ask } from '../support/ask.ts';
+import { type Running, runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const folder = temporaryFolder();
+const file = join(folder, 'shop.yaml');
+
+const manifest = `
+accounts:
+  - id: shop
+    name: Shop
+    users:
+      - { email: ann@shop.test, name: Ann, password: "\${ANN_PASSWORD}", role: owner }
+    senders:
+      - { address: orders@shop.test, verified: true }
+`;
+writeFileSync(file, manifest);
+
+async function finish(
+  running: Running,
+): Promise<{ code: number | string; stdout: string; stderr: string }> {
+  const code = await running.exit;
+  return { code, ...running.output };
+}
+
+describe('apply on a database of one’s own', async () => {
+  const { url, database } = await createTestDatabase();
+  const environment = {
+    DATABASE_URL: url,
+    DATA_DIR: temporaryFolder(),
+    ANN_PASSWORD: 'a very long password',
+  };
+  const apply = (...args: string[]) => finish(runSignalpost(['apply', ...args], environment));
+
+  test('a dry run says what would be done, an apply does it, the next one leaves it', async () => {
+    const dry = await apply(file, '--dry-run');
+    assert.equal(dry.code, 0, dry.stderr);
+    assert.match(dry.stdout, /^created +account +shop$/m);
+    assert.match(dry.stdout, /^Dry run, nothing was changed\. Would be: 3 created, 0 changed/m);
+    const first = await apply(file);
+    assert.match(first.stdout, /^created +user +shop ann@shop\.test$/m);
+    assert.match(first.stdout, /^Done: 3 created, 0 changed, 0 unchanged, 0 removed\.$/m);
+    const second = await apply(file);
+    assert.match(second.stdout, /^Done: 0 created, 0 changed, 3 unchanged, 0 removed\.$/m);
+    assert.equal(second.stderr, '');
+  });
+
+  test('standard input is read where the file is -', async () => {
+    const running = runSignalpost(['apply', '-', '--prune'], environment);
+    running.child.stdin?.end('{"accounts": [{"id": "shop", "name": "Shop"}]}');
+    const { code, stdout } = await finish(running);
+    assert.equal(code, 0);
+    assert.match(stdout, /^removed +sender +shop orders@shop\.test$/m);
+  });
+
+  test('problems are named by file, line and path, the exit code is 1 and nothing is changed', async () => {
+    const wrong = join(folder, 'wrong.yaml');
+    writeFileSync(
+      wrong,
+      manifest.replace('name: Shop', 'nmae: Other').replace('orders@', 'orders.'),
+    );
+    const { code, stdout, stderr } = await apply(wrong);
+    assert.equal(code, 1);
+    assert.equal(stdout, '');
+    assert.match(stderr, /^.*wrong\.yaml:4: accounts\[0\]\.nmae is not part of the format; .*$/m);
+    assert.match(stderr, /^2 problems; nothing was changed\.$/m);
+    const { rows } = await database.pool.query('select name from account');
+    assert.deepEqual(rows, [{ name: 'Shop' }]);
+  });
+
+  test('a file that cannot be read, or none at all, is one clear sentence', async () => {
+    const missing = await apply(join(folder, 'missing.yaml'));
+    assert.equal(missing.code, 1);
+    assert.match(missing.stderr, /^signalpost: The manifest .*missing\.yaml does not exist\.\n$/);
+    const none = await apply();
+    assert.equal(none.code, 1);
+    assert.match(none.stderr, /missing required argument 'file'/);
+    const help = await apply('--help');
+    assert.equal(help.code, 0);
+    for (const option of ['--prune', '--dry-run', '--reset-passwords'])
+      assert.ok(help.stdout.includes(option));
+  });
+});
+
+describe('apply on the embedded database', () => {
+  const dataDir = temporaryFolder();
+  const environment = { DATA_DIR: dataDir, PORT: '0', ANN_PASSWORD: 'a very long password' };
+
+  test('where no service runs, the database is started for the time of the command', async () => {
+    const { code, stdout, stderr } = await finish(runSignalpost(['apply', file], environment));
+    assert.equal(code, 0, stderr);
+    assert.equal(stderr, '');
+    assert.match(stdout, /^Done: 3 created/m);
+  });
+
+  test('where one runs, its database is used, and it works by the change within a second', async () => {
+    const service = runSignalpost(['start'], environment);
+    const [, url] = await service.printed(/^ {2}Service +(\S+)$/m);
+    await service.printed(/Send a first message/);
+    const demo = parseEnv(await readFile(join(dataDir, 'demo.env'), 'utf8'));
+    const answer = await ask(`${url}/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'password',
+        username: demo.DEMO_OWNER_EMAIL ?? '',
+        password: demo.DEMO_OWNER_PASSWORD ?? '',
+        client_id: demo.DEMO_CLIENT_ID ?? '',
+        client_secret: demo.DEMO_CLIENT_SECRET ?? '',
+      }),
+    });
+    const headers = { authorization: `Bearer ${answer.body.access_token}` };
+    const list = () => ask(`${url}/api/1/list`, { headers });
+    assert.equal((await list()).body.totalCount, 1);
+    const suspend = runSignalpost(['apply', '-'], environment);
+    suspend.child.stdin?.end('accounts: [{ id: "1000", name: Demo Shop, suspended: true }]');
+    const { stdout } = await finish(suspend);
+    assert.match(stdout, /^changed +account +1000 {2}\(suspended: it can send nothing\)$/m);
+    await waitFor(
+      'the suspension',
+      async () => (await list()).body.message === 'Account Temporarily Suspended',
+      1_000,
+    );
+    service.child.kill('SIGTERM');
+    assert.equal(await service.exit, 0);
+  });
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+
+const folder = temporaryFolder();
+const dataDir = join(folder, 'data');
+const environment = { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' };
+
+async function doctor(settings: Record<string, string>): Promise<{ code: unknown; said: string }> {
+  const run = runSignalpost(['doctor'], settings);
+  const code = await run.exit;
+  return { code, said: run.output.stdout + run.output.stderr };
+}
+
+test('doctor finds a running service well', async () => {
+  const service = runSignalpost(['start'], environment);
+  await service.printed(/Service\s+http/);
+  const { code, said } = await doctor(environment);
+  assert.match(said, /^ok {3}database .* answers and is current$/m);
+  assert.match(said, /^ok {3}key /m);
+  assert.match(said, /^ok {3}clock {5}within 0\.\d s of the database’s$/m);
+  assert.equal(code, 0);
+  service.child.kill('SIGTERM');
+  await service.exit;
+});
+
+test('doctor says so where no service runs, and starts none', async () => {
+  const { code, said } = await doctor(environment);
+  assert.match(said, /^ok {3}database {2}embedded, not running/m);
+  assert.equal(code, 0);
+});
+
+test('doctor finds a key that others can read and says how to mend it', async () => {
+  const file = join(dataDir, 'signalpost.key');
+  chmodSync(file, 0o644);
+  const { code, said } = await doctor(environment);
+  assert.match(said, /^FAIL key .* can be read by others\n\s+Run: chmod 600 /m);
+  assert.equal(code, 1);
+  chmodSync(file, 0o600);
+});
+
+test('doctor finds a database that cannot be reached, without telling its password', async () => {
+  const { code, said } = await doctor({
+    ...environment,
+    DATABASE_URL: 'postgres://user:hidden-password@127.0.0.1:1/mail',
+  });
+  assert.match(said, /^FAIL database {2}The database at 127\.0\.0\.1:1\/mail cannot be used/m);
+  assert.doesNotMatch(said, /hidden-password/);
+  assert.equal(code, 1);
+});
+
+test('doctor finds a relay that cannot be reached', async () => {
+  const { code, said } = await doctor({
+    ...environment,
+    SMTP_URL: 'smtp://user:hidden-password@127.0.0.1:1',
+  });
+  assert.match(said, /^FAIL mail .*127\.0\.0\.1:1/m);
+  assert.doesNotMatch(said, /hidden-password/);
+  assert.equal(code, 1);
+});
+
+test('migrate brings a database to this release, and doctor agrees', async () => {
+  const { database, url } = await createTestDatabase();
+  await database.pool.query('drop schema public cascade');
+  await database.pool.query('create schema public');
+  const settings = { ...environment, DATABASE_URL: url };
+  assert.match(
+    (await doctor(settings)).said,
+    /^FAIL database .*lacks migrations.*\n\s+Run: signalpost migrate/m,
+  );
+  const run = runSignalpost(['migrate'], settings);
+  assert.equal(await run.exit, 0);
+  assert.match(run.output.stdout, /The database is current/);
+  assert.match((await doctor(settings)).said, /^ok {3}database/m);
+});

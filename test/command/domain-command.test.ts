@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ShapingStore } from '../../src/delivery/shaping/shaping-store.ts';
+import { newId } from '../../src/foundation/ids.ts';
+import { runSignalpost } from '../support/run-signalpost.ts';
+import { saveShop } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { TestDns } from '../support/test-dns.ts';
+
+const { url, database } = await createTestDatabase();
+const zones = await new TestDns().start();
+await saveShop(database, { id: '46100' });
+const environment = {
+  DATABASE_URL: url,
+  SIGNALPOST_KEY: Buffer.alloc(32, 7).toString('base64'),
+  SMTP_HOSTNAME: 'mail.sender.test',
+  DNS_SERVERS: zones.server,
+};
+
+async function run(
+  ...args: string[]
+): Promise<{ code: number | string; out: string; err: string }> {
+  const { exit, output } = runSignalpost(args, environment);
+  const code = await exit;
+  return { code, out: output.stdout, err: output.stderr };
+}
+
+test('a domain is added, shown with its records, checked, rotated, warmed up and removed', async () => {
+  const added = await run('domain', 'add', '46100', 'Shop.test', '--ed25519');
+  assert.equal(added.code, 0, added.err);
+  assert.match(added.out, /^shop\.test is pending/);
+  assert.match(added.out, /^sp\w+r\._domainkey\.shop\.test\. TXT "v=DKIM1; k=rsa; p=[^"]+" "/m);
+  assert.match(added.out, /^bounces\.shop\.test\. MX 10 mail\.sender\.test\.$/m);
+  const checked = await run('domain', 'check', '46100', 'shop.test');
+  assert.equal(checked.code, 1);
+  assert.match(checked.out, new RegExp(`missing: .*resolver ${zones.server}`));
+  assert.match((await run('domain', 'rotate', '46100', 'shop.test')).out, /_domainkey/);
+  assert.match(
+    (await run('domain', 'warm-up', '46100', 'shop.test', '--goal', '200')).out,
+    /day by day: 50, 71, 100, 141, then/,
+  );
+  assert.equal((await run('domain', 'list', '46100')).out, 'shop.test\tpending\n');
+  assert.equal((await run('domain', 'remove', '46100', 'shop.test')).code, 0);
+  assert.equal((await run('domain', 'list', '46100')).out, '');
+});
+
+test('what cannot be is one sentence', async () => {
+  for (const [args, sentence] of [
+    [['domain', 'add', '46100', 'no domain'], /is no domain/],
+    [['domain', 'add', 'nobody', 'a.test'], /no account nobody/],
+    [['domain', 'show', '46100', 'other.test'], /no sending domain other\.test/],
+    [['destination', 'set', 'unknown', '--rate', '5'], /No receiver unknown/],
+    [['destination', 'set', 'unknown'], /Give --rate/],
+  ] as const) {
+    const answer = await run(...args);
+    assert.equal(answer.code, 1);
+    assert.match(answer.err, sentence);
+  }
+});
+
+test('the pace of a receiver is shown, fixed, and learnt again', async () => {
+  const store = new ShapingStore(database, newId(), Date.now);
+  const beat = { name: 'google', label: 'Gmail', startRate: 20, startConnections: 40 };
+  await store.beat([{ ...beat, demand: 1, sent: 3 }]);
+  assert.match((await run('destination', 'list')).out, /^google\t20\/s\t40 connections\tsending 3/);
+  assert.equal((await run('destination', 'set', 'google', '--rate', '2.5')).code, 0);
+  assert.match((await run('destination', 'list')).out, /^google\t2\.5\/s \(fixed\)/);
+  await run('destination', 'set', 'google', '--learn');
+  assert.match((await run('destination', 'list')).out, /^google\t20\/s\t/);
+});

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+
+const folder = temporaryFolder();
+const { url } = await createTestDatabase();
+const environment = { DATABASE_URL: url, DATA_DIR: temporaryFolder() };
+
+async function run(args: readonly string[], more: Readonly<Record<string, string>> = {}) {
+  const running = runSignalpost([...args], { ...environment, ...more });
+  const code = await running.exit;
+  return { code, ...running.output };
+}
+
+writeFileSync(
+  join(folder, 'people.csv'),
+  'email,Name,Note\nann@people.test,Ann,"=1+1, ""quoted"""\nbob@people.test,Bob,\n',
+);
+writeFileSync(
+  join(folder, 'shop.yaml'),
+  `
+accounts:
+  - id: shop
+    name: Shop
+    addOns: [transactional]
+    retentionDays: 400
+    users:
+      - { email: ann@shop.test, name: Ann, password: a very long password, role: owner }
+    senders:
+      - { address: orders@shop.test, displayNames: [Shop, "*"], verified: true }
+    integrations:
+      - { clientId: app, clientSecret: "0123456789012345678901234567", name: App, grants: [password] }
+    templates:
+      - id: t-1
+        name: One
+        createdBy: ann@shop.test
+        sender: orders@shop.test
+        subject: "Costs $\${5} for {{Name}}"
+        html: "<p>{{Name}}</p>"
+        fields: { Name: { sample: Ann, secret: true } }
+        freshnessMinutes: 30
+    lists:
+      - { id: l-1, name: People, folderName: All, csv: people.csv }
+`,
+);
+
+test('what is exported, applied again, changes nothing', async () => {
+  const applied = await run(['apply', join(folder, 'shop.yaml')]);
+  assert.equal(applied.code, 0, applied.stderr);
+  const target = join(folder, 'export');
+  const exported = await run(['export', target]);
+  assert.equal(exported.code, 0, exported.stderr);
+  const again = await run(['apply', join(target, 'manifest.yaml'), '--prune']);
+  assert.match(
+    again.stdout,
+    /^Done: 0 created, 0 changed, 6 unchanged, 0 removed\.$/m,
+    again.stdout,
+  );
+  assert.equal(
+    readFileSync(join(target, 'lists/shop-l-1.csv'), 'utf8'),
+    'email,Name,Note\r\nann@people.test,Ann,"=1+1, ""quoted"""\r\nbob@people.test,Bob,\r\n',
+  );
+});
+
+test('on standard output it has everything but contacts and secrets', async () => {
+  const { stdout } = await run(['export']);
+  assert.match(stdout, /id: t-1/);
+  assert.doesNotMatch(stdout, /0123456789|a very long password|csv:/);
+});
+
+test('on another installation it asks for the secrets that it does not have', async () => {
+  const other = await createTestDatabase();
+  const { code, stderr } = await run(['apply', join(folder, 'export/manifest.yaml')], {
+    DATABASE_URL: other.url,
+    DATA_DIR: temporaryFolder(),
+  });
+  assert.equal(code, 1);
+  assert.match(stderr, /integrations\[0\]\.clientSecret is missing/);
+});

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const dataDir = join(temporaryFolder(), 'data');
+const { url } = await createTestDatabase();
+const key = Buffer.alloc(32, 7).toString('base64');
+const environment = {
+  DATA_DIR: dataDir,
+  DATABASE_URL: url,
+  PORT: '0',
+  LOG_LEVEL: 'warn',
+  SIGNALPOST_KEY: key,
+};
+
+/** Processes start slowly on a machine that has much else to do. */
+const patience = 60_000;
+
+test('nodes with roles apart share one database', async () => {
+  const nodes = ['http', 'worker', 'http,worker'].map((role) =>
+    runSignalpost(['serve', '--role', role], environment),
+  );
+  for (const node of nodes) {
+    const [, address] = await node.printed(/answers at (http:\/\/\S+)/);
+    assert.equal((await fetch(`${address}/readyz`)).status, 200);
+  }
+  for (const node of nodes) node.child.kill('SIGTERM');
+  assert.deepEqual(await Promise.all(nodes.map((node) => node.exit)), [0, 0, 0]);
+});
+
+test('a node with another key is refused with a sentence', async () => {
+  const node = runSignalpost(['serve'], {
+    ...environment,
+    SIGNALPOST_KEY: Buffer.alloc(32, 8).toString('base64'),
+  });
+  assert.equal(await node.exit, 1);
+  assert.match(node.output.stderr, /^signalpost: This database was set up with another key/);
+});
+
+test('an unknown role is refused with a sentence', async () => {
+  const node = runSignalpost(['serve', '--role', 'http,cook'], environment);
+  assert.equal(await node.exit, 1);
+  assert.match(node.output.stderr, /--role knows http and worker, not "cook"/);
+});
+
+test('serve without a database of one’s own is refused with a sentence', async () => {
+  const node = runSignalpost(['serve'], { DATA_DIR: dataDir, PORT: '0' });
+  assert.equal(await node.exit, 1);
+  assert.match(node.output.stderr, /serve needs DATABASE_URL/);
+});
+
+test('a node runs a process for each core, starts one that dies again, and stops all of them', async () => {
+  const node = runSignalpost(['serve', '--processes', '2'], environment);
+  const [, address] = await node.printed(/answers at (http:\/\/\S+)/);
+  const childrenOf = async (): Promise<number[]> => {
+    const pid = node.child.pid ?? 0;
+    const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+    return text.trim().split(' ').filter(Boolean).map(Number);
+  };
+  const before = await waitFor(
+    'two processes',
+    async () => {
+      const pids = await childrenOf();
+      return pids.length === 2 && pids;
+    },
+    patience,
+  );
+  const [victim = 0] = before;
+  process.kill(victim, 'SIGKILL');
+  await waitFor(
+    'another in its place',
+    async () => {
+      const pids = await childrenOf();
+      return pids.length === 2 && !pids.includes(victim);
+    },
+    patience,
+  );
+  await waitFor(
+    'an answer',
+    async () => {
+      const answer = await fetch(`${address}/readyz`).catch(() => undefined);
+      return answer?.status === 200;
+    },
+    patience,
+  );
+  node.child.kill('SIGTERM');
+  assert.equal(await node.exit, 0);
+  assert.equal(node.output.stdout.match(/answers at/g)?.length, 1);
+});
+
+test('what keeps a node of several processes from starting is said once', async () => {
+  const node = runSignalpost(['serve', '--processes', '2'], {
+    ...environment,
+    SIGNALPOST_KEY: Buffer.alloc(32, 8).toString('base64'),
+  });
+  assert.equal(await node.exit, 1);
+  assert.equal(node.output.stderr.match(/^signalpost:/gm)?.length, 1);
+});

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runSignalpost } from '../support/run-signalpost.ts';
+import { clientSecret, passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { url, database } = await createTestDatabase();
+const service = await startTestService({ databaseUrl: url });
+const world = new SessionWorld(database);
+await world.addAccount();
+const client = await world.addIntegration();
+const person = await world.addPerson();
+/** The key of the tests' service. */
+const environment = { DATABASE_URL: url, SIGNALPOST_KEY: Buffer.alloc(32, 7).toString('base64') };
+
+async function run(
+  ...args: string[]
+): Promise<{ code: number | string; out: string; err: string }> {
+  const { exit, output } = runSignalpost(args, environment);
+  const code = await exit;
+  return { code, out: output.stdout, err: output.stderr };
+}
+
+function grant(secret = clientSecret): ReturnType<typeof postToken> {
+  return postToken(service, { ...passwordFields(person, client), client_secret: secret });
+}
+
+test('what is left of the allowance is shown, and lifted for one integration', async () => {
+  for (let count = 0; count < 5; count += 1) assert.equal((await grant()).status, 200);
+  assert.equal((await grant()).status, 429);
+  const before = await run('integration', 'show', client.clientId);
+  assert.match(before.out, new RegExp(`${person.email}: 5 used, 0 left`));
+  assert.equal((await run('integration', 'set', client.clientId, '--allowance', '7')).code, 0);
+  assert.equal((await grant()).status, 200);
+  const after = await run('integration', 'show', client.clientId);
+  assert.match(after.out, /allowance {6}7/);
+  assert.match(after.out, /6 used, 1 left/);
+  await database.pool.query("update session_pair set initial_requests = '{}'");
+});
+
+test('a rotated secret is printed once, and the old one works for the overlap only', async () => {
+  const rotated = await run('integration', 'rotate-secret', client.clientId, '--overlap', '1h');
+  assert.equal(rotated.code, 0, rotated.err);
+  const secret = rotated.out.trim();
+  assert.match(secret, /^[A-Za-z0-9_-]{43}$/);
+  await waitFor('the new secret', async () => (await grant(secret)).status === 200, 1_000);
+  assert.equal((await grant()).status, 200);
+  assert.match(
+    (await run('integration', 'show', client.clientId)).out,
+    /old secret {5}works until/,
+  );
+  const again = await run('integration', 'rotate-secret', client.clientId, '--overlap', '0');
+  await waitFor(
+    'the second secret',
+    async () => (await grant(again.out.trim())).status === 200,
+    1_000,
+  );
+  await database.pool.query("update session_pair set initial_requests = '{}'");
+  assert.equal((await grant(secret)).body.error, 'invalid_client');
+  assert.equal((await grant()).body.error, 'invalid_client');
+});
+
+test('a disabled integration is refused within a second, and works again when it is enabled', async () => {
+  const other = await world.addIntegration();
+  const grantOther = () => postToken(service, passwordFields(person, other));
+  assert.equal((await grantOther()).status, 200);
+  await run('integration', 'set', other.clientId, '--disabled', 'yes');
+  assert.match(
+    (await run('integration', 'list')).out,
+    new RegExp(`${other.clientId}\t.*\tdisabled`),
+  );
+  await waitFor(
+    'the refusal',
+    async () => (await grantOther()).body.error === 'invalid_client',
+    1_000,
+  );
+  await run('integration', 'set', other.clientId, '--disabled', 'no');
+  await waitFor('the answer', async () => (await grantOther()).status === 200, 1_000);
+});
+
+test('the audit log is read by person, kind, outcome and time, and holds no secret', async () => {
+  await postToken(service, { ...passwordFields(person, client), client_secret: clientSecret });
+  const stranger = await world.addPerson();
+  const other = await world.addIntegration();
+  await postToken(service, { ...passwordFields(stranger, other), password: 'wrong password' });
+  const { out } = await run('audit', '--person', stranger.email.toUpperCase());
+  assert.match(
+    out,
+    new RegExp(
+      `\tpassword_grant\trefused\t${stranger.email}\t${other.clientId}\t1000\t127.0.0.1\t`,
+    ),
+  );
+  assert.equal(out.trim().split('\n').length, 1);
+  const rotations = await run(
+    'audit',
+    '--client',
+    client.clientId,
+    '--kind',
+    'client_secret_rotated',
+  );
+  assert.equal(rotations.out.trim().split('\n').length, 2);
+  const json = await run('audit', '--kind', 'password_grant', '--outcome', 'refused', '--json');
+  const lines = json.out
+    .trim()
+    .split('\n')
+    .map((line): unknown => JSON.parse(line));
+  assert.ok(lines.length >= 1);
+  assert.equal((await run('audit', '--since', '2999-01-01')).out, '');
+  const all = (await run('audit', '--json', '--most', '1000')).out;
+  assert.equal(/correct horse|wrong password|a client secret|sp[arcl]_/.test(all), false);
+});
+
+test('wrong arguments are one sentence and exit code 1', async () => {
+  for (const args of [
+    ['integration', 'show', 'nobody'],
+    ['integration', 'set', client.clientId],
+    ['integration', 'set', client.clientId, '--allowance', '0'],
+    ['integration', 'rotate-secret', client.clientId, '--overlap', 'soon'],
+    ['audit', '--since', 'yesterday'],
+  ]) {
+    const { code, err } = await run(...args);
+    assert.equal(code, 1, args.join(' '));
+    assert.match(err, /^signalpost: [^\n]+\n$/);
+  }
+});

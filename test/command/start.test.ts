@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+
+const folder = temporaryFolder();
+const environment = { DATA_DIR: join(folder, 'data'), PORT: '0', LOG_LEVEL: 'warn' };
+const address = /Service\s+(http:\/\/\S+)/;
+
+test('a start prints its address, answers there, and SIGTERM ends it with 0', async () => {
+  const service = runSignalpost(['start'], environment);
+  const [, url] = await service.printed(address);
+  const answer = await fetch(`${url}/readyz`);
+  assert.equal(answer.status, 200);
+  assert.deepEqual(await answer.json(), { status: 'ready' });
+  service.child.kill('SIGTERM');
+  assert.equal(await service.exit, 0);
+});
+
+test('a second service on the same folder ends with a sentence and 1', async () => {
+  const first = runSignalpost(['start'], environment);
+  await first.printed(address);
+  const second = runSignalpost(['start'], environment);
+  assert.equal(await second.exit, 1);
+  assert.match(second.output.stderr, /^signalpost: Another Signalpost .* already runs on .*\n$/);
+  first.child.kill('SIGTERM');
+  await first.exit;
+});
+
+test('after kill -9 of the service the next start copes with what it left', async () => {
+  const first = runSignalpost(['start'], environment);
+  await first.printed(address);
+  first.child.kill('SIGKILL');
+  await first.exit;
+  const second = runSignalpost(['start'], environment);
+  const [, url] = await second.printed(address);
+  assert.equal((await fetch(`${url}/readyz`)).status, 200);
+  second.child.kill('SIGTERM');
+  assert.equal(await second.exit, 0);
+});
+
+test('SIGTERM during the start ends it with 0', async () => {
+  const service = runSignalpost(['start'], {
+    ...environment,
+    DATA_DIR: join(folder, 'early'),
+    LOG_LEVEL: 'info',
+  });
+  await once(service.child, 'spawn');
+  service.child.stderr?.once('data', () => service.child.kill('SIGTERM'));
+  assert.equal(await service.exit, 0);
+});
+
+test('a taken port is one sentence and exit code 1', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const service = runSignalpost(['start'], { ...environment, PORT: String(port) });
+  assert.equal(await service.exit, 1);
+  other.close();
+  assert.match(
+    service.output.stderr,
+    new RegExp(`^signalpost: Port ${port} on 127\\.0\\.0\\.1 is taken .*\\n$`),
+  );
+});
+
+const file = join(folder, 'file');
+writeFileSync(file, '');
+mkdirSync(join(folder, 'empty'));
+
+const mistakes: [string, Record<string, string>, RegExp][] = [
+  ['a port that is no number', { PORT: 'http' }, /PORT must be a number from 0 to 65535/],
+  [
+    'an unreachable database',
+    { DATABASE_URL: 'postgres://u:hidden-password@127.0.0.1:1/x' },
+    /The database at 127\.0\.0\.1:1\/x cannot be used/,
+  ],
+  [
+    'a database address of another kind',
+    { DATABASE_URL: 'mysql://x' },
+    /DATABASE_URL must look like/,
+  ],
+  ['a relay without its address', { DELIVERY: 'relay' }, /DELIVERY=relay needs SMTP_URL/],
+  [
+    'a relay that the delivery does not use',
+    { DELIVERY: 'inbox', SMTP_URL: 'smtp://127.0.0.1' },
+    /SMTP_URL is set, but DELIVERY=inbox/,
+  ],
+  ['direct delivery without a name', { DELIVERY: 'direct' }, /DELIVERY=direct needs SMTP_HOSTNAME/],
+  ['a key of the wrong length', { SIGNALPOST_KEY: 'c2hvcnQ=' }, /SIGNALPOST_KEY must be 32 bytes/],
+  [
+    'a data folder that is a file',
+    { DATA_DIR: file },
+    /file is not a folder\. Set DATA_DIR to a folder/,
+  ],
+  [
+    'an address of another machine',
+    { HOST: '203.0.113.1', DATA_DIR: join(folder, 'empty') },
+    /HOST 203\.0\.113\.1 is no address of this machine/,
+  ],
+];
+
+for (const [name, wrong, sentence] of mistakes) {
+  test(`${name} stops the start with one sentence and exit code 1`, async () => {
+    const service = runSignalpost(['start'], { ...environment, ...wrong });
+    assert.equal(await service.exit, 1);
+    assert.match(service.output.stderr, sentence);
+    assert.match(service.output.stderr, /^signalpost: [^\n]+\n$/);
+    assert.doesNotMatch(service.output.stderr, /hidden-password/);
+  });
+}

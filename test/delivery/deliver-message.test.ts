@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { DeliveryWorld } from '../support/delivery-world.ts';
+import { startSink } from '../support/mail-sink.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const world = await DeliveryWorld.create();
+afterEach(() => world.close());
+
+test('an accepted message is claimed, rendered, sent and delivered, and leaves the queue', async () => {
+  const sink = await startSink();
+  const worker = world.deliverTo(sink.port);
+  const id = await world.accept({ cc: ['bob@people.test'] });
+  worker.wake('a1' as never);
+  await world.reaches(id, 'delivered');
+  assert.equal(await world.entry(id), undefined);
+  const [mail] = sink.mails;
+  assert.ok(mail);
+  assert.equal(mail.from, 'orders@shop.test');
+  assert.deepEqual(mail.to, ['ann@people.test', 'bob@people.test']);
+  assert.match(mail.source, /^Subject: Hello Ann\r?$/m);
+  assert.match(mail.source, new RegExp(`^Message-ID: <${id}@shop.test>\\r?$`, 'm'));
+  const events = await world.events(id);
+  assert.deepEqual(events.map(({ kind, recipient }) => [kind, recipient]).sort(), [
+    ['delivered', 0],
+    ['delivered', 1],
+  ]);
+});
+
+test('the transcript of an attempt is kept, without addresses and without the message', async () => {
+  const sink = await startSink();
+  world.deliverTo(sink.port);
+  const id = await world.accept({ to: 'carl@people.test' });
+  await world.reaches(id, 'delivered');
+  const [event] = await world.events(id);
+  const transcript = event?.detail.transcript as string[];
+  assert.ok(transcript.includes('> RCPT TO:<to>'), transcript.join('\n'));
+  assert.ok(transcript.some((line) => line.startsWith('> EHLO client.test')));
+  assert.ok(transcript.some((line) => line.startsWith('< 354')));
+  assert.doesNotMatch(JSON.stringify(event), /carl|Hello Ann/);
+});
+
+test('values of secret fields are erased once the message is final, their names stay', async () => {
+  const sink = await startSink();
+  world.deliverTo(sink.port);
+  const id = await world.accept();
+  await world.reaches(id, 'delivered');
+  const content = await world.content(id);
+  assert.deepEqual(content.values, { Name: 'Ann', Link: null });
+});
+
+test('a refused recipient bounces at once, with the reply and its cause', async () => {
+  const sink = await startSink({ onRcpt: () => '550 5.1.1 No such user here' });
+  world.deliverTo(sink.port);
+  const id = await world.accept();
+  await world.reaches(id, 'bounced');
+  assert.equal(await world.entry(id), undefined);
+  const [event] = await world.events(id);
+  assert.equal(event?.detail.cause, 'no-mailbox');
+  assert.equal(event?.detail.reply, '550 5.1.1 No such user here');
+});
+
+test('a refused cc never fails the To, and is tried again by itself', async () => {
+  let open = false;
+  const sink = await startSink({
+    onRcpt: (address) =>
+      address.startsWith('bob') && !open ? '450 4.2.1 Mailbox busy, try later' : undefined,
+  });
+  world.deliverTo(sink.port);
+  const id = await world.accept({ cc: ['bob@people.test', 'cy@people.test'] });
+  await world.reaches(id, 'delivered');
+  const entry = await world.rests(id);
+  assert.deepEqual(entry.pending, [1]);
+  assert.match(entry.reason ?? '', /450 4.2.1/);
+  open = true;
+  world.clock.advance(entry.due_in * 1_000 + 1_000);
+  await waitFor('the queue entry to go', async () => (await world.entry(id)) === undefined);
+  assert.deepEqual(sink.mails[1]?.to, ['bob@people.test']);
+  assert.equal(sink.mails[1]?.source, sink.mails[0]?.source);
+});
+
+test('a temporary reply defers with a next time and a reason, and the next attempt has the same bytes', async () => {
+  let open = false;
+  const sources: string[] = [];
+  const sink = await startSink({
+    onMessage: (mail) => {
+      sources.push(mail.source);
+      return open ? undefined : '451 4.3.0 Local problem';
+    },
+  });
+  world.deliverTo(sink.port);
+  const id = await world.accept();
+  await world.reaches(id, 'deferred');
+  const entry = await world.rests(id);
+  assert.ok(entry.due_in > 55 && entry.due_in < 80, `due in ${entry.due_in}`);
+  assert.match(entry.reason ?? '', /451 4.3.0 Local problem/);
+  open = true;
+  world.clock.advance(80_000);
+  await world.reaches(id, 'delivered');
+  assert.equal(sources.length, 2);
+  assert.equal(sources[0], sources[1]);
+});
+
+test('no server at all is temporary', async () => {
+  const sink = await startSink();
+  await sink.close();
+  world.deliverTo(sink.port);
+  const id = await world.accept();
+  await world.reaches(id, 'deferred');
+  const entry = await world.rests(id);
+  assert.match(entry.reason ?? '', /no connection to the server/);
+  assert.ok(entry.due_in <= 13);
+});
+
+test('a message whose rendering throws fails by itself and waits for a person; the next one is sent', async () => {
+  const sink = await startSink();
+  world.deliverTo(sink.port);
+  const broken = await world.accept({ subjectLine: '{{#Name}} never closed' });
+  const sound = await world.accept();
+  await world.reaches(broken, 'failed');
+  await world.reaches(sound, 'delivered');
+  const entry = await world.rests(broken);
+  assert.equal(entry.due_in, Number.POSITIVE_INFINITY);
+  assert.deepEqual(entry.held, [0]);
+  assert.match(entry.reason ?? '', /cannot be rendered/);
+});
+
+test('DELIVERY_REDIRECT sends everything to one address and shows the original', async () => {
+  const sink = await startSink();
+  world.deliverTo(sink.port, {
+    staging: { redirect: 'staging@team.test', allow: [] },
+  });
+  const id = await world.accept({ cc: ['bob@people.test'] });
+  await world.reaches(id, 'delivered');
+  assert.deepEqual(sink.mails[0]?.to, ['staging@team.test']);
+  assert.match(
+    sink.mails[0]?.source ?? '',
+    /^X-Signalpost-Original-To: ann@people.test, bob@people.test/m,
+  );
+  assert.ok((await world.events(id)).some(({ kind }) => kind === 'redirected'));
+});
+
+test('DELIVERY_ALLOW holds other domains back visibly', async () => {
+  const sink = await startSink();
+  world.deliverTo(sink.port, {
+    staging: { redirect: undefined, allow: ['team.test'] },
+  });
+  const held = await world.accept();
+  const sent = await world.accept({ to: 'me@team.test', cc: ['ann@people.test'] });
+  await world.reaches(held, 'canceled');
+  await world.reaches(sent, 'delivered');
+  assert.equal((await world.events(held))[0]?.detail.reason, 'held back by DELIVERY_ALLOW');
+  assert.deepEqual(
+    sink.mails.map(({ to }) => to),
+    [['me@team.test']],
+  );
+});
+
+test('a message that is not wanted late expires at the end of its freshness window', async () => {
+  const sink = await startSink({ onMessage: () => '451 4.3.0 Local problem' });
+  world.deliverTo(sink.port);
+  const id = await world.accept({ deliverWhenDelayed: false, lifetime: 30 });
+  await world.reaches(id, 'deferred');
+  const entry = await world.rests(id);
+  assert.ok(entry.due_in <= 30);
+  world.clock.advance(31_000);
+  await world.reaches(id, 'expired');
+  assert.equal(await world.entry(id), undefined);
+});
+
+test('an account that is suspended after acceptance keeps its messages until it is not', async () => {
+  const sink = await startSink();
+  const suspended = 'held' as never;
+  await world.addAccount(suspended);
+  await world.database.pool.query("update account set suspended_at = now() where id = 'held'");
+  const id = await world.accept({ account: suspended });
+  const worker = world.deliverTo(sink.port);
+  worker.wake(suspended);
+  const other = await world.accept();
+  await world.reaches(other, 'delivered');
+  assert.equal(await world.state(id), 'queued');
+  await world.database.pool.query("update account set suspended_at = null where id = 'held'");
+  await world.reaches(id, 'delivered');
+});

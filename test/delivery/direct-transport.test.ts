@@ -1,0 +1,273 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { DirectTransport } from '../../src/delivery/direct/direct-transport.ts';
+import { HopPools } from '../../src/delivery/direct/hop-pools.ts';
+import { RouteSender } from '../../src/delivery/direct/send-by-route.ts';
+import { parseSource, SourcePools } from '../../src/delivery/direct/source-pools.ts';
+import type { StsFinding } from '../../src/delivery/mta-sts/sts-policies.ts';
+import type { StsMode } from '../../src/delivery/mta-sts/sts-policy.ts';
+import type { Pacer, TicketUse } from '../../src/delivery/shaping/pacer.ts';
+import type { TlsResult } from '../../src/delivery/tls-report/tls-result.ts';
+import type { TransactionResult } from '../../src/delivery/transport.ts';
+import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
+import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
+import { TestAuthority } from '../support/test-certificates.ts';
+import { TestDns } from '../support/test-dns.ts';
+import { TestMx, type TestMxOptions } from '../support/test-mx.ts';
+
+const authority = new TestAuthority();
+const zones = await new TestDns().start();
+const dns = new DnsClient([parseDnsServer(zones.server)], { milliseconds: 300, rounds: 1 });
+const policies = new Map<string, StsFinding>();
+const uses: (TicketUse & { readonly name: string })[] = [];
+const tally: TlsResult[] = [];
+const pacer: Pacer = {
+  admit: async ({ name }) => ({ done: (use) => void uses.push({ ...use, name }) }),
+};
+
+let port = 0;
+let nextHost = 2;
+
+/** A mail server for a domain, at an address of its own. */
+async function serve(
+  domain: string,
+  options: Partial<TestMxOptions> = {},
+  preference = 10,
+): Promise<TestMx> {
+  const address = `127.0.0.${nextHost}`;
+  const host = `mx${nextHost}.hosts-${domain}`;
+  nextHost += 1;
+  const mx = await new TestMx({ address, port, ...options }).start();
+  port = mx.port;
+  zones.set(host, { A: [address] });
+  const before = zones.zones.get(domain)?.MX ?? [];
+  zones.set(domain, { MX: [...before, [preference, host]] });
+  return mx;
+}
+
+function createTransport(sources: readonly string[] = []): DirectTransport {
+  const pools = new HopPools();
+  const sourcePools = new SourcePools(sources.map(parseSource), 'mail.sender.test');
+  const timeouts = { connect: 2_000, greeting: 1_000, command: 1_000, data: 1_000, final: 1_000 };
+  return new DirectTransport({
+    dns,
+    policies: {
+      find: async (domain) => policies.get(domain) ?? { policy: undefined, fault: undefined },
+    },
+    pacer,
+    sources: sourcePools,
+    pools,
+    sender: new RouteSender({
+      sources: sourcePools,
+      pools,
+      tally: { count: (result) => void tally.push(result) },
+      port,
+      timeouts,
+      ca: authority.ca,
+    }),
+    routes: {
+      ownNames: new Set(['mail.sender.test']),
+      ownAddresses: new Set(),
+      allowLoopback: true,
+    },
+  });
+}
+
+async function send(
+  domain: string,
+  options: { sources?: readonly string[]; local?: string; smtpUtf8?: boolean } = {},
+): Promise<TransactionResult> {
+  const to = [`${options.local ?? 'ann'}@${domain}`];
+  const transport = createTransport(options.sources);
+  const { permits } = await transport.admit({ to, fromDomain: 'shop.test', urgent: false });
+  assert.equal(permits.length, 1);
+  const raw = Buffer.from('Subject: x\r\n\r\nHello\r\n');
+  const mail = { from: 'b@shop.test', to, raw, needsSmtpUtf8: options.smtpUtf8 ?? false };
+  const stopping = new AbortController().signal;
+  const result = await permits[0]?.send(mail, async () => true, stopping);
+  await transport.close();
+  assert.ok(result);
+  return result;
+}
+
+function outcome({ end }: TransactionResult): string {
+  if (end.kind === 'reply') return `${end.stage} ${end.reply.code}`;
+  if (end.kind === 'fault') return `${end.stage} ${end.fault}`;
+  return end.kind;
+}
+
+beforeEach(() => {
+  uses.length = 0;
+  tally.length = 0;
+});
+
+test('mail arrives at the most wanted host, encrypted though nobody vouches for its certificate', async () => {
+  const stranger = new TestAuthority().issue(['elsewhere.test']);
+  const mx = await serve('plain.test', { certificate: stranger });
+  assert.equal(outcome(await send('plain.test')), 'final 250');
+  assert.equal(mx.mails[0]?.encrypted, true);
+  assert.equal(mx.mails[0]?.greeting, 'mail.sender.test');
+  assert.deepEqual(uses, [{ kind: 'accepted', name: 'hosts-plain.test' }]);
+  assert.deepEqual(
+    tally.map(({ policyType, type }) => [policyType, type]),
+    [['no-policy-found', 'success']],
+  );
+});
+
+test('a host without STARTTLS gets mail in clear', async () => {
+  const mx = await serve('clear.test');
+  assert.equal(outcome(await send('clear.test')), 'final 250');
+  assert.equal(mx.mails[0]?.encrypted, false);
+  assert.equal(tally[0]?.type, 'starttls-not-supported');
+});
+
+test('RFC 7435: a host whose STARTTLS fails gets mail in clear rather than none', async () => {
+  const mx = await serve('broken-tls.test', { brokenTls: true });
+  assert.equal(outcome(await send('broken-tls.test')), 'final 250');
+  assert.equal(mx.mails[0]?.encrypted, false);
+});
+
+test('RFC 5321 5.1: where one host cannot be spoken with, the next one is', async () => {
+  zones.set('dead.hosts-next.test', { A: ['127.0.0.99'] });
+  zones.set('next.test', { MX: [[1, 'dead.hosts-next.test']] });
+  const busy = await serve('next.test', { onConnect: () => '421 4.3.2 Busy' }, 5);
+  const mx = await serve('next.test', {}, 10);
+  assert.equal(outcome(await send('next.test')), 'final 250');
+  assert.deepEqual([busy.connections > 0, mx.mails.length], [true, 1]);
+});
+
+test('a reply about the message ends the search for hosts', async () => {
+  await serve('refusing.test', { onRcpt: () => '550 5.1.1 No such user' }, 5);
+  const second = await serve('refusing.test', {}, 10);
+  const result = await send('refusing.test');
+  assert.equal([...result.refused.values()][0]?.code ?? outcome(result), 550);
+  assert.equal(second.connections, 0);
+});
+
+test('nobody there is a fault of the connection, and the destination counts as unreachable', async () => {
+  zones.set('gone.test', { MX: [[1, 'dead.hosts-gone.test']] });
+  zones.set('dead.hosts-gone.test', { A: ['127.0.0.99'] });
+  assert.match(outcome(await send('gone.test')), /^connect connection/);
+  assert.equal(uses[0]?.kind, 'unreachable');
+});
+
+test('a null MX bounces, a broken zone waits, and neither needs a ticket', async () => {
+  zones.set('null.test', { MX: [[0, '.']] });
+  zones.set('broken.test', { fault: 'servfail' });
+  const refused = await send('null.test');
+  assert.ok(refused.end.kind === 'unfit' && refused.end.cause === 'no-domain');
+  assert.match(refused.end.text, /5\.1\.10/);
+  assert.equal(outcome(await send('broken.test')), 'connect name');
+  assert.deepEqual(uses, []);
+});
+
+test('RFC 6531: an address beyond ASCII needs a host that takes it', async () => {
+  const modern = await serve('utf8.test');
+  const old = await serve('ascii.test', { ascii: true });
+  const wide = { local: 'jürgen', smtpUtf8: true };
+  assert.equal(outcome(await send('utf8.test', wide)), 'final 250');
+  assert.equal(outcome(await send('ascii.test', wide)), 'unfit');
+  assert.deepEqual([modern.mails.length, old.mails.length], [1, 0]);
+});
+
+test('mail leaves from a source of the pool, with the name that goes with it', async () => {
+  const mx = await serve('sourced.test');
+  const sources = [
+    '127.0.0.201=one.sender.test',
+    '127.0.0.202=two.sender.test',
+    'x/127.0.0.203=x.test',
+  ];
+  for (let round = 0; round < 20; round += 1) await send('sourced.test', { sources });
+  const seen = new Set(mx.mails.map(({ peer, greeting }) => `${peer} ${greeting}`));
+  assert.deepEqual([...seen].sort(), [
+    '127.0.0.201 one.sender.test',
+    '127.0.0.202 two.sender.test',
+  ]);
+});
+
+test('recipients of several domains get a transaction each', async () => {
+  const one = await serve('one.test');
+  const two = await serve('two.test');
+  const transport = createTransport();
+  const to = ['a@one.test', 'b@TWO.test', 'c@one.test'];
+  const { permits } = await transport.admit({ to, fromDomain: 'shop.test', urgent: false });
+  assert.deepEqual(
+    permits.map((permit) => permit.to),
+    [['a@one.test', 'c@one.test'], ['b@TWO.test']],
+  );
+  for (const permit of permits) {
+    const mail = { from: '', to: permit.to, raw: Buffer.from('\r\nx\r\n'), needsSmtpUtf8: false };
+    await permit.send(mail, async () => true, new AbortController().signal);
+  }
+  await transport.close();
+  assert.deepEqual(one.mails[0]?.to, ['a@one.test', 'c@one.test']);
+  assert.deepEqual(two.mails[0]?.to, ['b@TWO.test']);
+});
+
+for (const [reply, kind, what] of [
+  ['421 4.7.0 Try again later', 'slowed', 'messages'],
+  ['450 4.7.1 You are sending too fast', 'slowed', 'messages'],
+  ['421 4.7.0 Too many concurrent connections', 'slowed', 'connections'],
+  ['450 4.7.1 Greylisted, come back in 300 seconds', 'answered', undefined],
+  ['451 4.3.0 Local problem', 'answered', undefined],
+  ['550 5.7.1 Go away', 'answered', undefined],
+] as const) {
+  test(`"${reply}" means ${kind}${what === undefined ? '' : `: fewer ${what}`}`, async () => {
+    const domain = `reply-${nextHost}.test`;
+    await serve(domain, { onData: () => reply });
+    await send(domain);
+    const [use] = uses;
+    assert.equal(use?.kind, kind);
+    assert.equal(use?.kind === 'slowed' ? use.what : undefined, what);
+  });
+}
+
+type Certificate = 'trusted' | 'stranger' | 'expired' | 'other-name' | 'none';
+
+/** A host with a kind of certificate, under a policy that names it or does not. */
+async function serveUnder(
+  mode: StsMode | undefined,
+  certificate: Certificate,
+  named: boolean,
+): Promise<{ domain: string; mx: TestMx }> {
+  const domain = `sts${nextHost}.test`;
+  const host = `mx${nextHost}.hosts-${domain}`;
+  const made = {
+    trusted: () => authority.issue([host]),
+    stranger: () => new TestAuthority().issue([host]),
+    expired: () => authority.issue([host], -1),
+    'other-name': () => authority.issue(['other.test']),
+    none: () => undefined,
+  }[certificate]();
+  const mx = await serve(domain, made === undefined ? {} : { certificate: made });
+  if (mode !== undefined) {
+    const patterns = [named ? `*.hosts-${domain}` : 'mx.other.test'];
+    policies.set(domain, { policy: { mode, mx: patterns, maxAge: 1_000 }, fault: undefined });
+  }
+  return { domain, mx };
+}
+
+for (const [mode, certificate, named, arrives, encrypted, counted] of [
+  ['enforce', 'trusted', true, 'final 250', true, 'success'],
+  ['enforce', 'stranger', true, 'connect tls', undefined, 'certificate-not-trusted'],
+  ['enforce', 'expired', true, 'connect tls', undefined, 'certificate-expired'],
+  ['enforce', 'other-name', true, 'connect tls', undefined, 'certificate-host-mismatch'],
+  ['enforce', 'none', true, 'connect tls', undefined, 'starttls-not-supported'],
+  ['enforce', 'trusted', false, 'connect tls', undefined, 'validation-failure'],
+  ['testing', 'trusted', true, 'final 250', true, 'success'],
+  ['testing', 'stranger', true, 'final 250', true, 'certificate-not-trusted'],
+  ['testing', 'expired', true, 'final 250', true, 'certificate-expired'],
+  ['testing', 'none', true, 'final 250', false, 'starttls-not-supported'],
+  ['testing', 'trusted', false, 'final 250', true, 'validation-failure'],
+  ['none', 'stranger', true, 'final 250', true, 'success'],
+  [undefined, 'expired', true, 'final 250', true, 'success'],
+] as const) {
+  const policy = mode === undefined ? 'no policy' : `policy ${mode}`;
+  const fits = named ? '' : ', the host not named';
+  test(`RFC 8461 5: ${policy}, certificate ${certificate}${fits}: ${arrives}`, async () => {
+    const { domain, mx } = await serveUnder(mode, certificate, named);
+    assert.equal(outcome(await send(domain)), arrives);
+    assert.equal(mx.mails[0]?.encrypted, encrypted);
+    assert.equal(tally[0]?.type, counted);
+  });
+}

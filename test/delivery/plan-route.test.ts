@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findMailHosts } from '../../src/delivery/direct/mail-hosts.ts';
+import { planRoute, type Route, type RouteOptions } from '../../src/delivery/direct/plan-route.ts';
+import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
+import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
+import { TestDns } from '../support/test-dns.ts';
+
+const server = await new TestDns().start();
+const dns = new DnsClient([parseDnsServer(server.server)], { milliseconds: 200, rounds: 1 });
+const options: RouteOptions = {
+  ownNames: new Set(['mail.sender.test']),
+  ownAddresses: new Set(['203.0.113.9']),
+  families: [6, 4],
+};
+
+function hopsOf(route: Route): string[] {
+  assert.ok(route.kind === 'hops', JSON.stringify(route));
+  return route.hops.map((hop) => `${hop.host} ${hop.address}`);
+}
+
+server
+  .set('a.mx.test', { A: ['192.0.2.1'] })
+  .set('b.mx.test', { A: ['192.0.2.2'], AAAA: ['2001:db8::2'] })
+  .set('c.mx.test', { A: ['192.0.2.3'] })
+  .set('self.mx.test', { A: ['203.0.113.9'] })
+  .set('mail.sender.test', { A: ['203.0.113.10'] })
+  .set('loop.mx.test', { A: ['127.0.0.1'], AAAA: ['::1'] });
+
+test('RFC 5321 5.1: hosts are tried by preference, each at IPv6 and IPv4', async () => {
+  server.set('two.test', {
+    MX: [
+      [20, 'a.mx.test'],
+      [10, 'b.mx.test'],
+    ],
+  });
+  assert.deepEqual(hopsOf(await planRoute(dns, 'two.test', options)), [
+    'b.mx.test 2001:db8::2',
+    'b.mx.test 192.0.2.2',
+    'a.mx.test 192.0.2.1',
+  ]);
+});
+
+test('RFC 5321 5.1: hosts of one preference come in random order', async () => {
+  server.set('equal.test', {
+    MX: [
+      [5, 'a.mx.test'],
+      [5, 'c.mx.test'],
+      [9, 'b.mx.test'],
+    ],
+  });
+  const firsts = new Set<string>();
+  for (let round = 0; round < 60; round += 1) {
+    const found = await findMailHosts(dns, 'equal.test');
+    assert.ok(found.kind === 'hosts');
+    assert.equal(found.hosts[2]?.name, 'b.mx.test');
+    firsts.add(found.hosts[0]?.name ?? '');
+  }
+  assert.deepEqual([...firsts].sort(), ['a.mx.test', 'c.mx.test']);
+});
+
+test('RFC 5321 5.1: a domain without MX records is its own host', async () => {
+  server.set('bare.test', { A: ['192.0.2.7'] });
+  assert.deepEqual(hopsOf(await planRoute(dns, 'bare.test', options)), ['bare.test 192.0.2.7']);
+});
+
+test('RFC 7505: a null MX refuses for good, also where the domain has an address', async () => {
+  server.set('null.test', { MX: [[0, '.']], A: ['192.0.2.8'] });
+  const route = await planRoute(dns, 'null.test', options);
+  assert.deepEqual([route.kind, route.kind === 'refused' && route.enhanced], ['refused', '5.1.10']);
+});
+
+test('RFC 7505 3: a null MX beside others is passed over', async () => {
+  server.set('half-null.test', {
+    MX: [
+      [0, '.'],
+      [10, 'a.mx.test'],
+    ],
+  });
+  assert.deepEqual(hopsOf(await planRoute(dns, 'half-null.test', options)), [
+    'a.mx.test 192.0.2.1',
+  ]);
+});
+
+test('a domain that does not exist is refused for good, one without servers is not', async () => {
+  assert.equal((await planRoute(dns, 'nobody.test', options)).kind, 'refused');
+  server.set('empty.test', { TXT: ['here'] });
+  assert.equal((await planRoute(dns, 'empty.test', options)).kind, 'fault');
+});
+
+for (const fault of ['silent', 'servfail', 'refused', 'garbage'] as const) {
+  test(`a zone that is ${fault} is a fault of the moment that names the resolver`, async () => {
+    server.set(`${fault}.test`, { fault });
+    const route = await planRoute(dns, `${fault}.test`, options);
+    assert.ok(route.kind === 'fault');
+    assert.ok(route.text.includes(server.server), route.text);
+  });
+}
+
+test('a host whose address cannot be had is passed over for the next', async () => {
+  server.set('gone.mx.test', { fault: 'servfail' });
+  server.set('partly.test', {
+    MX: [
+      [1, 'gone.mx.test'],
+      [2, 'a.mx.test'],
+    ],
+  });
+  assert.deepEqual(hopsOf(await planRoute(dns, 'partly.test', options)), ['a.mx.test 192.0.2.1']);
+  server.set('wholly.test', { MX: [[1, 'gone.mx.test']] });
+  assert.equal((await planRoute(dns, 'wholly.test', options)).kind, 'fault');
+});
+
+test('RFC 5321 5.1: hosts wanted less than this service itself are left out', async () => {
+  server.set('backup.test', {
+    MX: [
+      [5, 'a.mx.test'],
+      [10, 'mail.sender.test'],
+      [20, 'c.mx.test'],
+    ],
+  });
+  assert.deepEqual(hopsOf(await planRoute(dns, 'backup.test', options)), ['a.mx.test 192.0.2.1']);
+  server.set('mine.test', {
+    MX: [
+      [5, 'self.mx.test'],
+      [5, 'a.mx.test'],
+    ],
+  });
+  for (let round = 0; round < 10; round += 1) {
+    const route = await planRoute(dns, 'mine.test', options);
+    assert.ok(route.kind === 'fault' && route.text.includes('come back'));
+  }
+});
+
+test('an MX record cannot send mail to this machine’s loopback', async () => {
+  server.set('inward.test', { MX: [[5, 'loop.mx.test']] });
+  assert.equal((await planRoute(dns, 'inward.test', options)).kind, 'fault');
+  const open = await planRoute(dns, 'inward.test', { ...options, allowLoopback: true });
+  assert.deepEqual(hopsOf(open), ['loop.mx.test ::1', 'loop.mx.test 127.0.0.1']);
+});
+
+test('an address where a host name belongs is no host', async () => {
+  server.set('address.test', {
+    MX: [
+      [5, '192.0.2.5'],
+      [6, 'c.mx.test'],
+    ],
+  });
+  assert.deepEqual(hopsOf(await planRoute(dns, 'address.test', options)), ['c.mx.test 192.0.2.3']);
+});
+
+test('IPv4 alone is used where this machine has no IPv6', async () => {
+  const route = await planRoute(dns, 'two.test', { ...options, families: [4] });
+  assert.deepEqual(hopsOf(route), ['b.mx.test 192.0.2.2', 'a.mx.test 192.0.2.1']);
+});
+
+test('RFC 5321 4.1.3: address literals go straight to the address', async () => {
+  assert.deepEqual(hopsOf(await planRoute(dns, '[192.0.2.77]', options)), [
+    '[192.0.2.77] 192.0.2.77',
+  ]);
+  assert.deepEqual(hopsOf(await planRoute(dns, '[IPv6:2001:db8::77]', options)), [
+    '[IPv6:2001:db8::77] 2001:db8::77',
+  ]);
+  assert.equal((await planRoute(dns, '[127.0.0.1]', options)).kind, 'fault');
+});

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ReturnPaths } from '../../src/delivery/return-path.ts';
+import { type MessageId, newMessageId } from '../../src/foundation/ids.ts';
+import { MasterKey } from '../../src/foundation/master-key.ts';
+
+const paths = new ReturnPaths(new MasterKey(Buffer.alloc(32, 1)));
+const others = new ReturnPaths(new MasterKey(Buffer.alloc(32, 2)));
+
+test('a return path names its message and recipient, in any case', () => {
+  fc.assert(
+    fc.property(fc.uuid({ version: 7 }), fc.nat(5), (id, recipient) => {
+      const named = { messageId: id as MessageId, recipient };
+      const address = paths.make(named, 'bounces.shop.test');
+      assert.ok(address.indexOf('@') <= 64);
+      assert.deepEqual(paths.read(address), named);
+      assert.deepEqual(paths.read(address.toUpperCase()), named);
+    }),
+  );
+});
+
+test('nobody can make a return path without the key, nor change one', () => {
+  const address = paths.make({ messageId: newMessageId(), recipient: 0 }, 'b.test');
+  assert.equal(others.read(address), undefined);
+  for (let place = 2; place < address.indexOf('@'); place += 1) {
+    for (const letter of 'abcz27') {
+      if (address[place] === letter) continue;
+      const forged = address.slice(0, place) + letter + address.slice(place + 1);
+      assert.equal(paths.read(forged), undefined, forged);
+    }
+  }
+});
+
+test('whatever a stranger sends is read without harm', () => {
+  fc.assert(fc.property(fc.string(), (text) => paths.read(`b-${text}@x.test`) === undefined));
+  for (const text of ['', '@', 'b-@x.test', 'b-1@x.test', `b-${'a'.repeat(5_000)}@x.test`])
+    assert.equal(paths.read(text), undefined);
+});

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { judgeTransaction } from '../../src/delivery/judge-transaction.ts';
+import { SmtpPool } from '../../src/delivery/smtp-pool.ts';
+import { inboxServer } from '../../src/delivery/smtp-server-settings.ts';
+import type { OutgoingMail, TransactionResult } from '../../src/delivery/transport.ts';
+import { type RudeSteps, startRudeServer } from '../support/rude-server.ts';
+
+const timeouts = { connect: 400, greeting: 400, command: 400, data: 400, final: 400 };
+const granted = async () => true;
+const never = new AbortController().signal;
+
+function mail(to: readonly string[] = ['ann@people.test']): OutgoingMail {
+  const raw = Buffer.from('Subject: x\r\n\r\n.dot first\r\nbody\r\n');
+  return { from: 'shop@shop.test', to, raw, needsSmtpUtf8: false };
+}
+
+async function meet(
+  steps: RudeSteps,
+  releaseDot = granted,
+): Promise<{ result: TransactionResult; outcome: string | undefined; dots: number }> {
+  const server = await startRudeServer(steps);
+  const pool = new SmtpPool(inboxServer(server.port), { timeouts, holdOff: 0 });
+  const result = await pool.send(mail(), releaseDot, never);
+  pool.drop();
+  const outcome = judgeTransaction(result, ['ann@people.test']).get('ann@people.test')?.outcome;
+  return { result, outcome, dots: server.dots };
+}
+
+async function* slowly(text: string): AsyncGenerator<string> {
+  for (const character of text) {
+    yield character;
+    await delay(100);
+  }
+}
+
+test('a server that never greets is temporary', async () => {
+  assert.equal((await meet({ greeting: () => 'silence' })).outcome, 'deferred');
+});
+
+test('a greeting of 554 refuses the connection, not the message: temporary', async () => {
+  const { result, outcome } = await meet({ greeting: () => '554 No SMTP service here' });
+  assert.equal(outcome, 'deferred');
+  assert.equal(result.end.kind === 'reply' && result.end.reply.code, 554);
+});
+
+for (const step of ['EHLO', 'MAIL', 'RCPT', 'DATA'] as const) {
+  test(`a server that says nothing to ${step} is temporary`, async () => {
+    assert.equal((await meet({ [step]: () => 'silence' })).outcome, 'deferred');
+  });
+
+  test(`a server that hangs up at ${step} is temporary`, async () => {
+    assert.equal((await meet({ [step]: () => 'hang up' })).outcome, 'deferred');
+  });
+
+  test(`421 at ${step} is temporary`, async () => {
+    assert.equal((await meet({ [step]: () => '421 4.3.2 Closing' })).outcome, 'deferred');
+  });
+}
+
+test('5yz at RCPT is permanent', async () => {
+  assert.equal((await meet({ RCPT: () => '550 5.1.1 Unknown' })).outcome, 'bounced');
+});
+
+test('a server that hangs up in the middle of the text has no message: temporary', async () => {
+  const refuseLater = async () => {
+    await delay(100);
+    return true;
+  };
+  const { outcome, dots } = await meet({ text: () => 'hang up' }, refuseLater);
+  assert.equal(outcome, 'deferred');
+  assert.equal(dots, 0);
+});
+
+test('a reply before the final dot ends the connection without a dot', async () => {
+  const late = async () => {
+    await delay(100);
+    return true;
+  };
+  const early = await meet({ text: () => '250 2.0.0 Taken already' }, late);
+  assert.equal(early.outcome, 'deferred');
+  assert.equal(early.dots, 0);
+  const refused = await meet({ text: () => '552 5.3.4 Too big' }, late);
+  assert.equal(refused.outcome, 'bounced');
+  assert.equal(refused.dots, 0);
+});
+
+test('hanging up after the final dot is uncertain', async () => {
+  const { outcome, dots } = await meet({ dot: () => 'hang up' });
+  assert.equal(outcome, 'uncertain');
+  assert.equal(dots, 1);
+});
+
+test('no reply to the final dot is uncertain', async () => {
+  assert.equal((await meet({ dot: () => 'silence' })).outcome, 'uncertain');
+});
+
+test('a reply of class 4 or 5 to the final dot is an answer, not uncertain', async () => {
+  assert.equal((await meet({ dot: () => '421 4.3.2 Closing' })).outcome, 'deferred');
+  assert.equal((await meet({ dot: () => '554 5.7.1 Spam' })).outcome, 'bounced');
+});
+
+test('a refused dot drops the connection, and the server never sees the end of the message', async () => {
+  const { result, dots } = await meet({}, async () => false);
+  assert.equal(result.end.kind, 'lost');
+  await delay(50);
+  assert.equal(dots, 0);
+});
+
+test('a dot that cannot be recorded does not leave', async () => {
+  const { result, dots } = await meet({}, async () => {
+    throw new Error('database gone');
+  });
+  assert.notEqual(result.end.kind, 'uncertain');
+  assert.equal(dots, 0);
+});
+
+test('one byte at a time does not outlast the time a step may take', async () => {
+  const started = Date.now();
+  const { outcome } = await meet({
+    MAIL: (socket) => {
+      void (async () => {
+        for await (const character of slowly('250 2.1.0 Ok fine\r\n')) {
+          if (socket.destroyed) return;
+          socket.write(character);
+        }
+      })();
+      return 'silence';
+    },
+  });
+  assert.equal(outcome, 'deferred');
+  assert.ok(Date.now() - started < 2_000);
+});
+
+test('a reply of 100 kB is an answer, cut to what is kept', async () => {
+  const { result, outcome } = await meet({ dot: () => `250 2.0.0 ${'x'.repeat(100_000)}` });
+  assert.equal(outcome, 'delivered');
+  assert.ok(JSON.stringify(result.transcript).length < 5_000);
+  assert.ok(result.end.kind === 'reply' && result.end.reply.text.length <= 1_000);
+});
+
+test('a reply of 10,000 lines is an answer, cut to what is kept', async () => {
+  const lines = `${'250-2.0.0 more\r\n'.repeat(9_999)}250 2.0.0 Taken`;
+  const { result, outcome } = await meet({ dot: () => lines });
+  assert.equal(outcome, 'delivered');
+  assert.ok(result.transcript.length < 100);
+});
+
+test('a reply without end is given up: uncertain after the dot', async () => {
+  const { outcome } = await meet({ dot: () => '250-2.0.0 more\r\n'.repeat(100_000) });
+  assert.equal(outcome, 'uncertain');
+});
+
+test('what is no SMTP at all is temporary', async () => {
+  const { outcome } = await meet({ greeting: () => 'HTTP/1.1 400 Bad Request' });
+  assert.equal(outcome, 'deferred');
+});
+
+test('a connection that was closed while idle costs nothing: the message goes over a new one', async () => {
+  let first = true;
+  const server = await startRudeServer({
+    MAIL: (socket) => {
+      if (first) {
+        first = false;
+        return undefined;
+      }
+      if (!used.has(socket)) return undefined;
+      return 'hang up';
+    },
+    dot: (socket) => {
+      used.add(socket);
+      return undefined;
+    },
+  });
+  const used = new Set<unknown>();
+  const pool = new SmtpPool(inboxServer(server.port), { timeouts });
+  for (let count = 0; count < 3; count += 1) {
+    const { end } = await pool.send(mail(), granted, never);
+    assert.equal(end.kind === 'reply' && end.reply.code, 250);
+  }
+  assert.equal(server.dots, 3);
+  assert.equal(server.connections, 3);
+  pool.drop();
+});
+
+test('connections are reused, bounded in number, and renewed after so many messages', async () => {
+  const server = await startRudeServer({});
+  const settings = { ...inboxServer(server.port), connections: 2, messagesPerConnection: 5 };
+  const pool = new SmtpPool(settings, { timeouts });
+  const results = await Promise.all(
+    Array.from({ length: 20 }, () => pool.send(mail(), granted, never)),
+  );
+  assert.ok(results.every(({ end }) => end.kind === 'reply' && end.reply.code === 250));
+  assert.equal(server.dots, 20);
+  assert.equal(server.connections, 4);
+  pool.drop();
+});
+
+test('an unused connection says goodbye by itself', async () => {
+  const server = await startRudeServer({});
+  const pool = new SmtpPool(inboxServer(server.port), { timeouts, idle: 20 });
+  await pool.send(mail(), granted, never);
+  await delay(100);
+  await pool.send(mail(), granted, never);
+  assert.equal(server.connections, 2);
+  pool.drop();
+});

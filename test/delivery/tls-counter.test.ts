@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StsPolicyStore } from '../../src/delivery/mta-sts/sts-policy-store.ts';
+import { TlsCounter } from '../../src/delivery/tls-report/tls-counter.ts';
+import { TlsResultStore } from '../../src/delivery/tls-report/tls-result-store.ts';
+import { newId } from '../../src/foundation/ids.ts';
+import { createLog } from '../../src/foundation/log.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+
+const { database } = await createTestDatabase();
+const log = createLog('silent');
+
+test('RFC 8460: sessions of two nodes are summed by domain, policy, result and host', async () => {
+  const stores = [newId(), newId()].map((node) => new TlsResultStore(database, node));
+  const counters = stores.map((store) => new TlsCounter((counts) => store.add(counts), log));
+  const good = { domain: 'a.test', policyType: 'sts', type: 'success', host: 'mx.a.test' } as const;
+  for (const counter of counters) {
+    counter.count(good);
+    counter.count(good);
+    await counter.write();
+    counter.count(good);
+    counter.count({ ...good, type: 'certificate-expired' });
+    await counter.stop();
+  }
+  const day = new Date().toISOString().slice(0, 10);
+  assert.deepEqual(await stores[0]?.sum(day), [
+    { ...good, type: 'certificate-expired', sessions: 2 },
+    { ...good, sessions: 6 },
+  ]);
+  await stores[0]?.clean();
+  assert.equal((await stores[0]?.sum(day))?.length, 2);
+});
+
+test('RFC 8461: a policy is kept as it was fetched, and replaced by a newer one', async () => {
+  const store = new StsPolicyStore(database);
+  const kept = {
+    domain: 'a.test',
+    recordId: '1',
+    policy: { mode: 'enforce' as const, mx: ['mx.a.test'], maxAge: 86_400 },
+    fetchedAt: new Date('2026-03-01T00:00:00Z'),
+  };
+  assert.equal(await store.read('a.test'), undefined);
+  await store.save(kept);
+  assert.deepEqual(await store.read('a.test'), kept);
+  await store.save({ ...kept, recordId: '2', policy: { ...kept.policy, mode: 'none', mx: [] } });
+  assert.equal((await store.read('a.test'))?.policy.mode, 'none');
+});

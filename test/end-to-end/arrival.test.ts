@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type CapturedMail, readInbox } from '../support/inbox-client.ts';
+import { bodyWith, SendClient } from '../support/send-client.ts';
+import { addSender, getToken, openShop, publishTemplate } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+const shop = await openShop(database);
+await publishTemplate(database, shop, { id: 't-creator' });
+await addSender(database, shop.id, shop.owner.email, { displayNames: [] });
+await addSender(database, shop.id, 'any@shop.test', { displayNames: ['*'] });
+const service = await startTestService({ databaseUrl: url });
+const client = new SendClient(service, await getToken(service, shop));
+
+let sent = 0;
+
+/** Sends to an address of its own and reads what arrives there. */
+async function arrive(
+  changes: Parameters<typeof bodyWith>[0] = {},
+  template = 't-0001',
+): Promise<CapturedMail & { readonly messageId: string }> {
+  sent += 1;
+  const toAddress = `reader-${sent}@example.test`;
+  const body = bodyWith({ ...changes, envelope: { ...changes.envelope, toAddress } });
+  const answer = await client.send({ body, template });
+  assert.equal(answer.status, 200, answer.text);
+  const [mail] = await readInbox(service.url, `?to=${toAddress}&wait=10`);
+  assert.ok(mail);
+  return { ...mail, messageId: String(answer.body.messageId) };
+}
+
+test('2.2: From is the template’s sender with its first registered name, and there is no Reply-To', async () => {
+  const mail = await arrive();
+  assert.deepEqual(mail.headers.from, ['Demo Shop <orders@shop.test>']);
+  assert.equal(mail.headers['reply-to'], undefined);
+  assert.equal(mail.envelopeFrom, 'orders@shop.test');
+});
+
+test('2.2: without a sender in the template From is the template’s creator', async () => {
+  const mail = await arrive({}, 't-creator');
+  assert.deepEqual(mail.headers.from, [shop.owner.email]);
+});
+
+test('2.2: fromAddress and fromDisplayName replace the template’s sender', async () => {
+  const mail = await arrive({
+    envelope: { fromAddress: 'any@shop.test', fromDisplayName: 'Zoë, of “Demo”' },
+  });
+  assert.deepEqual(mail.headers.from, ['Zoë, of “Demo” <any@shop.test>']);
+});
+
+test('2.2: replyToAddress stands in Reply-To', async () => {
+  const mail = await arrive({ envelope: { replyToAddress: 'any@shop.test' } });
+  assert.deepEqual(mail.headers['reply-to'], ['any@shop.test']);
+});
+
+test('2.2: subject and preview text are the template’s, filled with values and defaults', async () => {
+  const mail = await arrive();
+  assert.equal(mail.subject, 'Your order A-1001');
+  assert.match(mail.html ?? '', /Thank you, there/);
+  assert.match(mail.html ?? '', /Hello there, your order is A-1001\./);
+  assert.match(mail.text ?? '', /Hello there, your order is A-1001\./);
+});
+
+test('2.2: subjectLine and previewText replace the template’s and may use fields', async () => {
+  const mail = await arrive({
+    content: {
+      subjectLine: '{{First Name}}: 注文 {{Order Number}} 🎉',
+      previewText: 'Soon, {{First Name}}',
+    },
+  });
+  assert.equal(mail.subject, 'there: 注文 A-1001 🎉');
+  assert.match(mail.html ?? '', /Soon, there/);
+  assert.doesNotMatch(mail.html ?? '', /Thank you, there/);
+});
+
+test('2.2: cc addresses stand in Cc and each gets the message', async () => {
+  const ccAddressList = ['one@example.test', 'two@example.test'];
+  const mail = await arrive({ envelope: { ccAddressList } });
+  assert.deepEqual(mail.headers.cc, ['one@example.test, two@example.test']);
+  assert.deepEqual([...mail.envelopeTo].sort(), [
+    'one@example.test',
+    'reader-7@example.test',
+    'two@example.test',
+  ]);
+});
+
+test('values are escaped where they stand and break no header', async () => {
+  const mail = await arrive({
+    content: {
+      personalizationDataMap: {
+        'First Name': '<script>alert(1)</script>',
+        'Order Number': 'A-1\r\nBcc: thief@example.test',
+      },
+    },
+  });
+  assert.equal(mail.headers.bcc, undefined);
+  assert.equal(mail.subject, 'Your order A-1 Bcc: thief@example.test');
+  assert.match(mail.html ?? '', /&lt;script&gt;alert\(1\)&lt;\/script&gt;/);
+  assert.match(mail.text ?? '', /<script>alert\(1\)<\/script>/);
+});
+
+test('the status tells a delivered message by its state and its events', async () => {
+  const { messageId } = await arrive();
+  const status = await waitFor('the delivered state', async () => {
+    const answer = await client.status(messageId);
+    return answer.body.state === 'delivered' && answer.body;
+  });
+  assert.equal(status.nextAttempt ?? null, null);
+});

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parseEnv } from 'node:util';
+import { readInbox } from '../support/inbox-client.ts';
+import { type Running, runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+
+const dataDir = join(temporaryFolder(), 'data');
+const environment = { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'error' };
+const requests = 1_000;
+
+async function start(): Promise<{ service: Running; url: string }> {
+  const service = runSignalpost(['start'], environment);
+  const [, url = ''] = await service.printed(/Service\s+(http:\/\/\S+)/);
+  return { service, url };
+}
+
+async function token(url: string): Promise<string> {
+  const secrets = parseEnv(
+    readFileSync(join(dataDir, 'demo.env'), 'utf8').replaceAll('export ', ''),
+  );
+  const answer = await fetch(`${url}/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'password',
+      username: secrets.DEMO_OWNER_EMAIL ?? '',
+      password: secrets.DEMO_OWNER_PASSWORD ?? '',
+      client_id: 'demo',
+      client_secret: secrets.DEMO_CLIENT_SECRET ?? '',
+    }),
+  });
+  const body = (await answer.json()) as { access_token: string };
+  return body.access_token;
+}
+
+/** Sends one receipt; resolves with its message id where a 200 came back, with undefined where none did. */
+async function send(url: string, bearer: string, number: number): Promise<string | undefined> {
+  try {
+    const answer = await fetch(`${url}/ete/v1/email/1000/receipt`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        envelope: { toAddress: `reader-${number}@example.test` },
+        content: { personalizationDataMap: { 'Order Number': `A-${number}` } },
+        actions: { trackOpens: false, trackClicks: false },
+      }),
+    });
+    const body = (await answer.json()) as { messageId: string };
+    return answer.status === 200 ? body.messageId : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The process of the embedded database. */
+function postmasterPid(): number {
+  return Number(readFileSync(join(dataDir, 'database/postmaster.pid'), 'utf8').split('\n')[0]);
+}
+
+test('rule 1: after kill -9 of service and database every message that got a 200 is delivered', async () => {
+  const first = await start();
+  const bearer = await token(first.url);
+  const answered = new Map<number, string>();
+  const enough = Promise.withResolvers<void>();
+  const sending = Array.from({ length: requests }, async (_, number) => {
+    const id = await send(first.url, bearer, number);
+    if (id !== undefined) answered.set(number, id);
+    if (answered.size >= requests / 4) enough.resolve();
+  });
+  await enough.promise;
+  process.kill(postmasterPid(), 'SIGKILL');
+  first.service.child.kill('SIGKILL');
+  await Promise.all(sending);
+
+  const second = await start();
+  for (const [number, id] of answered) {
+    const mails = await readInbox(second.url, `?to=reader-${number}@example.test&wait=30`);
+    const ids = mails.map((mail) => mail.headers['message-id']?.[0]);
+    assert.ok(ids.includes(`<${id}@shop.test>`), `message ${id} did not arrive`);
+  }
+});

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
+import { dropOldPartitions } from '../../src/feedback/privacy/drop-partitions-store.ts';
+import { erasePerson, exportPerson } from '../../src/feedback/privacy/person-data-store.ts';
+import {
+  applyRetentionRules,
+  readRetentionRule,
+  saveRetentionRule,
+} from '../../src/feedback/privacy/retention-store.ts';
+import { addSuppressions } from '../../src/feedback/suppression/suppression-store.ts';
+import type { ComparableAddress } from '../../src/foundation/email-address.ts';
+import type { AccountId } from '../../src/foundation/ids.ts';
+import { writeSearchRows } from '../../src/report/search-rows-store.ts';
+import { ensureMessagePartitions } from '../../src/submission/message-partitions-store.ts';
+import { account, DeliveryWorld } from '../support/delivery-world.ts';
+
+const world = await DeliveryWorld.create();
+const { pool, kysely } = world.database;
+const feed = new EventFeed({
+  database: world.database,
+  log: world.log,
+  followers: [writeSearchRows],
+});
+const day = 24 * 60 * 60 * 1000;
+const address = (text: string) => text as ComparableAddress;
+const request = (text: string, accountId: AccountId = account) => ({
+  accountId,
+  address: address(text),
+  requestedBy: 'officer',
+  hashKey: Buffer.alloc(32, 1),
+});
+
+async function opened(id: string): Promise<void> {
+  await pool.query(
+    `insert into message_event (account_id, message_id, retention_days, id, at, kind, detail)
+     values ($1, $2, 90, gen_random_uuid(), now(), 'opened', '{"class":"person","userAgent":"Firefox","network":"203.0.113.0/24"}')`,
+    [account, id],
+  );
+}
+
+test('what is kept about a person is handed out whole, and a record of that stays', async () => {
+  const id = await world.accept({ to: 'Export@people.test', values: { Name: 'Ann' } });
+  await opened(id);
+  await addSuppressions(kysely, account, [
+    { address: address('export@people.test'), reason: 'manual' },
+  ]);
+  await feed.catchUp();
+  const parts = await Array.fromAsync(exportPerson(kysely, request('export@people.test')));
+  assert.equal(parts.length, 2);
+  const message = parts[0]?.message as { id: string; content: { to: string }; events: unknown[] };
+  assert.equal(message.id, id);
+  assert.equal(message.content.to, 'Export@people.test');
+  assert.equal(message.events.length, 1);
+  const { rows } = await pool.query(
+    "select kind, requested_by, counts from privacy_record where kind = 'export'",
+  );
+  assert.deepEqual(rows, [
+    {
+      kind: 'export',
+      requested_by: 'officer',
+      counts: { messages: 1, contacts: 0, suppressions: 1 },
+    },
+  ]);
+});
+
+test('erasing a person leaves nothing of them, and nothing else undone', async () => {
+  const own = await world.accept({ to: 'Gone@people.test', cc: ['friend@people.test'] });
+  const copy = await world.accept({
+    to: 'friend@people.test',
+    cc: ['gone@people.test', 'third@people.test'],
+  });
+  const other = 'a2' as AccountId;
+  await world.addAccount(other);
+  const elsewhere = await world.accept({ account: other, to: 'gone@people.test' });
+  await opened(own);
+  await addSuppressions(kysely, account, [
+    { address: address('gone@people.test'), reason: 'unsubscribe' },
+  ]);
+  await feed.catchUp();
+  const erased = await erasePerson(kysely, {
+    ...request('gone@people.test'),
+    keepSuppressions: true,
+  });
+  assert.deepEqual(erased, { messages: 2, contacts: 0, suppressions: 0 });
+  const contents = await pool.query<{ id: string; content: { to: string; cc: string[] } | null }>(
+    'select id, content from message where id = any ($1)',
+    [[own, copy, elsewhere]],
+  );
+  const contentOf = (id: string) => contents.rows.find((row) => row.id === id)?.content;
+  assert.equal(contentOf(own), null);
+  assert.deepEqual(contentOf(copy)?.cc, ['erased@erased.invalid', 'third@people.test']);
+  assert.equal(contentOf(copy)?.to, 'friend@people.test');
+  assert.equal(contentOf(elsewhere)?.to, 'gone@people.test');
+  const entries = await pool.query('select pending from queue_entry where message_id = $1', [copy]);
+  assert.deepEqual(entries.rows, [{ pending: [0, 2] }]);
+  const { rows: left } = await pool.query(
+    `select 1 from message_search where account_id = $1 and address = 'gone@people.test'
+     union all select 1 from message_event where message_id = $2 and detail::text like '%Firefox%'
+     union all select 1 from privacy_record where convert_from(address_hash, 'latin1') like '%gone%'`,
+    [account, own],
+  );
+  assert.deepEqual(left, []);
+  const again = await erasePerson(kysely, {
+    ...request('gone@people.test'),
+    keepSuppressions: false,
+  });
+  assert.deepEqual(again, { messages: 0, contacts: 0, suppressions: 1 });
+});
+
+test('an account’s rule takes values, then addresses, then opens away, from old messages only', async () => {
+  const id = await world.accept({ to: 'old@people.test', values: { Name: 'Ann' } });
+  await opened(id);
+  await feed.catchUp();
+  assert.deepEqual(await readRetentionRule(kysely, account), {
+    contentDays: null,
+    addressDays: null,
+    engagementDays: null,
+  });
+  await saveRetentionRule(kysely, account, { contentDays: 3, addressDays: 10, engagementDays: 20 });
+  await applyRetentionRules(kysely, 2 * day);
+  assert.deepEqual((await world.content(id)).values, { Name: 'Ann' });
+  await applyRetentionRules(kysely, 4 * day);
+  const content = await world.content(id);
+  assert.deepEqual([content.to, content.values], ['old@people.test', {}]);
+  await applyRetentionRules(kysely, 11 * day);
+  assert.equal(await world.content(id), null);
+  const { rows } = await pool.query('select address from message_search where message_id = $1', [
+    id,
+  ]);
+  assert.deepEqual(rows, [{ address: null }]);
+  const events = () =>
+    pool.query("select from message_event where message_id = $1 and kind = 'opened'", [id]);
+  assert.equal((await events()).rowCount, 1);
+  await applyRetentionRules(kysely, 21 * day);
+  assert.equal((await events()).rowCount, 0);
+  await assert.rejects(
+    saveRetentionRule(kysely, account, { contentDays: 1, addressDays: null, engagementDays: null }),
+  );
+});
+
+test('partitions go when all in them is older than their class', async () => {
+  const kept = await world.accept({ to: 'kept@people.test' });
+  await ensureMessagePartitions({ database: world.database, clock: world.clock, log: world.log });
+  const partitions = async () => {
+    const { rows } = await pool.query<{ name: string }>(
+      "select relname as name from pg_class where relname ~ '^message(_event|_search)?_(30|90|400)_[0-9]{8}$' and relkind = 'r'",
+    );
+    return rows.map(({ name }) => name);
+  };
+  const before = await partitions();
+  assert.ok(before.length >= 18);
+  await dropOldPartitions(world.database, Date.now(), world.log);
+  assert.deepEqual(await partitions(), before);
+  await dropOldPartitions(world.database, Date.now() + 60 * day, world.log);
+  const after = await partitions();
+  assert.ok(after.every((name) => !name.includes('_30_')));
+  assert.equal(
+    after.filter((name) => name.includes('_90_')).length,
+    before.filter((name) => name.includes('_90_')).length,
+  );
+  assert.equal(await world.state(kept), 'queued');
+  await dropOldPartitions(world.database, Date.now() + 130 * day, world.log);
+  assert.equal(await world.state(kept), 'gone');
+});

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { MailReport } from '../../src/feedback/bounce/mail-report.ts';
+import { readReport } from '../../src/feedback/bounce/read-report.ts';
+
+const folder = join(import.meta.dirname, 'mail-reports');
+
+interface Label {
+  readonly kind: MailReport['kind'];
+  readonly cause?: string;
+  readonly permanent?: boolean;
+}
+
+const labels = JSON.parse(await readFile(join(folder, 'labels.json'), 'utf8')) as Record<
+  string,
+  Label
+>;
+const sources = await Promise.all(
+  Object.keys(labels).map(
+    async (name) => [name, await readFile(join(folder, `${name}.eml`))] as const,
+  ),
+);
+
+test('there are at least 60 formats, and each has a label', async () => {
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.eml'));
+  assert.ok(files.length >= 60);
+  assert.deepEqual(files.map((file) => file.slice(0, -4)).sort(), Object.keys(labels).sort());
+});
+
+for (const [name, source] of sources) {
+  test(`the report ${name} is read as labelled`, () => {
+    const report = readReport(source);
+    const read =
+      report.kind === 'bounce'
+        ? { kind: report.kind, cause: report.cause, permanent: report.permanent }
+        : { kind: report.kind };
+    assert.deepEqual(read, labels[name]);
+  });
+}
+
+test('no diagnostic holds an address', () => {
+  for (const [name, source] of sources) {
+    const report = readReport(source);
+    if ('diagnostic' in report) assert.doesNotMatch(report.diagnostic, /\w@\w/, name);
+  }
+});
+
+test('reading takes whatever a stranger sends, cut and mixed as it may be, in short time', () => {
+  const buffers = sources.map(([, source]) => source);
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...buffers),
+      fc.constantFrom(...buffers),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.uint8Array({ maxLength: 200 }),
+      (one, two, share, noise) => {
+        const source = Buffer.concat([
+          one.subarray(0, one.length * share),
+          noise,
+          two.subarray(two.length * share),
+        ]);
+        return readReport(source).kind.length > 0;
+      },
+    ),
+  );
+  const started = performance.now();
+  for (const piece of [
+    'a',
+    '--x\n',
+    '550 ',
+    ' \n',
+    ':\n',
+    '=?utf-8?q?',
+    'user ',
+    '@a.b',
+    '<p>',
+    '-',
+    '<style',
+    'domain ',
+    'mailbox ',
+    '- \n',
+    '<',
+  ]) {
+    const head =
+      'From: MAILER-DAEMON@x.test\nContent-Type: multipart/report; boundary=x\n\n--x\n\n';
+    readReport(Buffer.from(head + piece.repeat(200_000)));
+    readReport(
+      Buffer.from(
+        `From: MAILER-DAEMON@x.test\nContent-Type: text/html\n\n${piece.repeat(200_000)}`,
+      ),
+    );
+  }
+  assert.ok(performance.now() - started < 5_000, `${performance.now() - started} ms`);
+});

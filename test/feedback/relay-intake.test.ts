@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict';
+import { createHmac, createSign, generateKeyPairSync, sign } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { readSes } from '../../src/feedback/relay/read-ses.ts';
+import { relayHeaders } from '../../src/feedback/relay/relay-event.ts';
+import { isSnsAddress, SnsSignatures } from '../../src/feedback/relay/sns-signature.ts';
+import { type MessageId, newMessageId } from '../../src/foundation/ids.ts';
+import { ask } from '../support/ask.ts';
+import { FeedbackShop } from '../support/feedback-shop.ts';
+
+const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const shop = await FeedbackShop.open({
+  INTAKE_POSTMARK_PASSWORD: 'a long password',
+  INTAKE_MAILGUN_KEY: 'mailgun-key',
+  INTAKE_SENDGRID_KEY: publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
+  INTAKE_SNS_TOPICS: 'arn:aws:sns:eu-west-1:1:ours',
+});
+await shop.publish('note', '<p>Note</p>');
+
+function post(path: string, body: unknown, headers: Record<string, string> = {}) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return ask(`${shop.service.url}/intake/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: text,
+  });
+}
+
+const basic = (password: string) => ({
+  authorization: `Basic ${Buffer.from(`signalpost:${password}`).toString('base64')}`,
+});
+
+test('Postmark: a hard bounce is taken with the password only, and once', async () => {
+  const { id } = await shop.send('note');
+  const body = {
+    RecordType: 'Bounce',
+    ID: 4323372036854775807n.toString(),
+    Type: 'HardBounce',
+    TypeCode: 1,
+    Email: 'ann@people.test',
+    MessageID: '883953f4-6105-42a2-a16a-77a8eac79483',
+    Details: 'smtp;550 5.1.1 The email account that you tried to reach does not exist.',
+    Metadata: { 'signalpost-message': id },
+  };
+  assert.equal((await post('postmark', body)).status, 401);
+  assert.equal((await post('postmark', body, basic('another'))).status, 401);
+  assert.equal((await post('postmark', body, basic('a long password'))).status, 200);
+  assert.equal((await post('postmark', body, basic('a long password'))).status, 200);
+  const events = await shop.events(id, 'bounced');
+  assert.equal(events.length, 1);
+  assert.equal(events[0]?.detail.cause, 'no-mailbox');
+  assert.equal(events[0]?.detail.by, 'Postmark');
+});
+
+test('Postmark: complaints count, answers of vacations do not', async () => {
+  const { id } = await shop.send('note');
+  const body = {
+    RecordType: 'SpamComplaint',
+    ID: 7,
+    Type: 'SpamComplaint',
+    Email: 'ann@people.test',
+    Metadata: { 'signalpost-message': id },
+  };
+  await post('postmark', body, basic('a long password'));
+  await post(
+    'postmark',
+    { ...body, RecordType: 'Bounce', Type: 'AutoResponder' },
+    basic('a long password'),
+  );
+  assert.equal((await shop.events(id, 'complained', 'bounced')).length, 1);
+});
+
+test('Mailgun: a failure is taken where its signature is right and new', async () => {
+  const { id, mail } = await shop.send('note', { cc: ['Second@people.test'] });
+  const signed = (at: number, key = 'mailgun-key') => {
+    const timestamp = String(Math.floor(at / 1_000));
+    const signature = createHmac('sha256', key).update(`${timestamp}token`).digest('hex');
+    return {
+      signature: { timestamp, token: 'token', signature },
+      'event-data': {
+        event: 'failed',
+        severity: 'permanent',
+        id: 'G9Bn5sl1TC6nu79C8C0bwg',
+        recipient: 'second@people.test',
+        message: {
+          headers: { 'message-id': String(mail.headers['message-id']?.[0]).slice(1, -1) },
+        },
+        'delivery-status': {
+          code: 605,
+          message: '',
+          description: 'Not delivering to previously bounced address',
+        },
+      },
+    };
+  };
+  assert.equal((await post('mailgun', signed(Date.now(), 'other'))).status, 401);
+  assert.equal((await post('mailgun', signed(Date.now() - 3_600_000))).status, 401);
+  assert.equal((await post('mailgun', { signature: 'x' })).status, 401);
+  assert.equal((await post('mailgun', signed(Date.now()))).status, 200);
+  const [event] = await shop.events(id, 'bounced');
+  assert.equal(event?.recipient, 1);
+});
+
+test('SendGrid: events are taken where the raw body is signed', async () => {
+  const { id, mail } = await shop.send('note');
+  const body = JSON.stringify([
+    {
+      email: 'ann@people.test',
+      event: 'bounce',
+      type: 'bounce',
+      status: '5.1.1',
+      reason: '550 5.1.1 unknown user',
+      sg_event_id: 'e1',
+      'smtp-id': mail.headers['message-id']?.[0],
+    },
+    {
+      email: 'ann@people.test',
+      event: 'spamreport',
+      sg_event_id: 'e2',
+      'smtp-id': mail.headers['message-id']?.[0],
+    },
+    {
+      email: 'ann@people.test',
+      event: 'processed',
+      sg_event_id: 'e3',
+      'smtp-id': mail.headers['message-id']?.[0],
+    },
+  ]);
+  const headers = {
+    'x-twilio-email-event-webhook-timestamp': '1600112502',
+    'x-twilio-email-event-webhook-signature': sign(
+      'sha256',
+      Buffer.from(`1600112502${body}`),
+      privateKey,
+    ).toString('base64'),
+  };
+  assert.equal((await post('sendgrid', body)).status, 401);
+  assert.equal((await post('sendgrid', `${body} `, headers)).status, 401);
+  assert.equal((await post('sendgrid', body, headers)).status, 200);
+  assert.deepEqual(
+    (await shop.events(id, 'bounced', 'complained')).map(({ kind }) => kind).sort(),
+    ['bounced', 'complained'],
+  );
+});
+
+test('Amazon SES: only the operator’s own topics count', async () => {
+  assert.equal(
+    (await post('ses', { Type: 'Notification', TopicArn: 'arn:aws:sns:eu-west-1:2:theirs' }))
+      .status,
+    401,
+  );
+  assert.equal(
+    (
+      await post('ses', {
+        Type: 'Notification',
+        TopicArn: 'arn:aws:sns:eu-west-1:1:ours',
+        SigningCertURL: 'https://evil.test/x.pem',
+      })
+    ).status,
+    401,
+  );
+  assert.equal((await post('ses', 'no json')).status, 400);
+});
+
+test('Amazon SES: signatures of both versions are verified over all fields', async () => {
+  const folder = join(import.meta.dirname, 'sns');
+  const key = await readFile(join(folder, 'key.pem'), 'utf8');
+  const certificate = await readFile(join(folder, 'certificate.pem'), 'utf8');
+  const asked: string[] = [];
+  const signatures = new SnsSignatures(async (url) => {
+    asked.push(url);
+    return certificate;
+  });
+  const base = {
+    Type: 'Notification',
+    MessageId: 'm',
+    TopicArn: 'arn',
+    Message: '{"a":1}',
+    Timestamp: '2026-11-20T09:00:00.000Z',
+  };
+  const text = `Message\n${base.Message}\nMessageId\nm\nTimestamp\n${base.Timestamp}\nTopicArn\narn\nType\nNotification\n`;
+  const SigningCertURL = 'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem';
+  for (const [version, algorithm] of [
+    ['1', 'sha1'],
+    ['2', 'sha256'],
+  ] as const) {
+    const Signature = createSign(algorithm).update(text).sign(key, 'base64');
+    const message = { ...base, SignatureVersion: version, Signature, SigningCertURL };
+    assert.equal(await signatures.isSigned(message), true);
+    assert.equal(await signatures.isSigned({ ...message, Message: '{"a":2}' }), false);
+    assert.equal(
+      await signatures.isSigned({ ...message, SigningCertURL: 'https://sns.evil.test/x.pem' }),
+      false,
+    );
+  }
+  assert.deepEqual(asked, [SigningCertURL]);
+});
+
+test('only Amazon’s own addresses are fetched', () => {
+  assert.equal(isSnsAddress('https://sns.us-east-1.amazonaws.com/x.pem'), true);
+  for (const address of [
+    'http://sns.us-east-1.amazonaws.com/x.pem',
+    'https://sns.us-east-1.amazonaws.com.evil.test/x.pem',
+    'https://sns.us-east-1.amazonaws.com:8443/',
+    'https://x@evil.test/sns.us-east-1.amazonaws.com',
+    'file:///etc/passwd',
+  ])
+    assert.equal(isSnsAddress(address), false, address);
+});
+
+test('Amazon SES: bounces and complaints name the message by the header of the original', () => {
+  const id = newMessageId();
+  const mail = { messageId: '0102-ses', headers: [{ name: 'X-Signalpost-Message', value: id }] };
+  const [bounce] = readSes({
+    notificationType: 'Bounce',
+    mail,
+    bounce: {
+      bounceType: 'Permanent',
+      bounceSubType: 'General',
+      feedbackId: 'f',
+      bouncedRecipients: [
+        {
+          emailAddress: 'ann@people.test',
+          action: 'failed',
+          status: '5.1.1',
+          diagnosticCode: 'smtp; 550 5.1.1 user unknown',
+        },
+      ],
+    },
+  });
+  assert.equal(bounce?.messageId, id);
+  assert.equal(bounce?.detail.cause, 'no-mailbox');
+  const [full] = readSes({
+    eventType: 'Bounce',
+    mail,
+    bounce: {
+      bounceType: 'Transient',
+      bounceSubType: 'MailboxFull',
+      feedbackId: 'g',
+      bouncedRecipients: [{ emailAddress: 'ann@people.test' }],
+    },
+  });
+  assert.deepEqual([full?.detail.cause, full?.detail.permanent], ['mailbox-full', false]);
+  const [complaint] = readSes({
+    notificationType: 'Complaint',
+    mail,
+    complaint: {
+      feedbackId: 'h',
+      complaintFeedbackType: 'abuse',
+      complainedRecipients: [{ emailAddress: 'ann@people.test' }],
+    },
+  });
+  assert.equal(complaint?.kind, 'complained');
+  assert.deepEqual(readSes({ notificationType: 'Bounce', mail: {} }), []);
+  assert.deepEqual(readSes('x'), []);
+});
+
+test('relays that replace the Message-ID get a header that names the message', () => {
+  const id = newMessageId() as MessageId;
+  assert.deepEqual(relayHeaders('smtp://u:p@smtp.postmarkapp.com:587', id), [
+    `X-PM-Metadata-signalpost-message: ${id}`,
+  ]);
+  assert.deepEqual(relayHeaders('smtp://u:p@email-smtp.eu-west-1.amazonaws.com:587', id), [
+    `X-Signalpost-Message: ${id}`,
+  ]);
+  assert.deepEqual(relayHeaders('smtp://relay.test', id), []);
+});

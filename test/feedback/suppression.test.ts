@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
+import { suppressBounced } from '../../src/feedback/suppression/suppress-bounced-store.ts';
+import {
+  exportSuppressions,
+  importSuppressions,
+} from '../../src/feedback/suppression/suppression-csv.ts';
+import {
+  addSuppressions,
+  listSuppressions,
+  readSuppressions,
+  removeEndedSuppressions,
+  removeSuppression,
+} from '../../src/feedback/suppression/suppression-store.ts';
+import type { ComparableAddress } from '../../src/foundation/email-address.ts';
+import type { AccountId } from '../../src/foundation/ids.ts';
+import { account, DeliveryWorld } from '../support/delivery-world.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+
+const world = await DeliveryWorld.create();
+
+const address = (text: string): ComparableAddress => text as ComparableAddress;
+
+test('an entry is kept once per reason, with the later end, and removed by reason or altogether', async () => {
+  const { kysely } = world.database;
+  const soon = new Date(Date.now() + 60_000);
+  const later = new Date(Date.now() + 120_000);
+  const entry = { address: address('once@people.test'), reason: 'manual' as const };
+  assert.equal(await addSuppressions(kysely, account, [{ ...entry, expiresAt: later }]), 1);
+  assert.equal(await addSuppressions(kysely, account, [{ ...entry, expiresAt: soon }]), 0);
+  const [kept] = await readSuppressions(kysely, account, entry.address);
+  assert.deepEqual(kept?.expiresAt, later);
+  await addSuppressions(kysely, account, [{ ...entry, reason: 'complaint' }]);
+  assert.equal(await removeSuppression(kysely, account, entry.address, 'manual'), 1);
+  assert.equal(await removeSuppression(kysely, account, entry.address), 1);
+  assert.deepEqual(await readSuppressions(kysely, account, entry.address), []);
+});
+
+test('entries of one account are not seen or removed by another', async () => {
+  const { kysely } = world.database;
+  const other = 'a2' as AccountId;
+  await world.addAccount(other);
+  await addSuppressions(kysely, account, [
+    { address: address('mine@people.test'), reason: 'manual' },
+  ]);
+  assert.deepEqual(await listSuppressions(kysely, other, { limit: 10 }), []);
+  assert.equal(await removeSuppression(kysely, other, address('mine@people.test')), 0);
+});
+
+test('ended entries are taken away', async () => {
+  const { kysely } = world.database;
+  const ended = address('ended@people.test');
+  await addSuppressions(kysely, account, [
+    { address: ended, reason: 'manual', expiresAt: new Date(Date.now() - 1_000) },
+  ]);
+  await removeEndedSuppressions(kysely);
+  assert.deepEqual(await readSuppressions(kysely, account, ended), []);
+});
+
+test('what is exported is imported again as it was, and bad lines are named', async () => {
+  const other = 'a3' as AccountId;
+  await world.addAccount(other);
+  await addSuppressions(world.database.kysely, other, [
+    { address: address('=cmd@people.test'), reason: 'complaint' },
+    { address: address('b@people.test'), reason: 'unsubscribe', expiresAt: new Date('2031-01-01') },
+  ]);
+  const csv = (await Array.fromAsync(exportSuppressions(world.database, other))).join('');
+  assert.match(
+    csv,
+    /^address,reason,message_id,created_at,expires_at\r\n'=cmd@people\.test,complaint,/,
+  );
+  const fresh = 'a4' as AccountId;
+  await world.addAccount(fresh);
+  const result = await importSuppressions(
+    world.database,
+    fresh,
+    `${csv}nobody,manual,,,\r\nc@people.test,why,,,\r\n`,
+  );
+  assert.equal(result.added, 2);
+  assert.deepEqual(result.problems, [
+    { line: 4, reason: 'the address has no @' },
+    { line: 5, reason: 'the reason is none of hard_bounce, complaint, unsubscribe, manual' },
+  ]);
+  const entries = await listSuppressions(world.database.kysely, fresh, { limit: 10 });
+  assert.deepEqual(
+    entries.map((entry) => [entry.address, entry.reason, entry.expiresAt?.getTime()]),
+    [
+      ['=cmd@people.test', 'complaint', undefined],
+      ['b@people.test', 'unsubscribe', new Date('2031-01-01').getTime()],
+    ],
+  );
+  assert.deepEqual(await importSuppressions(world.database, fresh, csv), {
+    added: 0,
+    known: 2,
+    problems: [],
+  });
+});
+
+test('a file without the address column is refused whole', async () => {
+  await assert.rejects(
+    importSuppressions(world.database, account, 'mail\r\na@b.test\r\n'),
+    RangeError,
+  );
+});
+
+test('hard bounces and complaints suppress the recipient that they are about, soft bounces do not', async () => {
+  const feed = new EventFeed({
+    database: world.database,
+    log: world.log,
+    followers: [suppressBounced],
+  });
+  const hard = await world.accept({ to: 'Gone@people.test', cc: ['cc@people.test'] });
+  const soft = await world.accept({ to: 'full@people.test' });
+  await addEvent(hard, 'bounced', 0, { cause: 'no-mailbox' });
+  await addEvent(hard, 'complained', 1, {});
+  await addEvent(soft, 'bounced', 0, { cause: 'mailbox-full' });
+  await feed.catchUp();
+  const { kysely } = world.database;
+  const [gone] = await readSuppressions(kysely, account, address('gone@people.test'));
+  assert.equal(gone?.reason, 'hard_bounce');
+  assert.equal(gone?.messageId, hard);
+  const [cc] = await readSuppressions(kysely, account, address('cc@people.test'));
+  assert.equal(cc?.reason, 'complaint');
+  assert.deepEqual(await readSuppressions(kysely, account, address('full@people.test')), []);
+});
+
+test('an event is followed once: an entry that a person removed does not come back', async () => {
+  const feed = new EventFeed({
+    database: world.database,
+    log: world.log,
+    followers: [suppressBounced],
+  });
+  const message = await world.accept({ to: 'back@people.test' });
+  await addEvent(message, 'bounced', 0, { cause: 'no-domain' });
+  await feed.catchUp();
+  const { kysely } = world.database;
+  assert.equal(await removeSuppression(kysely, account, address('back@people.test')), 1);
+  await feed.catchUp();
+  assert.deepEqual(await readSuppressions(kysely, account, address('back@people.test')), []);
+});
+
+test('an event whose transaction ends late is not missed', async () => {
+  const feed = new EventFeed({
+    database: world.database,
+    log: world.log,
+    followers: [suppressBounced],
+  });
+  const late = await world.accept({ to: 'late@people.test' });
+  const client = await world.database.pool.connect();
+  await client.query('begin');
+  await client.query(eventStatement, [account, late, 'bounced', 0, { cause: 'no-mailbox' }]);
+  const quick = await world.accept({ to: 'quick@people.test' });
+  await addEvent(quick, 'bounced', 0, { cause: 'no-mailbox' });
+  await feed.catchUp();
+  await client.query('commit');
+  client.release();
+  await feed.catchUp();
+  const { kysely } = world.database;
+  assert.equal((await readSuppressions(kysely, account, address('late@people.test'))).length, 1);
+  assert.equal((await readSuppressions(kysely, account, address('quick@people.test'))).length, 1);
+});
+
+test('a transaction of another database on the same server holds nobody up', async () => {
+  const feed = new EventFeed({
+    database: world.database,
+    log: world.log,
+    followers: [suppressBounced],
+  });
+  const elsewhere = await createTestDatabase();
+  const client = await elsewhere.database.pool.connect();
+  await client.query('begin');
+  await client.query('select pg_current_xact_id()');
+  const message = await world.accept({ to: 'free@people.test' });
+  await addEvent(message, 'bounced', 0, { cause: 'no-mailbox' });
+  await feed.catchUp();
+  await client.query('rollback');
+  client.release();
+  const found = await readSuppressions(world.database.kysely, account, address('free@people.test'));
+  assert.equal(found.length, 1);
+});
+
+const eventStatement = `insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
+  values ($1, $2, 90, gen_random_uuid(), now(), $3, $4, $5)`;
+
+async function addEvent(
+  messageId: string,
+  kind: string,
+  recipient: number,
+  detail: Record<string, unknown>,
+): Promise<void> {
+  await world.database.pool.query(eventStatement, [account, messageId, kind, recipient, detail]);
+}

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ask } from '../support/ask.ts';
+import { addressesIn, FeedbackShop } from '../support/feedback-shop.ts';
+import { openGate, type TcpGate } from '../support/tcp-gate.ts';
+
+const shop = await FeedbackShop.open();
+const browser =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36';
+const asBrowser = { headers: { 'user-agent': browser } };
+
+await shop.publish(
+  'links',
+  `<p>Hello {{Name}}</p>
+   <a href="https://shop.test/order?id={{Order}}&amp;from=mail#top">order</a>
+   <a href="{{Place}}">place</a>
+   <a href="https://shop.test/reset/{{Code}}">reset</a>
+   <a href="https://shop.test/plain" data-track="off">plain</a>
+   <a href="mailto:help@shop.test">help</a>
+   <a href="#end">end</a>
+   <a href="{{Unsubscribe Link}}">no more</a>`,
+  {
+    Name: { default: 'you' },
+    Place: { default: 'https://shop.test/default' },
+    Code: { secret: true },
+  },
+);
+const values = { Order: 'A 1&2/ü', Code: 'hush' };
+
+test('links and the image are there only where the request asked for them', async () => {
+  const { mail } = await shop.send('links', { values });
+  assert.equal(addressesIn(mail.html, 'src').length, 0);
+  assert.equal(addressesIn(mail.html, 'href').filter((href) => href.includes('/c/')).length, 0);
+  const opens = await shop.send('links', { values, trackOpens: true });
+  assert.equal(addressesIn(opens.mail.html, 'src').length, 1);
+  assert.equal(
+    addressesIn(opens.mail.html, 'href').filter((href) => href.includes('/c/')).length,
+    0,
+  );
+});
+
+test('a tracked link leads where the link of the message led, and nowhere else', async () => {
+  const { mail, id } = await shop.send('links', {
+    values: { ...values, Place: 'https://other.test/x?y=1' },
+    trackClicks: true,
+  });
+  const [order = '', place = '', reset, plain, help, end] = addressesIn(mail.html, 'href');
+  assert.equal(reset, 'https://shop.test/reset/hush');
+  assert.equal(plain, 'https://shop.test/plain');
+  assert.equal(help, 'mailto:help@shop.test');
+  assert.equal(end, '#end');
+  const answer = await ask(order, asBrowser);
+  assert.equal(answer.status, 302);
+  assert.equal(
+    answer.headers.get('location'),
+    'https://shop.test/order?id=A%201%262%2F%C3%BC&from=mail#top',
+  );
+  assert.equal((await ask(place, asBrowser)).headers.get('location'), 'https://other.test/x?y=1');
+  const events = await shop.waitForEvents(id, 'clicked', 2);
+  assert.deepEqual(
+    events.map(({ detail }) => [detail.class, detail.link, detail.network]),
+    [
+      ['person', 0, '127.0.0.0/24'],
+      ['person', 1, '127.0.0.0/24'],
+    ],
+  );
+});
+
+test('a value that was not given is the default of the version', async () => {
+  const { mail } = await shop.send('links', { values, trackClicks: true });
+  const place = addressesIn(mail.html, 'href')[1] ?? '';
+  assert.equal((await ask(place, asBrowser)).headers.get('location'), 'https://shop.test/default');
+});
+
+test('a token that was changed leads nowhere and writes nothing', async () => {
+  const { mail, id } = await shop.send('links', { values, trackClicks: true, trackOpens: true });
+  const link = addressesIn(mail.html, 'href')[0] ?? '';
+  for (const at of [link.length - 1, link.length - 30, link.indexOf('/c/') + 4]) {
+    const changed = link.slice(0, at) + (link[at] === 'A' ? 'B' : 'A') + link.slice(at + 1);
+    assert.equal((await ask(changed, asBrowser)).status, 404);
+  }
+  assert.equal((await ask(`${shop.service.url}/c/${'A'.repeat(8_000)}`, asBrowser)).status, 404);
+  const image = addressesIn(mail.html, 'src')[0] ?? '';
+  // A token of one kind is none of the other.
+  const swapped = link.replace(/\/c\/.*/, image.replace(/.*\/o\/(.*)\.gif/, '/c/$1'));
+  assert.equal((await ask(swapped, asBrowser)).status, 404);
+  assert.equal((await ask(image.replace('.gif', 'AAAA.gif'), asBrowser)).status, 200);
+  await ask(image, asBrowser);
+  await shop.waitForEvents(id, 'opened');
+  assert.equal((await shop.events(id, 'opened', 'clicked')).length, 1);
+});
+
+test('HEAD is answered alike and not counted', async () => {
+  const { mail, id } = await shop.send('links', { values, trackClicks: true, trackOpens: true });
+  const link = addressesIn(mail.html, 'href')[0] ?? '';
+  const image = addressesIn(mail.html, 'src')[0] ?? '';
+  const head = await ask(link, { ...asBrowser, method: 'HEAD' });
+  assert.equal(head.status, 302);
+  assert.match(head.headers.get('location') ?? '', /^https:\/\/shop\.test\/order/);
+  assert.equal((await ask(image, { ...asBrowser, method: 'HEAD' })).status, 200);
+  await ask(image, asBrowser);
+  const events = await shop.waitForEvents(id, 'opened');
+  assert.equal(events.length, 1);
+  assert.equal((await shop.events(id, 'clicked')).length, 0);
+});
+
+test('who follows the hidden link is a scanner in all that it did', async () => {
+  const { mail, id } = await shop.send('links', { values, trackClicks: true });
+  const links = addressesIn(mail.html, 'href').filter((href) => href.includes('/c/'));
+  assert.equal(links.length, 3);
+  const answers = await Promise.all([links[0], links[2]].map((link) => ask(link ?? '', asBrowser)));
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [302, 204],
+  );
+  const events = await shop.waitForEvents(id, 'clicked', 2);
+  assert.deepEqual(
+    events.map(({ detail }) => [detail.class, detail.reason]),
+    Array.from({ length: 2 }, () => ['scanner', 'followed the hidden link']),
+  );
+});
+
+test('a click before the message was delivered is a scanner on the way', async () => {
+  const { mail, id } = await shop.send('links', { values, trackClicks: true });
+  await shop.database.pool.query(
+    "update message set state_at = now() + interval '1 minute' where id = $1",
+    [id],
+  );
+  await ask(addressesIn(mail.html, 'href')[0] ?? '', asBrowser);
+  const [event] = await shop.waitForEvents(id, 'clicked');
+  assert.equal(event?.detail.class, 'scanner');
+  assert.equal(event?.detail.reason, 'came before the message was delivered');
+});
+
+test('the same message has the same links on every attempt', async () => {
+  const { mail, id } = await shop.send('links', { values, trackClicks: true, trackOpens: true });
+  const { rows } = await shop.database.pool.query(
+    `insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending)
+     select account_id, id, retention_days, 1, now(), now() + interval '1 hour', '{0}' from message where id = $1
+     returning account_id`,
+    [id],
+  );
+  assert.equal(rows.length, 1);
+  // The values of secret fields are gone by now; all else is as it was.
+  const again = await shop.waitForEvents(id, 'delivered', 2);
+  assert.equal(again.length, 2);
+  const { text } = await ask(
+    `${shop.service.url}/inbox/api/messages?to=${encodeURIComponent(mail.envelopeTo[0] ?? '')}`,
+  );
+  const mails = JSON.parse(text) as { html: string }[];
+  assert.equal(mails.length, 2);
+  assert.deepEqual(
+    addressesIn(mails[0]?.html ?? '', 'href').filter((href) => href.includes('/c/')),
+    addressesIn(mails[1]?.html ?? '', 'href').filter((href) => href.includes('/c/')),
+  );
+});
+
+test('opens and clicks that wait are written at the stop', async () => {
+  const own = await FeedbackShop.open();
+  await own.publish('one', '<a href="https://shop.test/">shop</a>');
+  const { mail, id } = await own.send('one', { trackClicks: true, trackOpens: true });
+  for (let time = 0; time < 20; time += 1)
+    await ask(addressesIn(mail.html, 'src')[0] ?? '', asBrowser);
+  await ask(addressesIn(mail.html, 'href')[0] ?? '', asBrowser);
+  await own.service.stop();
+  assert.equal((await own.events(id, 'opened')).length, 20);
+  assert.equal((await own.events(id, 'clicked')).length, 1);
+});
+
+test('links lead on while the database is away, and what was clicked is written once it is back', async () => {
+  let gate: TcpGate | undefined;
+  const own = await FeedbackShop.open({}, async (url) => {
+    gate = await openGate(url);
+    return gate.url;
+  });
+  await own.publish('one', '<a href="https://shop.test/">shop</a>');
+  const { mail, id } = await own.send('one', { trackClicks: true });
+  gate?.close();
+  for (let time = 0; time < 3; time += 1) {
+    const answer = await ask(addressesIn(mail.html, 'href')[0] ?? '', asBrowser);
+    assert.equal(answer.headers.get('location'), 'https://shop.test/');
+  }
+  gate?.open();
+  assert.equal((await own.waitForEvents(id, 'clicked', 3)).length, 3);
+});

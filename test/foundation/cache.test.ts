@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { after, test } from 'node:test';
+import { Cache } from '../../src/foundation/cache.ts';
+import { ChangeListener } from '../../src/foundation/change-listener.ts';
+import { announceChange } from '../../src/foundation/database/announce.ts';
+import { createLog } from '../../src/foundation/log.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+const log = createLog('silent');
+
+/** A road to the database that can fall silent without closing, as a network does. */
+async function silentRoad(): Promise<{ url: string; silence(silent: boolean): void }> {
+  const target = new URL(url);
+  const { hostname, port } = target;
+  const socketFolder = target.searchParams.get('host');
+  let silent = false;
+  const server = createServer((socket) => {
+    const upstream: Socket =
+      socketFolder === null
+        ? connect(Number(port || 5432), hostname)
+        : connect(`${socketFolder}/.s.PGSQL.${port || 5432}`);
+    const forward = (from: Socket, to: Socket): void => {
+      from.on('data', (chunk) => {
+        if (!silent) to.write(chunk);
+      });
+      from.on('close', () => to.destroy());
+      from.on('error', () => to.destroy());
+    };
+    forward(socket, upstream);
+    forward(upstream, socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  after(() => server.close());
+  target.searchParams.delete('host');
+  target.hostname = '127.0.0.1';
+  target.port = String((server.address() as AddressInfo).port);
+  return {
+    url: target.href,
+    silence: (wanted) => {
+      silent = wanted;
+    },
+  };
+}
+
+async function listen(to = url): Promise<ChangeListener> {
+  const changes = new ChangeListener({ url: to }, log);
+  await changes.start();
+  after(() => changes.close());
+  return changes;
+}
+
+test('an entry is read once and then answered from memory', async () => {
+  let reads = 0;
+  const cache = new Cache<string>(await listen(), 'thing', async (key) => {
+    reads += 1;
+    return `value of ${key}`;
+  });
+  assert.equal(await cache.get('a'), 'value of a');
+  assert.equal(cache.get('a'), 'value of a');
+  assert.equal(cache.peek('a'), 'value of a');
+  assert.equal(reads, 1);
+});
+
+test('what does not exist is asked for again', async () => {
+  let value: string | undefined;
+  const cache = new Cache<string>(await listen(), 'thing', async () => value);
+  assert.equal(await cache.get('a'), undefined);
+  value = 'made by another node';
+  assert.equal(await cache.get('a'), 'made by another node');
+});
+
+test('a change reaches every node within a second of its commit, and not before', async () => {
+  const nodes = await Promise.all([listen(), listen()]);
+  let value = 'old';
+  const caches = nodes.map((node) => new Cache<string>(node, 'thing', async () => value));
+  for (const cache of caches) assert.equal(await cache.get('a'), 'old');
+  await database.kysely.transaction().execute(async (transaction) => {
+    await announceChange(transaction, 'thing', 'a');
+    for (const cache of caches) assert.equal(cache.peek('a'), 'old');
+    value = 'new';
+  });
+  for (const cache of caches) {
+    await waitFor('the new value', async () => (await cache.get('a')) === 'new', 1_000);
+  }
+});
+
+test('an entry that was being read while its change came is answered but not kept', async () => {
+  const reading = Promise.withResolvers<string>();
+  const dropped = Promise.withResolvers<void>();
+  const changes = await listen();
+  let reads = 0;
+  const cache = new Cache<string>(changes, 'thing', async () => {
+    reads += 1;
+    return reads === 1 ? reading.promise : 'new';
+  });
+  changes.subscribe('thing', () => dropped.resolve());
+  const first = cache.get('a');
+  await announceChange(database.kysely, 'thing', 'a');
+  await dropped.promise;
+  reading.resolve('old');
+  assert.equal(await first, 'old');
+  assert.equal(await cache.get('a'), 'new');
+});
+
+test('after a second of silence memory is bypassed, and emptied when the connection is back', async () => {
+  const road = await silentRoad();
+  const changes = await listen(road.url);
+  let value = 'old';
+  const cache = new Cache<string>(changes, 'thing', async () => value);
+  assert.equal(await cache.get('a'), 'old');
+  assert.equal(cache.peek('a'), 'old');
+  road.silence(true);
+  value = 'new';
+  await announceChange(database.kysely, 'thing', 'a');
+  await waitFor('the bypass', () => cache.peek('a') === undefined, 2_000);
+  assert.equal(await cache.get('a'), 'new');
+  road.silence(false);
+  await waitFor('the connection', () => changes.trusted(), 5_000);
+  assert.equal(cache.peek('a'), undefined);
+  assert.equal(await cache.get('a'), 'new');
+});
+
+test('memory stays within its bound', async () => {
+  const cache = new Cache<string>(await listen(), 'thing', async (key) => key, 3);
+  for (const key of ['a', 'b', 'c', 'd']) await cache.get(key);
+  assert.equal(cache.peek('a'), undefined);
+  assert.equal(cache.peek('d'), 'd');
+});

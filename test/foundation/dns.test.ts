@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { OffsetClock } from '../../src/foundation/clock.ts';
+import { DnsCache } from '../../src/foundation/dns/dns-cache.ts';
+import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
+import { parseDnsServer, showServer } from '../../src/foundation/dns/dns-server.ts';
+import { OperatorError } from '../../src/foundation/errors.ts';
+import { TestDns } from '../support/test-dns.ts';
+
+const dns = await new TestDns().start();
+dns
+  .set('shop.test', {
+    MX: [
+      [10, 'MX1.shop.test'],
+      [20, 'mx2.shop.test'],
+    ],
+    TXT: ['v=spf1 -all'],
+    ttl: 120,
+  })
+  .set('mx1.shop.test', { A: ['127.0.0.2', '127.0.0.3'], AAAA: ['::1'] })
+  .set('alias.test', { CNAME: 'mx1.shop.test', ttl: 30 })
+  .set('long.test', { TXT: Array.from({ length: 10 }, (_, index) => `${index}`.repeat(400)) })
+  .set('silent.test', { fault: 'silent' })
+  .set('broken.test', { fault: 'servfail' })
+  .set('refused.test', { fault: 'refused' })
+  .set('garbage.test', { fault: 'garbage' });
+
+const client = new DnsClient([parseDnsServer(dns.server)], { milliseconds: 150, rounds: 1 });
+
+test('records come with their time to live and the resolver that gave them', async () => {
+  assert.deepEqual(await client.lookUp('Shop.test', 'MX'), {
+    kind: 'found',
+    records: [
+      { preference: 10, exchange: 'mx1.shop.test' },
+      { preference: 20, exchange: 'mx2.shop.test' },
+    ],
+    ttl: 120,
+    server: dns.server,
+  });
+});
+
+test('an alias is followed, and its shorter time to live counts', async () => {
+  const answer = await client.lookUp('alias.test', 'A');
+  assert.equal(answer.kind, 'found');
+  assert.deepEqual(answer.kind === 'found' && [answer.records, answer.ttl], [
+    ['127.0.0.2', '127.0.0.3'],
+    30,
+  ]);
+});
+
+test('RFC 7766: an answer that fits no datagram is asked for again by stream', async () => {
+  const answer = await client.lookUp('long.test', 'TXT');
+  assert.equal(answer.kind === 'found' && answer.records.length, 10);
+  assert.equal(answer.kind === 'found' && answer.records[3], '3'.repeat(400));
+});
+
+test('a name that does not exist and a missing kind of record are told apart', async () => {
+  const name = await client.lookUp('nobody.test', 'A');
+  assert.deepEqual(name, { kind: 'absent', what: 'name', ttl: 60, server: dns.server });
+  const records = await client.lookUp('shop.test', 'AAAA');
+  assert.deepEqual(records, { kind: 'absent', what: 'records', ttl: 60, server: dns.server });
+});
+
+for (const [name, text] of [
+  ['silent.test', /in time/],
+  ['garbage.test', /in time/],
+  ['broken.test', /SERVFAIL/],
+  ['refused.test', /REFUSED/],
+] as const) {
+  test(`${name} is a fault, which names the resolver`, async () => {
+    const answer = await client.lookUp(name, 'A');
+    assert.ok(answer.kind === 'fault');
+    assert.match(answer.text, text);
+    assert.equal(answer.server, dns.server);
+  });
+}
+
+test('a resolver where nobody listens is a fault, and the next one is asked', async () => {
+  const nobody = parseDnsServer('127.0.0.1:1');
+  const alone = await new DnsClient([nobody], { rounds: 1, milliseconds: 500 }).lookUp(
+    'shop.test',
+    'MX',
+  );
+  assert.equal(alone.kind, 'fault');
+  const both = new DnsClient([nobody, parseDnsServer(dns.server)], { milliseconds: 500 });
+  assert.equal((await both.lookUp('shop.test', 'MX')).kind, 'found');
+});
+
+test('the cache asks once until the time to live is over', async () => {
+  const clock = new OffsetClock();
+  const cache = new DnsCache(client, clock);
+  const asked = (): number => dns.asked.filter((question) => question === 'TXT shop.test').length;
+  const before = asked();
+  await Promise.all([cache.lookUp('shop.test', 'TXT'), cache.lookUp('SHOP.test', 'TXT')]);
+  await cache.lookUp('shop.test', 'TXT');
+  assert.equal(asked() - before, 1);
+  clock.advance(121_000);
+  await cache.lookUp('shop.test', 'TXT');
+  assert.equal(asked() - before, 2);
+});
+
+test('a fault is forgotten after seconds', async () => {
+  const clock = new OffsetClock();
+  const cache = new DnsCache(client, clock);
+  assert.equal((await cache.lookUp('broken.test', 'A')).kind, 'fault');
+  dns.set('broken.test', { A: ['127.0.0.9'] });
+  assert.equal((await cache.lookUp('broken.test', 'A')).kind, 'fault');
+  clock.advance(6_000);
+  assert.equal((await cache.lookUp('broken.test', 'A')).kind, 'found');
+});
+
+test('resolvers are IP addresses with or without a port', () => {
+  for (const text of ['192.0.2.1', '192.0.2.1:5353', '2001:db8::1', '[2001:db8::1]:5353'])
+    assert.equal(showServer(parseDnsServer(text)), text);
+  for (const text of ['dns.example', '192.0.2.1:0', '192.0.2.1:99999', ''])
+    assert.throws(() => parseDnsServer(text), OperatorError);
+});

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { GroupCommit } from '../../src/foundation/group-commit.ts';
+
+const options = { most: 100, concurrency: 1, waiting: 1_000 };
+
+test('items that arrive together share one group', async () => {
+  const groups: number[][] = [];
+  const commit = new GroupCommit<number, number>(async (items) => {
+    groups.push([...items]);
+    return items;
+  }, options);
+  await Promise.all([1, 2, 3].map((item) => commit.add(item)));
+  assert.deepEqual(groups, [[1, 2, 3]]);
+});
+
+test('items that arrive while a group is under way wait for the next one', async () => {
+  const groups: number[][] = [];
+  const first = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
+  const commit = new GroupCommit<number, number>(async (items) => {
+    groups.push([...items]);
+    started.resolve();
+    if (groups.length === 1) await first.promise;
+    return items;
+  }, options);
+  const one = commit.add(1);
+  await started.promise;
+  const others = [commit.add(2), commit.add(3)];
+  first.resolve();
+  await Promise.all([one, ...others]);
+  assert.deepEqual(groups, [[1], [2, 3]]);
+});
+
+test('a group that fails rejects its own items and no others', async () => {
+  const commit = new GroupCommit<number, number>(
+    async (items) => {
+      if (items.includes(13)) throw new Error('unlucky');
+      return items;
+    },
+    { ...options, most: 1 },
+  );
+  await assert.rejects(async () => commit.add(13), /unlucky/);
+  assert.equal(await commit.add(14), 14);
+});
+
+test('past the bound of waiting items the next one is refused', async () => {
+  const commit = new GroupCommit<number, number>(async (items) => items, {
+    ...options,
+    waiting: 2,
+  });
+  const accepted = [commit.add(1), commit.add(2)];
+  assert.equal(commit.add(3), undefined);
+  await Promise.all(accepted);
+  assert.equal(await commit.add(4), 4);
+});
+
+test('draining waits for what waits and for what is under way', async () => {
+  const done: number[] = [];
+  const commit = new GroupCommit<number, number>(
+    async (items) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      done.push(...items);
+      return items;
+    },
+    { ...options, most: 2 },
+  );
+  for (const item of [1, 2, 3, 4, 5]) void commit.add(item);
+  await commit.drain();
+  assert.deepEqual(done, [1, 2, 3, 4, 5]);
+});
+
+test('every item gets its own answer, in groups no larger and no more at once than allowed', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.nat(), fc.boolean()), { maxLength: 60 }),
+      fc.integer({ min: 1, max: 7 }),
+      fc.integer({ min: 1, max: 3 }),
+      async (items, most, concurrency) => {
+        let running = 0;
+        const commit = new GroupCommit<number, string>(
+          async (group) => {
+            running += 1;
+            assert.ok(group.length <= most && running <= concurrency);
+            await new Promise((resolve) => setImmediate(resolve));
+            running -= 1;
+            return group.map((item) => `answer ${item}`);
+          },
+          { most, concurrency, waiting: 1_000 },
+        );
+        const answers: (Promise<string> | undefined)[] = [];
+        for (const [item, pause] of items) {
+          if (pause) await new Promise((resolve) => setImmediate(resolve));
+          answers.push(commit.add(item));
+        }
+        assert.deepEqual(
+          await Promise.all(answers),
+          items.map(([item]) => `answer ${item}`),
+        );
+      },
+    ),
+    { numRuns: 50 },
+  );
+});

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { OperatorError } from '../../src/foundation/errors.ts';
+import { requireSameKey } from '../../src/foundation/installation-store.ts';
+import { loadMasterKey, MasterKey } from '../../src/foundation/master-key.ts';
+import { temporaryFolder } from '../support/run-signalpost.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+
+test('starts that race for the first key file all end up with the same key', async () => {
+  const folder = temporaryFolder();
+  const keys = await Promise.all([1, 2, 3, 4].map(() => loadMasterKey(undefined, folder)));
+  assert.equal(new Set(keys.map((key) => key.fingerprint)).size, 1);
+  const file = join(folder, 'signalpost.key');
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  assert.equal(Buffer.from(readFileSync(file, 'utf8'), 'base64').length, 32);
+});
+
+test('a damaged key file is refused with a sentence', async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'signalpost.key'), 'c2hvcnQ=');
+  await assert.rejects(loadMasterKey(undefined, folder), OperatorError);
+});
+
+test('keys of different purposes differ, and the fingerprint is none of them', () => {
+  const key = new MasterKey(Buffer.alloc(32, 7));
+  assert.notDeepEqual(key.derive('a'), key.derive('b'));
+  assert.deepEqual(key.derive('a'), key.derive('a'));
+  assert.notEqual(key.fingerprint, key.derive('a').toString('base64url').slice(0, 22));
+});
+
+test('a node with another key than the database was set up with is refused', async () => {
+  const { database } = await createTestDatabase();
+  const [first, second] = [new MasterKey(Buffer.alloc(32, 1)), new MasterKey(Buffer.alloc(32, 2))];
+  await requireSameKey(database, first);
+  await requireSameKey(database, first);
+  await assert.rejects(requireSameKey(database, second), /set up with another key/);
+});

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isCurrent, migrate, readMigrations } from '../../src/foundation/database/migrate.ts';
+import { openDatabase } from '../../src/foundation/database/open-database.ts';
+import { OperatorError } from '../../src/foundation/errors.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+
+const { database, url } = await createTestDatabase();
+
+test('a migrated database needs nothing more', async () => {
+  assert.equal(await isCurrent(database), true);
+  assert.deepEqual(await migrate(database), []);
+});
+
+test('several nodes that start at once apply each migration once', async () => {
+  await database.pool.query('drop schema public cascade');
+  await database.pool.query('create schema public');
+  const nodes = [1, 2, 3, 4].map(() => openDatabase({ url }));
+  try {
+    const applied = await Promise.all(nodes.map((node) => migrate(node)));
+    const names = (await readMigrations()).map((migration) => migration.name);
+    assert.deepEqual(applied.flat(), names);
+  } finally {
+    await Promise.all(nodes.map((node) => node.close()));
+  }
+});
+
+test('a database of a newer release is refused with a sentence', async () => {
+  await database.pool.query(
+    "insert into schema_migration (version, name, sha256) values (9999, 'later', 'x')",
+  );
+  await assert.rejects(migrate(database), (error) => {
+    assert.ok(error instanceof OperatorError);
+    assert.match(error.message, /newer Signalpost/);
+    return true;
+  });
+  await database.pool.query('delete from schema_migration where version = 9999');
+});
+
+test('an edited migration is refused with its file name', async () => {
+  await database.pool.query("update schema_migration set sha256 = 'other' where version = 1");
+  await assert.rejects(migrate(database), /migrations\/0001-foundation\.sql differs/);
+});

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openDatabase } from '../../src/foundation/database/open-database.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+
+const { url } = await createTestDatabase();
+
+test('rule 1: commits wait for the disk, whatever the options of DATABASE_URL say', async () => {
+  const own = new URL(url);
+  own.searchParams.set('options', '-c synchronous_commit=off -c work_mem=5MB');
+  for (const each of [url, own.href]) {
+    const database = openDatabase({ url: each });
+    const { rows } = await database.pool.query(
+      "select current_setting('synchronous_commit') as commit, current_setting('work_mem') as memory",
+    );
+    await database.close();
+    assert.deepEqual(rows, [{ commit: 'on', memory: each === url ? '4MB' : '5MB' }]);
+  }
+});

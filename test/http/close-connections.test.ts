@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { after, test } from 'node:test';
+import { createLog } from '../../src/foundation/log.ts';
+import { createHttp } from '../../src/http/create-http.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const agent = new Agent({ keepAlive: true });
+after(() => agent.destroy());
+
+async function startServer() {
+  const http = createHttp({ log: createLog('silent'), trustProxy: [] });
+  let open = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  let waiting = 0;
+  http.get('/slow', async () => {
+    waiting += 1;
+    await gate;
+    return { answered: true };
+  });
+  await http.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = http.server.address() as AddressInfo;
+  return { http, port, open: () => open(), waiting: () => waiting };
+}
+
+test('a connection that never asked for anything does not hold up the end', async () => {
+  const { http, port } = await startServer();
+  const silent = connect(port, '127.0.0.1');
+  await once(silent, 'connect');
+  const started = performance.now();
+  await http.close();
+  assert.ok(performance.now() - started < 5_000);
+  silent.destroy();
+});
+
+test('a request under way is answered, and its connection then ends', async () => {
+  const { http, port, open, waiting } = await startServer();
+  const outgoing = request({ port, host: '127.0.0.1', path: '/slow', agent });
+  outgoing.end();
+  await waitFor('the request', () => waiting() === 1);
+  const started = performance.now();
+  const closing = http.close();
+  open();
+  const [incoming] = await once(outgoing, 'response');
+  assert.equal(incoming.statusCode, 200);
+  incoming.resume();
+  await closing;
+  assert.ok(performance.now() - started < 5_000);
+});

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+const { url: databaseUrl, database } = await createTestDatabase();
+const { url } = await startTestService({ databaseUrl });
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+test('every answer carries X-Request-Id, and an error body the same id', async () => {
+  const found = await fetch(`${url}/healthz`);
+  assert.match(found.headers.get('x-request-id') ?? '', uuid);
+  const missing = await fetch(`${url}/nowhere`);
+  assert.equal(missing.status, 404);
+  const body: unknown = await missing.json();
+  assert.deepEqual(body, {
+    status: 404,
+    message: 'Not Found',
+    requestId: missing.headers.get('x-request-id'),
+  });
+});
+
+test('a trailing slash changes nothing', async () => {
+  assert.equal((await fetch(`${url}/healthz/`)).status, 200);
+});
+
+test('readiness says why a node cannot serve', async () => {
+  await database.pool.query("update schema_migration set sha256 = 'x' || sha256 where version = 1");
+  const answer = await fetch(`${url}/readyz`);
+  assert.equal(answer.status, 503);
+  assert.deepEqual(await answer.json(), {
+    status: 'not ready',
+    reason: 'the database lacks migrations of this release',
+  });
+  await database.pool.query(
+    'update schema_migration set sha256 = substr(sha256, 2) where version = 1',
+  );
+  assert.equal((await fetch(`${url}/readyz`)).status, 200);
+});
+
+test('metrics answer the loopback, and nobody for whom a proxy speaks', async () => {
+  const direct = await fetch(`${url}/metrics`);
+  assert.equal(direct.status, 200);
+  assert.match(await direct.text(), /process_resident_memory_bytes/);
+  const proxied = await fetch(`${url}/metrics`, { headers: { 'x-forwarded-for': '203.0.113.9' } });
+  assert.equal(proxied.status, 403);
+});
+
+test('metrics answer everyone where METRICS_PUBLIC is set', async () => {
+  const open = await startTestService({ databaseUrl, environment: { METRICS_PUBLIC: '1' } });
+  const answer = await fetch(`${open.url}/metrics`, {
+    headers: { 'x-forwarded-for': '203.0.113.9' },
+  });
+  assert.equal(answer.status, 200);
+});
+
+test('what is not HTTP gets a 400 and the server goes on', async () => {
+  const { port, hostname } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.write('NONSENSE\r\n\r\n');
+  const [chunk] = (await once(socket, 'data')) as [Buffer];
+  assert.match(chunk.toString(), /^HTTP\/1\.1 400 /);
+  socket.destroy();
+  assert.equal((await fetch(`${url}/healthz`)).status, 200);
+});

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createTransport } from 'nodemailer';
+import { ask } from '../support/ask.ts';
+import { readInbox } from '../support/inbox-client.ts';
+import { openGate } from '../support/tcp-gate.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+const { url: databaseUrl } = await createTestDatabase();
+const gate = await openGate(databaseUrl);
+const service = await startTestService({ databaseUrl: gate.url });
+const transport = createTransport({ host: '127.0.0.1', port: service.app.inboxPort() });
+
+test('the database away is a 503 for programs and people, a 451 for mail, and nothing once it is back', async () => {
+  gate.close();
+  for (const query of ['', '?wait=30&to=a@b.test']) {
+    const { status, headers, body } = await ask(`${service.url}/inbox/api/messages${query}`);
+    assert.equal(status, 503, query);
+    assert.ok(headers.get('retry-after'));
+    assert.match(String(body.message), /cannot be read now/);
+  }
+  const page = await ask(`${service.url}/inbox`, { headers: { accept: 'text/html' } });
+  assert.equal(page.status, 503);
+  assert.match(page.text, /<h1>Not just now<\/h1>/);
+  const mail = { from: 'shop@shop.test', to: 'a@b.test', subject: 'again', text: 'x' };
+  await assert.rejects(transport.sendMail(mail), { responseCode: 451 });
+  gate.open();
+  await transport.sendMail(mail);
+  const [message] = await readInbox(service.url, '?to=a@b.test&wait=10');
+  assert.equal(message?.subject, 'again');
+});

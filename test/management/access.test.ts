@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { glob, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Role } from '../../src/account/account.ts';
+import { type Access, permissionsOf } from '../../src/management/access/permission.ts';
+import type { Endpoint } from '../../src/management/endpoint.ts';
+import { routeTable } from '../../src/management/route-table.ts';
+import { ManagementClient, openManagedShop } from '../support/management-client.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+/** Ids that exist nowhere: whoever is let in gets a 4xx of the endpoint itself, and nothing is changed. */
+const values: Readonly<Record<string, string>> = {
+  accountId: '46100',
+  address: 'nobody@example.test',
+  clientId: 'none',
+  destination: 'nowhere.test',
+  domain: 'nowhere.test',
+  email: 'nobody@example.test',
+  templateId: 't-none',
+  listId: 'l-none',
+  version: '9',
+};
+const nowhere = '019a0000-0000-7000-8000-000000000000';
+
+type Who = Role | 'stranger' | 'outsider';
+const everybody: readonly Who[] = [
+  'owner',
+  'developer',
+  'marketer',
+  'viewer',
+  'outsider',
+  'stranger',
+];
+
+const { database, url } = await createTestDatabase();
+const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const managed = await openManagedShop(database, service);
+// Another account, so that the shop's owner does not own the installation.
+await openManagedShop(database, service, '46200');
+const clients = new Map<Who, ManagementClient>([
+  ['owner', managed.owner],
+  ['developer', await managed.as('developer')],
+  ['marketer', await managed.as('marketer')],
+  ['viewer', await managed.as('viewer')],
+  ['outsider', await managed.as(undefined)],
+  ['stranger', new ManagementClient(service, undefined)],
+]);
+
+/** The status by which a caller is refused; undefined where the endpoint itself answers. */
+function refusal(who: Who, access: Access): number | undefined {
+  if (access === 'public') return undefined;
+  if (who === 'stranger') return 401;
+  if (access === 'signed-in') return undefined;
+  if (access === 'operate') return 403;
+  if (who === 'outsider') return 404;
+  return permissionsOf[who].has(access) ? undefined : 403;
+}
+
+for (const { method, path, access } of routeTable) {
+  test(`${method} ${path} asks for ${access}`, async () => {
+    const filled = path.replaceAll(/:(\w+)/g, (_all, name: string) => values[name] ?? nowhere);
+    for (const who of everybody) {
+      const client = clients.get(who);
+      // What everybody may do here is done in the tests of the endpoint.
+      if (client === undefined || (method !== 'GET' && refusal(who, access) === undefined))
+        continue;
+      const { status, body, headers } = await client.call(
+        method,
+        filled,
+        method === 'GET' ? undefined : {},
+      );
+      const expected = refusal(who, access);
+      if (expected === undefined) {
+        assert.notEqual(status, 401, who);
+        assert.notEqual(status, 403, who);
+        assert.ok(status < 500, `${who}: ${JSON.stringify(body)}`);
+        if (status === 404) assert.notEqual(body.detail, 'There is no such account', who);
+      } else {
+        assert.equal(status, expected, `${who}: ${JSON.stringify(body)}`);
+        assert.equal(headers.get('content-type'), 'application/problem+json; charset=utf-8');
+        if (expected === 404) assert.equal(body.detail, 'There is no such account');
+      }
+    }
+  });
+}
+
+const room = join(import.meta.dirname, '../../src/management');
+
+test('every endpoint that is written stands in the route table, once', async () => {
+  const listed = new Set(routeTable.map(({ endpoint }) => endpoint));
+  assert.equal(listed.size, routeTable.length);
+  assert.equal(
+    new Set(routeTable.map(({ method, path }) => `${method} ${path}`)).size,
+    listed.size,
+  );
+  let written = 0;
+  for await (const file of glob('**/*-routes.ts', { cwd: room })) {
+    const exported = Object.entries((await import(join(room, file))) as Record<string, unknown>);
+    for (const [name, value] of exported) {
+      if (typeof value !== 'object' || value === null || !('handle' in value)) continue;
+      written += 1;
+      assert.ok(listed.has(value as Endpoint), `${name} of ${file} stands in no line of the table`);
+    }
+  }
+  assert.equal(written, listed.size);
+});
+
+test('nothing is registered under /manage/v1 but by the route table', async () => {
+  for await (const file of glob('**/*.ts', { cwd: join(room, '..') })) {
+    if (file === 'management/management-prefix.ts') continue;
+    const text = await readFile(join(room, '..', file), 'utf8');
+    assert.doesNotMatch(text, /\.(?:get|put|post|delete|route)\(\s*['`"]\/manage/, file);
+  }
+});

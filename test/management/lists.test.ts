@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { type ManagementClient, openManagedShop } from '../support/management-client.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const { owner, path } = await openManagedShop(database, service);
+const list = `${path}/lists/l-0001`;
+await owner.put(list, { name: 'Customers' });
+
+const csv = { 'content-type': 'text/csv' };
+
+async function finish(client: ManagementClient, address: string): Promise<Record<string, unknown>> {
+  return waitFor('the import to end', async () => {
+    const { body } = await client.get(address);
+    return body.state !== 'running' && { ...body };
+  });
+}
+
+test('a file is imported with progress, its wrong rows named, and exported again', async () => {
+  const rows = Array.from(
+    { length: 5_000 },
+    (_, n) => `p${n}@people.test,Person ${n},"a ""b"", c"`,
+  );
+  const text = ['Email,Name,Note', ...rows, 'nobody,x,y', 'Two@people.test,only two'].join('\r\n');
+  const address = `${list}/imports/${randomUUID()}`;
+  const began = await owner.call('PUT', address, text, csv);
+  assert.equal(began.status, 202, began.text);
+  const done = await finish(owner, address);
+  assert.equal(done.state, 'done');
+  assert.equal(done.rowsRead, 5_002);
+  assert.equal(done.rowsWritten, 5_000);
+  assert.equal(done.rowsWrong, 2);
+  assert.deepEqual(
+    (done.problems as { line: number }[]).map(({ line }) => line),
+    [5_002, 5_003],
+  );
+  assert.equal((await owner.get(list)).body.size, 5_000);
+  const page = await owner.get(`${list}/contacts?startsWith=P4999@&limit=1`);
+  assert.deepEqual((page.body.items as { fields: unknown }[])[0]?.fields, {
+    Name: 'Person 4999',
+    Note: 'a "b", c',
+  });
+  const exported = await owner.get(`${list}/export`);
+  assert.equal(exported.text.split('\r\n').length, 5_002);
+  assert.match(exported.text, /^email,Name,Note\r\np0@people\.test,Person 0,"a ""b"", c"\r\n/);
+  const again = await owner.call('PUT', address, text, csv);
+  assert.equal(again.status, 202);
+  const imports = await owner.get(`${list}/imports`);
+  assert.equal((imports.body.items as unknown[]).length, 1, 'the same id imports once');
+});
+
+test('a file that is no list of contacts fails and says why', async () => {
+  for (const [text, reason] of [
+    ['name\nx', 'No column is called email'],
+    ['', 'The file has no header row'],
+    ['email,Email\na@b.test,c', 'Two columns have one name'],
+    ['email\n"a', /no CSV/],
+  ] as const) {
+    const address = `${list}/imports/${randomUUID()}`;
+    const began = await owner.call('PUT', address, text, csv);
+    assert.equal(began.status, 202, began.text);
+    const done = await finish(owner, address);
+    assert.equal(done.state, 'failed');
+    const [problem] = done.problems as { reason: string }[];
+    if (typeof reason === 'string') assert.equal(problem?.reason, reason);
+    else assert.match(String(problem?.reason), reason);
+  }
+  const json = await owner.put(`${list}/imports/${randomUUID()}`, { email: 'a@b.test' });
+  assert.equal(json.status, 415);
+  const nowhere = await owner.call(
+    'PUT',
+    `${path}/lists/none/imports/${randomUUID()}`,
+    'email',
+    csv,
+  );
+  assert.equal(nowhere.status, 404);
+});
+
+test('contacts are put, listed page by page, and taken out', async () => {
+  const contact = `${list}/contacts/Zoe@people.test`;
+  const made = await owner.put(contact, { fields: { Name: 'Zoe' } });
+  assert.equal(made.status, 201, made.text);
+  assert.equal((await owner.get(list)).body.size, 5_001);
+  const seen: string[] = [];
+  let cursor = '';
+  do {
+    const { body } = await owner.get(`${list}/contacts?limit=500${cursor}`);
+    seen.push(...(body.items as { email: string }[]).map(({ email }) => email));
+    cursor = body.nextCursor === null ? '' : `&cursor=${body.nextCursor}`;
+  } while (cursor !== '');
+  assert.equal(new Set(seen).size, 5_001);
+  assert.equal((await owner.delete(contact)).status, 204);
+  assert.equal((await owner.get(contact)).status, 404);
+});

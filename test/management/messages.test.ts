@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openManagedShop } from '../support/management-client.ts';
+import { bodyWith, SendClient } from '../support/send-client.ts';
+import { addSender, getToken, publishTemplate } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+const service = await startTestService({ databaseUrl: url });
+const managed = await openManagedShop(database, service);
+const { owner, path, as, shop } = managed;
+const sender = new SendClient(service, await getToken(service, shop));
+await addSender(database, shop.id, 'orders@shop.test', { displayNames: ['Demo Shop'] });
+await publishTemplate(database, shop, {
+  id: 't-secret',
+  sender: 'orders@shop.test',
+  source: {
+    subject: 'Reset for {{Name}}',
+    previewText: 'A new password',
+    html: '<p>{{Name}}: <a href="{{Link}}">reset</a> {{Code}}</p>',
+    fields: { Link: { secret: true }, Code: { secret: true } },
+  },
+});
+
+function values(name: string): Record<string, unknown> {
+  return {
+    personalizationDataMap: { Name: name, Link: 'https://shop.test/s3cret', Code: 'c0de-1' },
+  };
+}
+
+async function send(name: string, to: string, more: Record<string, Record<string, unknown>> = {}) {
+  const body = bodyWith({ envelope: { toAddress: to }, content: values(name), ...more });
+  const answer = await sender.send({ template: 't-secret', body });
+  assert.equal(answer.status, 200, answer.text);
+  return String(answer.body.messageId);
+}
+
+type Item = { id: string; to: string; state: string };
+
+test('messages are listed newest first, page by page, and filtered', async () => {
+  await owner.put(`${path}/queue/pauses/*`);
+  const ids: string[] = [];
+  for (let n = 0; n < 5; n += 1)
+    ids.push(await send('Ann', `p${n}@people.test`, { metadata: { externalId: `x-${n}` } }));
+  const first = await owner.get(`${path}/messages?limit=3`);
+  const items = first.body.items as Item[];
+  assert.deepEqual(
+    items.map(({ id }) => id),
+    [...ids].reverse().slice(0, 3),
+  );
+  const next = await owner.get(`${path}/messages?limit=3&cursor=${first.body.nextCursor}`);
+  assert.deepEqual(
+    (next.body.items as Item[]).map(({ id }) => id),
+    [ids[1], ids[0]],
+  );
+  assert.equal(next.body.nextCursor, null);
+  for (const query of ['waiting=true', 'state=queued', 'recipient=P']) {
+    const { body } = await owner.get(`${path}/messages?${query}`);
+    assert.equal((body.items as Item[]).length, 5, query);
+  }
+  for (const query of ['externalId=x-2', 'recipient=P2%40people.test', 'recipient=p2']) {
+    await waitFor(`the message by ${query}`, async () => {
+      const { body } = await owner.get(`${path}/messages?${query}`);
+      const found = (body.items as Item[]).map(({ id }) => id);
+      return found.length === 1 && found[0] === ids[2];
+    });
+  }
+  await waitFor('the messages of the template', async () => {
+    const { body } = await owner.get(`${path}/messages?templateId=t-secret`);
+    return (body.items as Item[]).length === 5;
+  });
+  const none = await owner.get(`${path}/messages?until=2020-01-01T00:00:00Z`);
+  assert.deepEqual(none.body, { items: [], nextCursor: null });
+});
+
+test('secret values are masked for every role, in values and in what is rendered', async () => {
+  const id = await send('Bob', 'bob@people.test');
+  for (const role of ['owner', 'viewer'] as const) {
+    const client = role === 'owner' ? owner : await as(role);
+    const message = await client.get(`${path}/messages/${id}`);
+    assert.equal(message.status, 200, message.text);
+    const rendered = await client.get(`${path}/messages/${id}/rendered`);
+    assert.match(String(rendered.body.html), /Bob/);
+    for (const text of [message.text, rendered.text]) {
+      assert.equal(text.includes('s3cret'), false);
+      assert.equal(text.includes('c0de-1'), false);
+    }
+  }
+});
+
+test('a message is paused, resumed, cancelled and sent again', async () => {
+  const id = await send('Cid', 'cid@people.test');
+  const message = `${path}/messages/${id}`;
+  assert.deepEqual((await owner.post(`${message}/pause`)).body, { changed: 1, busy: 0 });
+  assert.deepEqual((await owner.post(`${message}/pause`)).body, { changed: 0, busy: 0 });
+  const held = await owner.get(message);
+  assert.equal((held.body.nextAttempt as { at: unknown }).at, null);
+  assert.equal((await owner.post(`${message}/resume`)).body.changed, 1);
+  const again = await owner.post(`${message}/resend`);
+  assert.equal(again.status, 201, again.text);
+  assert.notEqual(again.body.messageId, id);
+  assert.equal((await owner.post(`${message}/cancel`)).body.changed, 1);
+  const viewer = await as('viewer');
+  assert.equal((await viewer.post(`${message}/retry`)).status, 403);
+  await owner.delete(`${path}/queue/pauses/*`);
+  await waitFor('the message to be cancelled', async () => {
+    const { body } = await owner.get(message);
+    return body.state === 'canceled';
+  });
+  await waitFor('the other to be delivered', async () => {
+    const { body } = await owner.get(`${path}/messages/${again.body.messageId}`);
+    return body.state === 'delivered';
+  });
+  const delivered = await owner.get(`${path}/messages/${again.body.messageId}`);
+  const [to] = delivered.body.recipients as { explanation: { sentence: string } }[];
+  assert.match(String(to?.explanation.sentence), /server took it/);
+  const erased = await owner.post(`${path}/messages/${again.body.messageId}/resend`);
+  assert.equal(erased.status, 409, 'secret values are erased at the end');
+});
+
+test('what waits is told by destination; reports count what became of it', async () => {
+  await owner.put(`${path}/queue/pauses/people.test`);
+  await send('Dan', 'dan@people.test');
+  const queue = await owner.get(`${path}/queue`);
+  assert.deepEqual(queue.body.paused, ['people.test']);
+  const [destination] = queue.body.destinations as { destination: string; waiting: number }[];
+  assert.equal(destination?.destination, 'people.test');
+  assert.equal(
+    (await owner.post(`${path}/queue/cancel`, { destination: 'people.test' })).status,
+    200,
+  );
+  assert.equal((await owner.delete(`${path}/queue/pauses/people.test`)).status, 204);
+  const until = new Date(Date.now() + 86_400_000).toISOString();
+  const query = `from=2026-01-01T00:00:00Z&until=${until}&group=template`;
+  await waitFor('the report', async () => {
+    const { body } = await owner.get(`${path}/reports?${query}`);
+    const [row] = body.rows as { key: string; counts: { delivered: number } }[];
+    return row?.key === 't-secret' && row.counts.delivered > 0;
+  });
+  const csv = await owner.get(`${path}/reports-export?${query}`);
+  assert.match(csv.text, /^template,accepted,delivered,/);
+  const wrong = await owner.get(`${path}/reports?from=x&until=${until}`);
+  assert.equal(wrong.status, 422);
+});

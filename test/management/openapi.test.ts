@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import packageFacts from '../../package.json' with { type: 'json' };
+import { openapiDocument } from '../../src/management/openapi/openapi-document.ts';
+import { routeTable } from '../../src/management/route-table.ts';
+import { ask } from '../support/ask.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+const root = join(import.meta.dirname, '../..');
+const { url: databaseUrl } = await createTestDatabase();
+const service = await startTestService({ databaseUrl, roles: ['http'] });
+
+test('the document is what its schemas say now', async () => {
+  const text = await readFile(join(root, 'docs/openapi.json'), 'utf8');
+  assert.equal(text, `${JSON.stringify(openapiDocument(packageFacts.version), null, 2)}\n`);
+  const served = await ask(`${service.url}/openapi.json`);
+  assert.deepEqual(served.body, JSON.parse(text));
+});
+
+test('a linter finds nothing in the document', () => {
+  const { status, stdout, stderr } = spawnSync(
+    join(root, 'node_modules/.bin/redocly'),
+    ['lint', '--extends=recommended-strict', '--format=stylish', 'docs/openapi.json'],
+    {
+      cwd: root,
+      encoding: 'utf8',
+      env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+    },
+  );
+  assert.equal(status, 0, `${stdout}${stderr}`);
+});
+
+test('no two operations have one name', () => {
+  const ids = routeTable.map(({ endpoint }) => endpoint.id);
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test('the documentation needs no other host and runs no script of its own page', async () => {
+  const page = await ask(`${service.url}/docs`);
+  assert.equal(page.status, 200);
+  const policy = page.headers.get('content-security-policy') ?? '';
+  assert.match(policy, /default-src 'none'; script-src 'self';/);
+  assert.doesNotMatch(policy, /https?:|\*/);
+  assert.doesNotMatch(page.text, /https?:/);
+  const script = await ask(`${service.url}/docs/viewer.js`);
+  assert.equal(script.status, 200);
+  assert.ok(script.text.length > 100_000);
+});
+
+test('the type of a problem leads to what it means', async () => {
+  const refused = await ask(`${service.url}/manage/v1/me`);
+  assert.equal(refused.body.type, '/problems/unauthenticated');
+  const meaning = await ask(`${service.url}${refused.body.type}`);
+  assert.equal(meaning.status, 200);
+  assert.equal(meaning.body.title, refused.body.title);
+  assert.equal((await ask(`${service.url}/problems/constructor`)).status, 404);
+});

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openManagedShop } from '../support/management-client.ts';
+import { SendClient } from '../support/send-client.ts';
+import { getToken } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+const service = await startTestService({ databaseUrl: url });
+const managed = await openManagedShop(database, service);
+const { owner, path } = managed;
+
+test('what is kept about a person is handed out and erased', async () => {
+  const sender = new SendClient(service, await getToken(service, managed.shop));
+  const sent = await sender.send();
+  const person = `${path}/people/Reader@example.test`;
+  const lines = await waitFor('the message to be found', async () => {
+    const { text } = await owner.get(person);
+    return text.includes(String(sent.body.messageId)) && text;
+  });
+  assert.match(lines, /A-1001/);
+  await owner.put(`${path}/suppressions/reader@example.test`, {});
+  await waitFor('the delivery', async () => {
+    const { body } = await owner.get(`${path}/messages/${sent.body.messageId}`);
+    return body.state === 'delivered';
+  });
+  const erased = await owner.delete(person);
+  assert.deepEqual(erased.body, { messages: 1, contacts: 0, suppressions: 0 });
+  const message = await owner.get(`${path}/messages/${sent.body.messageId}`);
+  assert.equal(message.body.content, null);
+  const audit = await owner.get(`${path}/audit`);
+  assert.equal(audit.text.includes('reader@example.test'), true, 'of the suppression');
+  assert.equal(audit.text.split('reader@example.test').length, 2, 'of nothing else');
+});
+
+test('an account says how long personal data is kept', async () => {
+  const rule = `${path}/retention-rule`;
+  const before = await owner.get(rule);
+  assert.deepEqual(before.body, { contentDays: null, addressDays: null, engagementDays: null });
+  const wanted = { contentDays: 7, addressDays: null, engagementDays: 3 };
+  assert.deepEqual((await owner.put(rule, wanted)).body, wanted);
+  assert.equal((await owner.put(rule, { ...wanted, contentDays: 1 })).status, 422);
+});
+
+test('what needs attention is said with its next step', async () => {
+  const { body } = await owner.get(`${path}/attention`);
+  const items = body.items as { kind: string; nextStep: string }[];
+  assert.ok(items.every(({ nextStep }) => nextStep !== ''));
+  await owner.put(`${path}/domains/shop.test`, {});
+  await owner.put(`${path}/queue/pauses/slow.test`);
+  const after = await owner.get(`${path}/attention`);
+  const kinds = (after.body.items as { kind: string; subject: string }[]).map(
+    ({ kind, subject }) => `${kind} ${subject}`,
+  );
+  assert.deepEqual(kinds, ['paused slow.test', 'domain-pending shop.test']);
+});

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ManagementClient, openManagedShop } from '../support/management-client.ts';
+import { signIn } from '../support/sign-in.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const { owner, path, as } = await openManagedShop(database, service);
+
+async function auditKinds(): Promise<string[]> {
+  const { body } = await owner.get(`${path}/audit?limit=10`);
+  return (body.items as { kind: string }[]).map(({ kind }) => kind);
+}
+
+test('putting a thing makes it, again changes nothing, and is audited once', async () => {
+  const sender = `${path}/senders/News@Shop.test`;
+  const made = await owner.put(sender, { displayNames: ['News'] });
+  assert.equal(made.status, 201, made.text);
+  assert.deepEqual(made.body, {
+    address: 'news@shop.test',
+    displayNames: ['News'],
+    verified: false,
+  });
+  const again = await owner.put(sender, { displayNames: ['News'] });
+  assert.equal(again.status, 200);
+  assert.equal(again.headers.get('etag'), made.headers.get('etag'));
+  assert.deepEqual(
+    (await auditKinds()).filter((kind) => kind.startsWith('sender')),
+    ['sender_created'],
+  );
+});
+
+test('of two people who change the same, the second is told', async () => {
+  const list = `${path}/lists/l-0001`;
+  const first = await owner.put(list, { name: 'Customers' });
+  const tag = first.headers.get('etag') ?? '';
+  const changed = await owner.put(list, { name: 'Buyers' }, { 'if-match': tag });
+  assert.equal(changed.status, 200, changed.text);
+  const late = await owner.put(list, { name: 'Clients' }, { 'if-match': tag });
+  assert.equal(late.status, 412);
+  assert.equal((await owner.get(list)).body.name, 'Buyers');
+  const known = await owner.get(list, { 'if-none-match': changed.headers.get('etag') ?? '' });
+  assert.equal(known.status, 304);
+  const new_ = await owner.put(list, { name: 'Clients' }, { 'if-none-match': '*' });
+  assert.equal(new_.status, 412);
+  assert.equal((await owner.delete(list, { 'if-match': tag })).status, 412);
+  assert.equal((await owner.delete(list)).status, 204);
+  assert.equal((await owner.delete(list)).status, 404);
+});
+
+test('every value that cannot be used is named', async () => {
+  const { status, body } = await owner.put(`${path}/integrations/shop`, {
+    name: '',
+    redirectUri: 'http://elsewhere.test',
+    grants: ['magic'],
+    colour: 'red',
+  });
+  assert.equal(status, 422);
+  const fields = (body.errors as { field: string }[]).map(({ field }) => field).sort();
+  assert.deepEqual(fields, ['colour', 'grants[0]', 'name']);
+  const deeper = await owner.put(`${path}/integrations/shop`, {
+    name: 'Shop',
+    redirectUri: 'http://elsewhere.test',
+  });
+  assert.equal(deeper.status, 422);
+  assert.equal((deeper.body.errors as { field: string }[])[0]?.field, 'redirectUri');
+  const query = await owner.get(`${path}/messages?limit=0&colour=red`);
+  assert.equal(query.status, 422);
+  const cursor = await owner.get(`${path}/messages?cursor=bm9uZQ`);
+  assert.equal(cursor.status, 422);
+  const broken = await owner.call('PUT', `${path}/lists/l-1`, '{', {
+    'content-type': 'application/json',
+  });
+  assert.equal(broken.status, 400);
+  const other = await owner.call('PUT', `${path}/lists/l-1`, '<a/>', {
+    'content-type': 'text/xml',
+  });
+  assert.equal(other.status, 415);
+});
+
+test('an integration’s secret is shown once and works; the one before it does for the overlap', async () => {
+  const base = `${path}/integrations/app`;
+  const made = await owner.put(base, { name: 'App', grants: ['password', 'refresh_token'] });
+  assert.equal(made.status, 201, made.text);
+  assert.equal(made.text.includes('ecret"'), false);
+  const first = await owner.post(`${base}/secret`, {});
+  const second = await owner.post(`${base}/secret`, { overlapHours: 1 });
+  const introspect = (secret: unknown) =>
+    fetch(`${service.url}/introspect`, {
+      method: 'POST',
+      body: new URLSearchParams({ token: 'x', client_id: 'app', client_secret: String(secret) }),
+    });
+  await waitFor('the second secret to work', async () => {
+    const { status } = await introspect(second.body.clientSecret);
+    return status === 200;
+  });
+  assert.equal((await introspect(first.body.clientSecret)).status, 200);
+  const third = await owner.post(`${base}/secret`, {});
+  assert.notEqual(third.body.clientSecret, second.body.clientSecret);
+  await waitFor('the first secret to be refused', async () => {
+    const { status } = await introspect(first.body.clientSecret);
+    return status === 401;
+  });
+  assert.ok((await auditKinds()).includes('integration_secret_rotated'));
+  assert.equal((await owner.delete(base)).status, 204);
+});
+
+test('a consent is listed, and withdrawn with what came of it', async () => {
+  await owner.put(`${path}/integrations/consented`, { name: 'App' });
+  const users = await owner.get(`${path}/users`);
+  const [first] = users.body.items as { email: string }[];
+  await database.pool.query(
+    `insert into consent (person_id, client_id, account_id, granted_at)
+     select id, 'consented', '46100', now() from person where email = $1`,
+    [first?.email],
+  );
+  const consents = `${path}/integrations/consented/consents`;
+  const listed = await owner.get(consents);
+  assert.deepEqual(
+    (listed.body.items as { email: string }[]).map(({ email }) => email),
+    [first?.email],
+  );
+  assert.equal((await owner.delete(`${consents}/${first?.email}`)).status, 204);
+  assert.equal((await owner.delete(`${consents}/${first?.email}`)).status, 404);
+});
+
+test('an account keeps an owner', async () => {
+  const users = await owner.get(`${path}/users`);
+  const [first] = users.body.items as { email: string }[];
+  const self = `${path}/users/${first?.email}`;
+  assert.equal((await owner.delete(self)).status, 409);
+  assert.equal((await owner.put(self, { role: 'viewer' })).status, 409);
+  const added = await owner.put(`${path}/users/new@shop.test`, {
+    name: 'New',
+    role: 'owner',
+    password: 'a password that is long',
+  });
+  assert.equal(added.status, 201, added.text);
+  const stolen = await owner.put(`${path}/users/new@shop.test`, {
+    role: 'owner',
+    password: 'another password',
+  });
+  assert.equal(stolen.status, 422);
+  assert.equal((await owner.delete(`${path}/users/new@shop.test`)).status, 204);
+});
+
+test('an API key can no more than its scopes, which are no more than its maker’s', async () => {
+  const developer = await as('developer');
+  const beyond = await developer.post(`${path}/keys`, { name: 'k', scopes: ['account:write'] });
+  assert.equal(beyond.status, 422);
+  const made = await developer.post(`${path}/keys`, { name: 'k', scopes: ['lists:read'] });
+  assert.equal(made.status, 201, made.text);
+  const machine = new ManagementClient(service, String(made.body.key));
+  assert.equal((await machine.get(`${path}/lists`)).status, 200);
+  assert.equal((await machine.get(`${path}/senders`)).status, 403);
+  assert.equal((await machine.get('/accounts/46999')).status, 404);
+  assert.equal((await machine.get('/me')).body.person, null);
+  const listed = await developer.get(`${path}/keys`);
+  assert.equal(listed.text.includes(String(made.body.key)), false);
+  assert.equal((await developer.delete(`${path}/keys/${made.body.id}`)).status, 204);
+  assert.equal((await machine.get(`${path}/lists`)).status, 401);
+});
+
+test('who owns every account looks after the installation; others do not', async () => {
+  const made = await owner.put('/installation/accounts/47000', { name: 'Second' });
+  assert.equal(made.status, 201, made.text);
+  const suspended = await owner.put('/installation/accounts/47000', {
+    name: 'Second',
+    suspended: true,
+    addOns: ['transactional'],
+  });
+  assert.deepEqual(suspended.body, {
+    id: '47000',
+    name: 'Second',
+    addOns: ['transactional'],
+    suspended: true,
+    retentionDays: 90,
+  });
+  const developer = await as('developer');
+  assert.equal((await developer.put('/installation/accounts/47000', { name: 'x' })).status, 403);
+  const me = await owner.get('/me');
+  assert.equal(me.body.operator, true);
+  const page = await owner.get('/installation/accounts?limit=1');
+  assert.equal((page.body.items as unknown[]).length, 1);
+  const next = await owner.get(`/installation/accounts?limit=1&cursor=${page.body.nextCursor}`);
+  assert.deepEqual(
+    (next.body.items as { id: string }[]).map(({ id }) => id),
+    ['47000'],
+  );
+  assert.equal(next.body.nextCursor, null);
+});
+
+test('suppressions are put, listed, exported and lifted', async () => {
+  const entry = `${path}/suppressions/Gone@People.test`;
+  assert.equal((await owner.put(entry, {})).status, 201);
+  const listed = await owner.get(`${path}/suppressions?contains=GONE`);
+  assert.equal((listed.body.items as { reason: string }[])[0]?.reason, 'manual');
+  const csv = await owner.get(`${path}/suppressions-export`);
+  assert.match(csv.text, /^address,reason,.*\r\ngone@people\.test,manual,/);
+  assert.equal((await owner.delete(entry)).status, 204);
+  assert.equal((await owner.get(entry)).status, 404);
+  const imported = await owner.call('POST', `${path}/suppressions-import`, `${csv.text}x,,\r\n`, {
+    'content-type': 'text/csv',
+  });
+  assert.equal(imported.status, 200, imported.text);
+  assert.equal(imported.body.added, 1);
+  assert.equal((imported.body.problems as unknown[]).length, 1);
+});
+
+test('a signed-in browser changes something only from a page of the service', async () => {
+  const users = await owner.get(`${path}/users`);
+  const [first] = users.body.items as { email: string }[];
+  const cookie = await signIn(service, String(first?.email));
+  const browser = new ManagementClient(service, undefined, { cookie });
+  assert.equal((await browser.get('/me')).status, 200);
+  const list = `${path}/lists/l-browser`;
+  assert.equal((await browser.put(list, { name: 'x' })).status, 403);
+  const own = { 'x-signalpost-request': '1' };
+  const foreign = await browser.put(list, { name: 'x' }, { ...own, origin: 'https://evil.test' });
+  assert.equal(foreign.status, 403);
+  const crossSite = await browser.put(
+    list,
+    { name: 'x' },
+    { ...own, 'sec-fetch-site': 'same-site' },
+  );
+  assert.equal(crossSite.status, 403);
+  assert.equal(
+    (await browser.put(list, { name: 'x' }, { ...own, origin: service.url })).status,
+    201,
+  );
+});

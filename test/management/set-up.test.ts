@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ManagementClient } from '../support/management-client.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+const { database, url } = await createTestDatabase();
+const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const page = new ManagementClient(service, undefined, { 'x-signalpost-request': '1' });
+const owner = {
+  email: 'Ann@shop.test',
+  name: 'Ann',
+  password: 'a very long password',
+  accountId: 'shop',
+  accountName: 'Shop',
+};
+
+test('the first owner is made once, from this machine, and is signed in and operator', async () => {
+  assert.equal((await page.get('/set-up')).body.open, true);
+  const bare = new ManagementClient(service, undefined);
+  assert.equal((await bare.post('/set-up', owner)).status, 403, 'not without the header');
+  const away = await page.post('/set-up', owner, { 'x-forwarded-for': '203.0.113.9' });
+  assert.equal(away.status, 403, 'not from elsewhere');
+  const foreign = await page.post('/set-up', owner, { 'sec-fetch-site': 'cross-site' });
+  assert.equal(foreign.status, 403, 'not from another site');
+  const short = await page.post('/set-up', { ...owner, password: 'short' });
+  assert.equal(short.status, 422);
+  const made = await page.post('/set-up', owner);
+  assert.equal(made.status, 201, made.text);
+  const cookie = (made.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  const me = await new ManagementClient(service, undefined, { cookie }).get('/me');
+  assert.equal(me.body.operator, true);
+  assert.deepEqual(
+    (me.body.accounts as { role: string }[]).map(({ role }) => role),
+    ['owner'],
+  );
+  assert.equal((await page.get('/set-up')).body.open, false);
+  const again = await page.post('/set-up', { ...owner, email: 'eve@shop.test', accountId: 'eve' });
+  assert.equal(again.status, 409);
+});
+
+test('a demo leaves the first owner to be made; an installation that somebody set up does not', async () => {
+  await database.pool.query('delete from account; delete from person');
+  await database.pool.query(
+    "insert into person (id, email, name) values (gen_random_uuid(), 'demo@shop.test', 'D')",
+  );
+  assert.equal((await page.get('/set-up')).body.open, false);
+  await database.pool.query('update installation set demo_applied_at = now()');
+  assert.equal((await page.get('/set-up')).body.open, true);
+  assert.equal((await page.post('/set-up', { ...owner, email: 'demo@shop.test' })).status, 409);
+});

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openManagedShop } from '../support/management-client.ts';
+import { SendClient } from '../support/send-client.ts';
+import { getToken } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+const service = await startTestService({ databaseUrl: url });
+const managed = await openManagedShop(database, service);
+const { owner, path } = managed;
+const sender = new SendClient(service, await getToken(service, managed.shop));
+
+const template = `${path}/templates/t-new`;
+const content = {
+  subject: 'Hello {{Name}}',
+  html: '<p>Hello {{Name}}</p>',
+  sender: 'orders@shop.test',
+  fields: { Name: { sample: 'Ann' } },
+};
+
+test('a template is drafted, looked at, published, changed and rolled back', async () => {
+  assert.equal((await owner.put(template, { name: 'New' })).status, 201);
+  assert.equal((await owner.post(`${template}/publish`, {})).status, 409);
+  const draft = await owner.put(`${template}/draft`, content);
+  assert.equal(draft.status, 201, draft.text);
+  const preview = await owner.post(`${template}/preview`, { values: { Name: '<Bob>' } });
+  const rendered = preview.body.rendered as Record<string, unknown>;
+  assert.equal(rendered.subject, 'Hello <Bob>');
+  assert.match(String(rendered.html), /Hello &lt;Bob&gt;/);
+  assert.match(String(rendered.text), /Hello <Bob>/);
+  const [field] = preview.body.fields as Record<string, unknown>[];
+  assert.equal(field?.required, true);
+  assert.ok((preview.body.hints as { rule: string }[]).some(({ rule }) => rule === 'no-language'));
+  const published = await owner.post(`${template}/publish`, {});
+  assert.deepEqual(published.body, { version: 1, notes: [] });
+  assert.equal((await owner.get(`${template}/draft`)).status, 404);
+
+  await owner.put(`${template}/draft`, { ...content, subject: 'Bye {{Name}}' });
+  assert.equal((await owner.post(`${template}/publish`, {})).body.version, 2);
+  const versions = await owner.get(`${template}/versions`);
+  const published_ = (versions.body.items as { version: number; published: boolean }[]).map(
+    (item) => [item.version, item.published],
+  );
+  assert.deepEqual(published_, [
+    [2, true],
+    [1, false],
+  ]);
+  assert.equal((await owner.post(`${template}/roll-back`, { version: 1 })).status, 200);
+  assert.equal((await owner.get(template)).body.subject, 'Hello {{Name}}');
+  const detail = await owner.get(`${template}/versions/2`);
+  assert.equal((detail.body.content as { subject: string }).subject, 'Bye {{Name}}');
+  assert.equal((await owner.post(`${template}/roll-back`, { version: 9 })).status, 422);
+});
+
+test('a draft with errors is kept and looked at, but not published', async () => {
+  await owner.put(`${template}/draft`, { ...content, html: '<p>{{#Open}}</p>' });
+  const preview = await owner.post(`${template}/preview`, {});
+  assert.equal(preview.body.rendered, null);
+  const [problem] = preview.body.problems as Record<string, unknown>[];
+  assert.equal(problem?.part, 'html');
+  assert.equal(problem?.line, 1);
+  const refused = await owner.post(`${template}/publish`, {});
+  assert.equal(refused.status, 422, refused.text);
+  assert.equal((refused.body.errors as { field: string }[])[0]?.field, 'html');
+  assert.equal((await owner.get(template)).body.publishedVersion, 1);
+});
+
+test('a version that recent callers give too little for needs force', async () => {
+  const sent = await sender.send({
+    template: 't-new',
+    body: {
+      envelope: { toAddress: 'reader@example.test' },
+      content: { personalizationDataMap: { Name: 'Ann' } },
+      actions: { trackOpens: false, trackClicks: false },
+    },
+  });
+  assert.equal(sent.status, 200, sent.text);
+  const needing = { ...content, html: '<p>{{Name}} {{Order Number}}</p>' };
+  await owner.put(`${template}/draft`, needing);
+  const refused = await waitFor('the call to be noted', async () => {
+    const { rows } = await database.pool.query(
+      "select from template_call where template_id = 't-new'",
+    );
+    return rows.length > 0 && owner.post(`${template}/publish`, {});
+  });
+  assert.equal(refused.status, 409, refused.text);
+  assert.equal(refused.body.type, '/problems/breaks-callers');
+  assert.deepEqual(refused.body.missing, ['Order Number']);
+  const [call] = refused.body.calls as { lastMessageId: string }[];
+  assert.equal(call?.lastMessageId, sent.body.messageId);
+  const forced = await owner.post(`${template}/publish`, { force: true });
+  assert.equal(forced.body.version, 3, forced.text);
+
+  await owner.put(`${template}/draft`, {
+    ...needing,
+    fields: { 'Order Number': { default: '-' } },
+  });
+  assert.equal((await owner.post(`${template}/publish`, {})).status, 200);
+});
+
+test('a test message goes the way of every message, and needs a sender', async () => {
+  await owner.put(`${template}/draft`, { ...content, subject: 'Test of {{Name}}' });
+  const sent = await owner.post(`${template}/test-send`, { to: 'me@shop.test' });
+  assert.equal(sent.status, 202, sent.text);
+  const message = await waitFor('the test message to be delivered', async () => {
+    const { body } = await owner.get(`${path}/messages/${sent.body.messageId}`);
+    return body.state === 'delivered' && body;
+  });
+  assert.equal((message.content as { to: string }).to, 'me@shop.test');
+  assert.equal((await owner.get(template)).body.publishedVersion, 4);
+  const inbox = await owner.get(`${path}/inbox/messages?search=Test%20of%20Ann`);
+  const [captured] = inbox.body.items as { id: string }[];
+  const read = await owner.get(`${path}/inbox/messages/${captured?.id}`);
+  assert.equal(read.body.subject, 'Test of Ann');
+  await owner.put(`${template}/draft`, { ...content, sender: 'new@shop.test' });
+  assert.equal((await owner.post(`${template}/test-send`, { to: 'me@shop.test' })).status, 409);
+});
+
+test('a template is duplicated as a draft, and one out of use is as if it were not there', async () => {
+  const copy = await owner.post(`${template}/duplicate`, { id: 't-copy', name: 'Copy' });
+  assert.equal(copy.status, 201, copy.text);
+  assert.equal(copy.body.hasDraft, true);
+  assert.equal(
+    (await owner.post(`${template}/duplicate`, { id: 't-copy', name: 'C' })).status,
+    409,
+  );
+  assert.equal((await owner.delete(`${path}/templates/t-copy`)).status, 204);
+  assert.equal((await owner.get(`${path}/templates/t-copy`)).status, 404);
+  const listed = await owner.get(`${path}/templates?contains=NEW`);
+  assert.deepEqual(
+    (listed.body.items as { id: string }[]).map(({ id }) => id),
+    ['t-new'],
+  );
+});

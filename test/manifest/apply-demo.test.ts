@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parseEnv } from 'node:util';
+import { OperatorError } from '../../src/foundation/errors.ts';
+import { applyDemo } from '../../src/manifest/apply-demo.ts';
+import { applyManifest } from '../../src/manifest/apply-manifest.ts';
+import { readManifestText } from '../../src/manifest/manifest-files.ts';
+import { parseManifest } from '../../src/manifest/parse-manifest.ts';
+import { compileTemplate } from '../../src/template/compile-template.ts';
+import { changed } from '../support/manifest-world.ts';
+import { temporaryFolder } from '../support/run-signalpost.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { testKey } from '../support/test-service.ts';
+
+const demoFile = join(import.meta.dirname, '../../demo/manifest.yaml');
+
+function envOf(dataDir: string): Record<string, string> {
+  return parseEnv(readFileSync(join(dataDir, 'demo.env'), 'utf8')) as Record<string, string>;
+}
+
+test('the first start makes secrets for the owner alone and applies the demo, the second changes nothing', async () => {
+  const { database } = await createTestDatabase();
+  const dataDir = temporaryFolder();
+  const parts = { database, key: testKey, dataDir };
+  assert.equal(await applyDemo(parts), true);
+  const environment = envOf(dataDir);
+  assert.equal(statSync(join(dataDir, 'demo.env')).mode & 0o777, 0o600);
+  assert.ok((environment.DEMO_CLIENT_SECRET ?? '').length >= 24);
+  const { rows } = await database.pool.query(
+    `select (select count(*)::int from template where account_id = '1000') as templates,
+       (select count(*)::int from contact where account_id = '1000') as contacts`,
+  );
+  assert.deepEqual(rows, [{ templates: 3, contacts: 8 }]);
+
+  await database.pool.query("update template set name = 'Mine' where id = 'receipt'");
+  assert.equal(await applyDemo(parts), true);
+  assert.deepEqual(envOf(dataDir), environment);
+  const { rows: kept } = await database.pool.query(
+    "select name from template where id = 'receipt'",
+  );
+  assert.deepEqual(kept, [{ name: 'Mine' }]);
+});
+
+test('a start that died after the secrets were written is finished by the next one with the same secrets', async () => {
+  const { database } = await createTestDatabase();
+  const dataDir = temporaryFolder();
+  const broken = { database, key: testKey, dataDir };
+  await database.pool.query(
+    `create function refuse() returns trigger language plpgsql as $$ begin raise 'died'; end $$;
+     create trigger refuse before update on installation execute function refuse()`,
+  );
+  await assert.rejects(applyDemo(broken), /died/);
+  const environment = envOf(dataDir);
+  const { rows } = await database.pool.query('select count(*)::int as count from account');
+  assert.deepEqual(rows, [{ count: 0 }]);
+  await database.pool.query('drop trigger refuse on installation');
+  assert.equal(await applyDemo(broken), true);
+  assert.deepEqual(envOf(dataDir), environment);
+});
+
+test('two nodes that start at once apply the demo once', async () => {
+  const { database } = await createTestDatabase();
+  const [one, two] = [temporaryFolder(), temporaryFolder()];
+  const nodes = [one, two].map((dataDir) => applyDemo({ database, key: testKey, dataDir }));
+  // Only the one that applied it knows the secrets.
+  assert.deepEqual((await Promise.all(nodes)).sort(), [false, true]);
+});
+
+test('where the secrets were taken away the demo is there but said to be unusable', async () => {
+  const { database } = await createTestDatabase();
+  const dataDir = temporaryFolder();
+  await applyDemo({ database, key: testKey, dataDir });
+  rmSync(join(dataDir, 'demo.env'));
+  assert.equal(await applyDemo({ database, key: testKey, dataDir }), false);
+});
+
+test('secrets that cannot be kept stop the start with a sentence and nothing is applied', async () => {
+  const { database } = await createTestDatabase();
+  const dataDir = join(temporaryFolder(), 'missing');
+  await assert.rejects(applyDemo({ database, key: testKey, dataDir }), (error) => {
+    assert.ok(error instanceof OperatorError);
+    assert.match(error.message, /secrets cannot be written .* or DEMO=0\.$/);
+    return true;
+  });
+  const { rows } = await database.pool.query('select count(*)::int as count from account');
+  assert.deepEqual(rows, [{ count: 0 }]);
+});
+
+test('secrets of which one was taken out stop the start with a sentence', async () => {
+  const { database } = await createTestDatabase();
+  const dataDir = temporaryFolder();
+  writeFileSync(join(dataDir, 'demo.env'), 'export DEMO_OWNER_PASSWORD="my own long password"\n');
+  await assert.rejects(applyDemo({ database, key: testKey, dataDir }), (error) => {
+    assert.ok(error instanceof OperatorError);
+    assert.match(error.message, /DEMO_CLIENT_SECRET, which is not set\. DEMO=0 leaves it out\.$/);
+    return true;
+  });
+});
+
+test('the demo manifest is unchanged when it is applied by hand, and its templates compile without a warning', async () => {
+  const { database } = await createTestDatabase();
+  const dataDir = temporaryFolder();
+  await applyDemo({ database, key: testKey, dataDir });
+  const manifest = await parseManifest(await readManifestText(demoFile), envOf(dataDir));
+  assert.deepEqual(changed(await applyManifest(database, testKey, manifest)), []);
+  for (const template of manifest.accounts[0]?.templates ?? [])
+    assert.deepEqual((await compileTemplate(template.source)).problems, [], template.id);
+});
+
+test('the receipt needs nothing but an order number', async () => {
+  const { database } = await createTestDatabase();
+  const dataDir = temporaryFolder();
+  await applyDemo({ database, key: testKey, dataDir });
+  const { rows } = await database.pool.query(
+    "select compiled -> 'required' as required from template_version where template_id = 'receipt'",
+  );
+  const { subject, previewText, body } = rows[0].required;
+  assert.deepEqual([...new Set([...subject, ...previewText, ...body])], ['Order Number']);
+});

@@ -1,0 +1,431 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { verify } from '@node-rs/argon2';
+import type { AccountId, ClientId, TemplateId } from '../../src/foundation/ids.ts';
+import { ClientSecrets } from '../../src/session/client-secret.ts';
+import { readIntegration } from '../../src/session/integration-store.ts';
+import { apply, changed, inShort, refusals } from '../support/manifest-world.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { testKey } from '../support/test-service.ts';
+
+const { database } = await createTestDatabase();
+const { pool, kysely } = database;
+
+const ann = {
+  email: 'ann@shop.test',
+  name: 'Ann',
+  password: 'a very long password',
+  role: 'owner',
+};
+const bob = { email: 'bob@shop.test', name: 'Bob', role: 'viewer' };
+const orders = { address: 'orders@shop.test', displayNames: ['Shop', 'Orders'], verified: true };
+const secret = 'a secret of many characters';
+
+/** An account of its own for each test, with everything in it. */
+function shop(id: string, members: Record<string, unknown> = {}) {
+  return {
+    id,
+    name: `Shop ${id}`,
+    addOns: ['transactional'],
+    users: [ann, bob],
+    senders: [orders],
+    integrations: [{ clientId: `client-${id}`, name: 'Client', clientSecret: secret }],
+    templates: [receipt()],
+    lists: [{ id: 'l-1', name: 'List' }],
+    ...members,
+  };
+}
+
+function receipt(members: Record<string, unknown> = {}) {
+  return {
+    id: 'receipt',
+    name: 'Receipt',
+    createdBy: 'ann@shop.test',
+    sender: 'orders@shop.test',
+    subject: 'Order {{Number}}',
+    text: 'Thank you, {{Name}}',
+    fields: { Number: { sample: 'A-1' }, Name: { default: 'you' } },
+    ...members,
+  };
+}
+
+const of = (...accounts: object[]) => ({ accounts });
+
+async function count(table: string, where: string, values: unknown[]): Promise<number> {
+  const { rows } = await pool.query(
+    `select count(*)::int as count from ${table} where ${where}`,
+    values,
+  );
+  return rows[0].count;
+}
+
+async function giveToken(email: string, clientId: string): Promise<void> {
+  await pool.query(
+    `insert into access_token (hash, person_id, client_id, issued_at, expires_at)
+     select sha256(random()::text::bytea), id, $2, now(), now() + interval '1 hour' from person where email = $1`,
+    [email, clientId],
+  );
+  await pool.query(
+    `insert into session_pair (person_id, client_id, refresh_hash)
+     select id, $2, sha256(random()::text::bytea) from person where email = $1 on conflict do nothing`,
+    [email, clientId],
+  );
+}
+
+async function tokensOf(email: string): Promise<{ access: number; refresh: number }> {
+  const person = 'person_id = (select id from person where email = $1)';
+  return {
+    access: await count('access_token', person, [email]),
+    refresh: await count('session_pair', `refresh_hash is not null and ${person}`, [email]),
+  };
+}
+
+describe('creating and changing', () => {
+  test('everything that is named is created, the second time it is unchanged', async () => {
+    const manifest = of(shop('new'));
+    assert.deepEqual(inShort(await apply(database, manifest)), [
+      'created account new',
+      'created user ann@shop.test',
+      'created user bob@shop.test',
+      'created sender orders@shop.test',
+      'created integration client-new',
+      'created template receipt',
+      'created list l-1',
+    ]);
+    assert.deepEqual(changed(await apply(database, manifest)), []);
+  });
+
+  test('only what differs is changed', async () => {
+    await apply(database, of(shop('differ')));
+    const changes = await apply(
+      database,
+      of(
+        shop('differ', {
+          suspended: true,
+          users: [ann, { ...bob, role: 'developer' }],
+          senders: [orders, { address: 'Help@shop.test' }],
+        }),
+      ),
+    );
+    assert.deepEqual(changed(changes), [
+      'changed account differ',
+      'changed user bob@shop.test',
+      'created sender help@shop.test',
+    ]);
+    const { rows } = await pool.query("select * from account where id = 'differ'");
+    assert.notEqual(rows[0].suspended_at, null);
+    assert.deepEqual(rows[0].add_ons, ['transactional']);
+  });
+
+  test('what a manifest leaves out of something that exists stays as it is', async () => {
+    await apply(database, of(shop('keep', { suspended: true, retentionDays: 400 })));
+    const changes = await apply(
+      database,
+      of({
+        id: 'keep',
+        name: 'Shop keep',
+        users: [{ email: 'ann@shop.test', role: 'owner' }],
+        senders: [{ address: 'orders@shop.test' }],
+        integrations: [{ clientId: 'client-keep', name: 'Client' }],
+        lists: [{ id: 'l-1', name: 'List' }],
+      }),
+    );
+    assert.deepEqual(changed(changes), []);
+    const { rows } = await pool.query("select retention_days from account where id = 'keep'");
+    assert.equal(rows[0].retention_days, 400);
+  });
+
+  test('the defaults of something new are those of the decisions', async () => {
+    await apply(
+      database,
+      of({
+        id: 'plain',
+        name: 'Plain',
+        users: [{ email: 'carl@shop.test', role: 'owner' }],
+        senders: [{ address: 'carl@shop.test' }],
+        integrations: [{ clientId: 'plain', name: 'Plain', clientSecret: secret }],
+        templates: [receipt({ createdBy: 'carl@shop.test', sender: undefined })],
+      }),
+    );
+    const integration = await readIntegration(kysely, 'plain' as ClientId);
+    assert.equal(integration?.redirectUri, 'https://localhost/callback');
+    assert.deepEqual([...(integration?.grants ?? [])], ['authorization_code', 'refresh_token']);
+    const { rows } = await pool.query(
+      `select a.retention_days, a.add_ons, a.suspended_at, s.verified_at, s.display_names, p.name, v.freshness_seconds,
+         v.sender_address
+       from account a join sender s on s.account_id = a.id join membership m on m.account_id = a.id
+       join person p on p.id = m.person_id join template_version v on v.account_id = a.id where a.id = 'plain'`,
+    );
+    assert.deepEqual(rows, [
+      {
+        retention_days: 90,
+        add_ons: [],
+        suspended_at: null,
+        verified_at: null,
+        display_names: [],
+        name: 'carl@shop.test',
+        freshness_seconds: 900,
+        sender_address: null,
+      },
+    ]);
+  });
+
+  test('a member of two accounts is one person, in the order of the manifest', async () => {
+    const user = { email: 'both@shop.test', name: 'Both', role: 'owner' };
+    const two = of(
+      { id: 'z-first', name: 'First', users: [user] },
+      { id: 'a-second', name: 'Second', users: [{ ...user, name: undefined }] },
+    );
+    assert.deepEqual(changed(await apply(database, two)), [
+      'created account z-first',
+      'created user both@shop.test',
+      'created account a-second',
+      'created user both@shop.test',
+    ]);
+    assert.equal(await count('person', 'email = $1', ['both@shop.test']), 1);
+    const { rows } = await pool.query(
+      `select account_id from membership m join person p on p.id = m.person_id where p.email = 'both@shop.test'
+       order by m.created_at`,
+    );
+    assert.deepEqual(
+      rows.map((row) => row.account_id),
+      ['z-first', 'a-second'],
+    );
+  });
+
+  test('client secrets are kept as keyed hashes and can be rotated', async () => {
+    await apply(database, of(shop('rotate')));
+    const secrets = new ClientSecrets(testKey);
+    const clientId = 'client-rotate' as ClientId;
+    const before = await readIntegration(kysely, clientId);
+    assert.ok(secrets.matches(secret, before?.secretHash ?? Buffer.alloc(0)));
+    const other = 'another secret of many characters';
+    const integrations = [{ clientId, name: 'Client', clientSecret: other }];
+    const changes = await apply(database, of(shop('rotate', { integrations })));
+    assert.deepEqual(changed(changes), ['changed integration client-rotate']);
+    const after = await readIntegration(kysely, clientId);
+    assert.ok(secrets.matches(other, after?.secretHash ?? Buffer.alloc(0)));
+  });
+});
+
+describe('templates', () => {
+  const account = 'templates' as AccountId;
+  const versions = () => count('template_version', 'account_id = $1', [account]);
+  const applyTemplate = (members: Record<string, unknown>) =>
+    apply(database, of(shop(account, { templates: [receipt(members)] })));
+
+  test('the same content makes no new version, other content the next one', async () => {
+    await applyTemplate({});
+    assert.equal(await versions(), 1);
+    const reordered = { Name: { default: 'you' }, Number: { sample: 'A-1' } };
+    assert.deepEqual(changed(await applyTemplate({ fields: reordered })), []);
+    assert.deepEqual(changed(await applyTemplate({ text: 'Thank you, {{Name}}' })), []);
+    assert.equal(await versions(), 1);
+    let expected = 1;
+    for (const members of [
+      { text: 'Thanks, {{Name}}' },
+      { subject: 'Your order {{Number}}' },
+      { previewText: 'Thank you' },
+      { fields: { Name: { default: '' } } },
+      { fields: { Name: { default: '', secret: true } } },
+      { sender: undefined },
+      { freshnessMinutes: 5 },
+      { html: '<p>Thank you</p>' },
+    ]) {
+      const changes = await applyTemplate(members);
+      assert.deepEqual(changed(changes), ['changed template receipt'], JSON.stringify(members));
+      expected += 1;
+      assert.equal(await versions(), expected);
+      const { notes } = changes.find(({ kind }) => kind === 'template') ?? { notes: [] };
+      assert.equal(notes[0], `version ${expected}`);
+    }
+  });
+
+  test('a new name or creator makes no new version', async () => {
+    await applyTemplate({});
+    const before = await versions();
+    const changes = await applyTemplate({ name: 'Other', createdBy: 'bob@shop.test' });
+    assert.deepEqual(changed(changes), ['changed template receipt']);
+    assert.equal(await versions(), before);
+  });
+
+  test('a template that cannot be compiled is refused with its path, part and place', async () => {
+    const before = await versions();
+    const found = await refusals(
+      apply(
+        database,
+        of(
+          shop(account, {
+            templates: [
+              receipt({ subject: '{{#A}}', html: '<p>\n{{>partial}}</p>' }),
+              receipt({ id: 'two', text: undefined }),
+              receipt({ id: 'three', html: 'x', mjml: '<mjml></mjml>' }),
+            ],
+          }),
+        ),
+      ),
+    );
+    const paths = found.map((line) => line.slice(0, line.indexOf(' ')));
+    assert.deepEqual(paths, [
+      'accounts[0].templates[0].subject',
+      'accounts[0].templates[0].html',
+      'accounts[0].templates[1].html',
+      'accounts[0].templates[2].mjml',
+    ]);
+    assert.match(found[1] ?? '', /\(line 2, column 1\) .*partials/);
+    assert.equal(await versions(), before);
+  });
+
+  test('warnings of a template are told and stop nothing', async () => {
+    const changes = await applyTemplate({ fields: { Name: {}, Number: {}, Unused: {} } });
+    const { notes } = changes.find(({ kind }) => kind === 'template') ?? { notes: [] };
+    assert.match(notes.join(), /warning: fields .*Unused/);
+  });
+
+  test('the creator has to be a user and the sender a sender of the account', async () => {
+    const templates = [receipt({ createdBy: 'stranger@shop.test', sender: 'nobody@shop.test' })];
+    assert.deepEqual(await refusals(apply(database, of(shop(account, { templates })))), [
+      'accounts[0].templates[0].sender is no sender of the account',
+      'accounts[0].templates[0].createdBy is no user of the account',
+    ]);
+    // Those that the account has already count, unless they are about to go.
+    const rest = { users: [], senders: [] };
+    await apply(database, of(shop(account, rest)));
+    assert.equal(
+      (await refusals(apply(database, of(shop(account, rest)), { prune: true }))).length,
+      2,
+    );
+  });
+
+  test('a removed template that is named again is there again, with its version where the content is the same', async () => {
+    await applyTemplate({});
+    const before = await versions();
+    await apply(database, of(shop(account, { templates: [] })), { prune: true });
+    assert.equal(await count('template', 'account_id = $1 and removed_at is null', [account]), 0);
+    assert.deepEqual(changed(await applyTemplate({})), ['created template receipt']);
+    assert.equal(await versions(), before);
+    assert.equal(await count('template', 'account_id = $1 and removed_at is null', [account]), 1);
+  });
+});
+
+describe('passwords and tokens', () => {
+  const hashOf = async (email: string): Promise<string> => {
+    const { rows } = await pool.query('select password_hash from person where email = $1', [email]);
+    return rows[0].password_hash;
+  };
+  const manifest = (password: string) =>
+    of(shop('tokens', { users: [{ ...ann, email: 'token@shop.test', password }, ann] }));
+  const first = 'the first long password';
+  const second = 'the second long password';
+
+  test('a password is kept as argon2id with 19 MiB, 2 passes, 1 lane', async () => {
+    await apply(database, manifest(first));
+    const hash = await hashOf('token@shop.test');
+    assert.match(hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    assert.ok(await verify(hash, first));
+  });
+
+  test('a password is set for new users only, unless --reset-passwords is given', async () => {
+    await giveToken('token@shop.test', 'client-tokens');
+    const before = await hashOf('token@shop.test');
+    assert.deepEqual(changed(await apply(database, manifest(second))), []);
+    assert.equal(await hashOf('token@shop.test'), before);
+    assert.deepEqual(await tokensOf('token@shop.test'), { access: 1, refresh: 1 });
+  });
+
+  test('--reset-passwords with the same password changes nothing and ends no token', async () => {
+    const changes = await apply(database, manifest(first), { resetPasswords: true });
+    assert.deepEqual(changed(changes), []);
+    assert.deepEqual(await tokensOf('token@shop.test'), { access: 1, refresh: 1 });
+  });
+
+  test('--reset-passwords with another password sets it and ends the tokens of that person alone', async () => {
+    await giveToken('ann@shop.test', 'client-tokens');
+    const changes = await apply(database, manifest(second), { resetPasswords: true });
+    assert.deepEqual(changed(changes), ['changed user token@shop.test']);
+    assert.ok(await verify(await hashOf('token@shop.test'), second));
+    assert.deepEqual(await tokensOf('token@shop.test'), { access: 0, refresh: 0 });
+    assert.deepEqual(await tokensOf('ann@shop.test'), { access: 1, refresh: 1 });
+  });
+});
+
+describe('integrations', () => {
+  test('a new integration needs a secret', async () => {
+    const integrations = [{ clientId: 'none', name: 'None' }];
+    assert.deepEqual(await refusals(apply(database, of(shop('secretless', { integrations })))), [
+      'accounts[0].integrations[0].clientSecret is missing; a new integration needs one',
+    ]);
+  });
+
+  test('a client id of another account is refused and left alone', async () => {
+    await apply(database, of(shop('mine')));
+    const integrations = [{ clientId: 'client-mine', name: 'Thief', clientSecret: secret }];
+    assert.deepEqual(await refusals(apply(database, of(shop('thief', { integrations })))), [
+      'accounts[0].integrations[0].clientId is an integration of another account',
+    ]);
+    const integration = await readIntegration(kysely, 'client-mine' as ClientId);
+    assert.equal(integration?.accountId, 'mine');
+    assert.equal(await count('account', 'id = $1', ['thief']), 0);
+  });
+});
+
+describe('--prune', () => {
+  const bare = (id: string) => of({ id, name: `Shop ${id}` });
+
+  test('without it nothing is removed', async () => {
+    await apply(database, of(shop('stay')));
+    assert.deepEqual(changed(await apply(database, bare('stay'))), []);
+  });
+
+  test('with it everything goes that the manifest does not name, in the accounts that it names', async () => {
+    await apply(database, of(shop('prune'), shop('spared')));
+    await giveToken('ann@shop.test', 'client-prune');
+    assert.deepEqual(changed(await apply(database, bare('prune'), { prune: true })), [
+      'removed user ann@shop.test',
+      'removed user bob@shop.test',
+      'removed sender orders@shop.test',
+      'removed integration client-prune',
+      'removed template receipt',
+      'removed list l-1',
+    ]);
+    assert.equal(await count('membership', 'account_id = $1', ['prune']), 0);
+    assert.equal(await count('access_token', 'client_id = $1', ['client-prune']), 0);
+    assert.deepEqual(changed(await apply(database, of(shop('spared')), { prune: true })), []);
+    // People stay: they may belong to other accounts; versions stay for the messages accepted with them.
+    assert.equal(await count('person', 'email = $1', ['ann@shop.test']), 1);
+    assert.equal(await count('template_version', 'account_id = $1', ['prune']), 1);
+    assert.deepEqual(changed(await apply(database, bare('prune'), { prune: true })), []);
+  });
+});
+
+describe('all or nothing', () => {
+  test('--dry-run says the same as an apply and changes nothing', async () => {
+    const manifest = of(shop('dry'));
+    const said = await apply(database, manifest, { dryRun: true });
+    assert.equal(await count('account', 'id = $1', ['dry']), 0);
+    assert.deepEqual(await apply(database, manifest), said);
+  });
+
+  test('one problem anywhere leaves everything as it was, and every problem is told', async () => {
+    const bad = receipt({ subject: '{{' });
+    const found = await refusals(
+      apply(database, of(shop('good'), shop('bad', { templates: [bad, { ...bad, id: 'b' }] }))),
+    );
+    assert.equal(found.length, 2);
+    assert.equal(await count('account', 'id = any($1)', [['good', 'bad']]), 0);
+  });
+
+  test('applies that run at the same time follow one another', async () => {
+    const manifest = of(shop('race'));
+    const results = await Promise.all([1, 2, 3, 4].map(() => apply(database, manifest)));
+    const created = results.filter((changes) => changed(changes).length > 0);
+    assert.equal(created.length, 1);
+    assert.equal(
+      await count('template_version', 'account_id = $1 and template_id = $2', [
+        'race',
+        'receipt' as TemplateId,
+      ]),
+      1,
+    );
+  });
+});

@@ -1,0 +1,364 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to the environment are what is tested here
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { stringify } from 'yaml';
+import { formatPath } from '../../src/manifest/manifest-path.ts';
+import { ManifestError } from '../../src/manifest/manifest-problems.ts';
+import { parse, problemsOf, refusals } from '../support/manifest-world.ts';
+import { temporaryFolder } from '../support/run-signalpost.ts';
+
+const folder = temporaryFolder();
+
+/** A manifest with one account, to which members are added. */
+function account(members: object): object {
+  return { accounts: [{ id: '1', name: 'Shop', ...members }] };
+}
+
+const template = {
+  id: 't-1',
+  name: 'T',
+  createdBy: 'ann@shop.test',
+  subject: 'Hello',
+  text: 'Hello',
+};
+
+describe('the format', () => {
+  test('the example of the format is read with all its parts', async () => {
+    writeFileSync(join(folder, 'order.html'), '<p>Order {{Order Number}} {{Reset Link}}</p>\r\n');
+    writeFileSync(join(folder, 'customers.csv'), 'email,City\nAda@Shop.test,London\n');
+    const manifest = await parse(
+      `
+accounts:
+  - id: "46100"
+    name: Demo Shop
+    addOns: [transactional]
+    suspended: false
+    users:
+      - { email: Owner@Shop.test, name: Shop Owner, password: "\${OWNER_PASSWORD}", role: owner }
+    senders:
+      - { address: Orders@BÜCHER.test, displayNames: [Demo Shop], verified: true }
+    integrations:
+      - { clientId: demo, clientSecret: "\${DEMO_SECRET}", name: Demo, redirectUri: "https://localhost/callback", grants: [password, refresh_token] }
+    templates:
+      - id: t-0001
+        name: Order confirmation
+        createdBy: OWNER@shop.test
+        sender: orders@bücher.test
+        subject: "Your order {{Order Number}}"
+        previewText: "Thank you, {{First Name}}"
+        html: { file: order.html }
+        fields: { First Name: { default: there, sample: Reader }, Order Number: { sample: A-1001 }, Reset Link: { secret: true } }
+    lists:
+      - { id: l-0001, name: Customers, csv: customers.csv }
+`,
+      {
+        folder,
+        environment: {
+          OWNER_PASSWORD: 'a long password',
+          DEMO_SECRET: 'a secret of 24 characters',
+        },
+      },
+    );
+    const [shop] = manifest.accounts;
+    assert.equal(shop?.users[0]?.email, 'owner@shop.test');
+    assert.equal(shop?.users[0]?.password, 'a long password');
+    assert.equal(shop?.senders[0]?.address, 'orders@xn--bcher-kva.test');
+    assert.equal(shop?.templates[0]?.sender, 'orders@xn--bcher-kva.test');
+    assert.equal(shop?.templates[0]?.createdBy, 'owner@shop.test');
+    assert.equal(shop?.templates[0]?.freshnessSeconds, 900);
+    assert.equal(shop?.templates[0]?.source.html, '<p>Order {{Order Number}} {{Reset Link}}</p>\n');
+    assert.deepEqual(shop?.lists[0]?.contacts?.rows, [
+      { email: 'ada@shop.test', fields: { City: 'London' } },
+    ]);
+  });
+
+  test('JSON is read as well, with tabs and a byte order mark', async () => {
+    const text = JSON.stringify(account({}), null, '\t');
+    assert.equal((await parse(text)).accounts[0]?.id, '1');
+    writeFileSync(join(folder, 'mark.html'), '\uFEFFHello');
+    const marked = account({ templates: [{ ...template, html: { file: 'mark.html' } }] });
+    const manifest = await parse(marked, { folder });
+    assert.equal(manifest.accounts[0]?.templates[0]?.source.html, 'Hello');
+  });
+
+  test('a member that the format does not know is named with its path and line', async () => {
+    const [problem] = await problemsOf(
+      parse(
+        'accounts:\n  - id: "1"\n    name: Shop\n    senders:\n      - address: a@shop.test\n        verifed: true\n',
+      ),
+    );
+    assert.equal(problem?.path, 'accounts[0].senders[0].verifed');
+    assert.equal(problem?.line, 6);
+    assert.match(problem?.message ?? '', /^is not part of the format; known here are address,/);
+  });
+
+  test('every problem is named at once, in the words of a person', async () => {
+    const manifest = {
+      accounts: [
+        {
+          id: 'a b',
+          name: '',
+          retentionDays: 60,
+          suspended: 'no',
+          users: [{ email: 'ann@shop.test', role: 'boss' }],
+          integrations: [{ clientId: 'demo', name: 'Demo', grants: [] }],
+          templates: [{ ...template, subject: undefined, html: { fil: 'x' }, freshnessMinutes: 0 }],
+        },
+        { id: 46100, name: null },
+      ],
+    };
+    const found = await refusals(parse(manifest));
+    assert.deepEqual(found.sort(), [
+      'accounts[0].id must be 1 to 64 letters, digits, - and _',
+      'accounts[0].integrations[0].grants must have at least 1 entry',
+      'accounts[0].name is empty',
+      'accounts[0].retentionDays must be one of 30, 90, 400',
+      'accounts[0].suspended must be true or false',
+      'accounts[0].templates[0].freshnessMinutes must be at least 1',
+      'accounts[0].templates[0].html must be text, or { file: … } with the path of a file',
+      'accounts[0].templates[0].subject is missing',
+      'accounts[0].users[0].role must be one of owner, developer, marketer, viewer',
+      'accounts[1].id must be text: put it in quotes',
+      'accounts[1].name is empty; it must be text',
+    ]);
+  });
+
+  test('a manifest that is neither YAML nor JSON, empty, or more than one is refused with its line', async () => {
+    const [broken] = await problemsOf(parse('accounts:\n  - id: "1\n'));
+    assert.match(broken?.message ?? '', /^is neither YAML nor JSON: /);
+    assert.ok((broken?.line ?? 0) >= 2);
+    assert.deepEqual(await refusals(parse('')), ['is empty; it must be a group of members']);
+    assert.deepEqual(await refusals(parse('accounts: []')), [
+      'accounts must have at least 1 entry',
+    ]);
+    assert.deepEqual(await refusals(parse('accounts: []\n---\naccounts: []\n')), [
+      'holds more than one document',
+    ]);
+    const [twice] = await problemsOf(parse('accounts: []\naccounts: []\n'));
+    assert.equal(twice?.message, 'names a member twice');
+    assert.equal(twice?.line, 2);
+  });
+
+  test('aliases made to explode are refused', async () => {
+    const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
+    for (let level = 1; level < 9; level += 1)
+      lines.push(
+        `a${level}: &a${level} [${Array(10)
+          .fill(`*a${level - 1}`)
+          .join(', ')}]`,
+      );
+    assert.match((await refusals(parse(lines.join('\n'))))[0] ?? '', /uses its aliases/);
+    assert.match((await refusals(parse('accounts: *nothing')))[0] ?? '', /alias/i);
+  });
+
+  test('whatever text is given, it is a manifest or refused with problems', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.string(),
+          fc.string({ unit: 'binary' }),
+          fc.json(),
+          fc.json().map((json) => stringify(JSON.parse(json))),
+        ),
+        async (text) => {
+          const error: unknown = await parse(text).catch((reason: unknown) => reason);
+          assert.ok(error instanceof ManifestError);
+          assert.ok(error.problems.length > 0);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('references to the environment', () => {
+  const named = (name: string) => account({ name });
+
+  test('values are put in, also between other text, and stay what they are', async () => {
+    const environment = { SHOP: 'a: "b" ${X} {{Y}}', OTHER: 'Ω' };
+    const manifest = await parse(named('x ${SHOP} ${OTHER}'), { environment });
+    assert.equal(manifest.accounts[0]?.name, 'x a: "b" ${X} {{Y}} Ω');
+  });
+
+  test('$${ stands for the characters themselves, a single $ for itself', async () => {
+    assert.equal((await parse(named('$${SHOP} $5 $$'))).accounts[0]?.name, '${SHOP} $5 $$');
+  });
+
+  test('a variable that is not set or empty is named with the path, its neighbours too', async () => {
+    const manifest = account({
+      users: [{ email: 'ann@shop.test', role: 'owner', password: '${NOT_SET}' }],
+      senders: [{ address: '${EMPTY}@shop.test' }],
+    });
+    assert.deepEqual(await refusals(parse(manifest, { environment: { EMPTY: '' } })), [
+      'accounts[0].users[0].password needs the environment variable NOT_SET, which is not set',
+      'accounts[0].senders[0].address needs the environment variable EMPTY, which is not set',
+    ]);
+  });
+
+  test('something that only looks like a reference is refused', async () => {
+    for (const name of ['${}', '${1A}', '${A B}', '${A'])
+      assert.match((await refusals(parse(named(name))))[0] ?? '', /names no environment variable/);
+  });
+
+  test('files are taken as they are', async () => {
+    writeFileSync(join(folder, 'dollar.txt'), 'Pay ${AMOUNT}');
+    const manifest = account({ templates: [{ ...template, text: { file: 'dollar.txt' } }] });
+    const parsed = await parse(manifest, { folder });
+    assert.equal(parsed.accounts[0]?.templates[0]?.source.text, 'Pay ${AMOUNT}');
+  });
+
+  test('no value of a secret stands in a problem', async () => {
+    const environment = { PASSWORD: 'short-one', SECRET: 'too-short-secret' };
+    const manifest = account({
+      users: [{ email: 'ann@shop.test', role: 'owner', password: '${PASSWORD}' }],
+      integrations: [{ clientId: 'demo', name: 'Demo', clientSecret: '${SECRET}' }],
+    });
+    const found = await refusals(parse(manifest, { environment }));
+    assert.deepEqual(found, [
+      'accounts[0].users[0].password must have at least 12 characters',
+      'accounts[0].integrations[0].clientSecret must be 24 to 1000 printable ASCII characters',
+    ]);
+  });
+});
+
+describe('files of a manifest', () => {
+  test('a file that is not there, is a folder or no UTF-8 text is named with the path', async () => {
+    mkdirSync(join(folder, 'folder'));
+    writeFileSync(join(folder, 'latin1.html'), Buffer.from([0x48, 0xe9, 0x21]));
+    const manifest = account({
+      templates: [
+        { ...template, html: { file: 'missing.html' } },
+        { ...template, id: 't-2', mjml: { file: 'folder' } },
+        { ...template, id: 't-3', text: { file: 'latin1.html' } },
+      ],
+      lists: [{ id: 'l-1', name: 'L', csv: 'missing.csv' }],
+    });
+    assert.deepEqual((await refusals(parse(manifest, { folder }))).sort(), [
+      'accounts[0].lists[0].csv missing.csv does not exist',
+      'accounts[0].templates[0].html missing.html does not exist',
+      'accounts[0].templates[1].mjml folder is not a file',
+      'accounts[0].templates[2].text latin1.html is not UTF-8 text',
+    ]);
+  });
+
+  test('a file that is too large, or a device that never ends, is refused', async () => {
+    writeFileSync(join(folder, 'large.html'), 'x'.repeat(2 * 1024 * 1024 + 1));
+    const manifest = account({
+      templates: [
+        { ...template, html: { file: 'large.html' } },
+        { ...template, id: 't-2', html: { file: '/dev/zero' } },
+      ],
+    });
+    assert.deepEqual(await refusals(parse(manifest, { folder })), [
+      'accounts[0].templates[0].html large.html has more than 2097152 bytes',
+      'accounts[0].templates[1].html /dev/zero is not a file',
+    ]);
+  });
+
+  test('rows of a list that cannot be used are named by line', async () => {
+    writeFileSync(
+      join(folder, 'wrong.csv'),
+      'Name,EMAIL\nAda,ada@shop.test\nAlan,alan\n"Grace\nHopper",ADA@SHOP.TEST\nHedy\n',
+    );
+    const manifest = account({ lists: [{ id: 'l-1', name: 'L', csv: 'wrong.csv' }] });
+    assert.deepEqual(await refusals(parse(manifest, { folder })), [
+      'accounts[0].lists[0].csv wrong.csv line 3: the address has no @',
+      'accounts[0].lists[0].csv wrong.csv line 5: has the address of line 2 again',
+      'accounts[0].lists[0].csv wrong.csv line 6: has 1 columns, the header row 2',
+    ]);
+  });
+});
+
+describe('what is named twice', () => {
+  test('accounts, integrations, users, senders, templates and lists are named once', async () => {
+    const parts = {
+      users: [
+        { email: 'ann@shop.test', role: 'owner' },
+        { email: 'ANN@shop.test', role: 'viewer' },
+      ],
+      senders: [{ address: 'a@shop.test' }, { address: 'A@SHOP.test' }],
+      templates: [template, template],
+      lists: [
+        { id: 'l', name: 'L' },
+        { id: 'l', name: 'M' },
+      ],
+    };
+    const integrations = [{ clientId: 'demo', name: 'Demo' }];
+    const manifest = {
+      accounts: [
+        { id: '1', name: 'One', ...parts, integrations },
+        { id: '1', name: 'Two', integrations },
+      ],
+    };
+    assert.deepEqual(await refusals(parse(manifest)), [
+      'accounts[0].users[1].email is the same as accounts[0].users[0].email',
+      'accounts[0].senders[1].address is the same as accounts[0].senders[0].address',
+      'accounts[0].templates[1].id is the same as accounts[0].templates[0].id',
+      'accounts[0].lists[1].id is the same as accounts[0].lists[0].id',
+      'accounts[1].id is the same as accounts[0].id',
+      'accounts[1].integrations[0].clientId is the same as accounts[0].integrations[0].clientId',
+    ]);
+  });
+
+  test('one person in several accounts has one name and one password', async () => {
+    const user = (members: object) => [{ email: 'ann@shop.test', role: 'owner', ...members }];
+    const manifest = {
+      accounts: [
+        { id: '1', name: 'One', users: user({ name: 'Ann' }) },
+        { id: '2', name: 'Two', users: user({ name: 'Anna', password: 'one long password' }) },
+        { id: '3', name: 'Three', users: user({ password: 'two long password' }) },
+      ],
+    };
+    assert.deepEqual(await refusals(parse(manifest)), [
+      'accounts[1].users[0].name differs from accounts[0].users[0].name of the same person',
+      'accounts[2].users[0].password differs from accounts[1].users[0].password of the same person',
+    ]);
+  });
+});
+
+describe('single values', () => {
+  test('addresses, redirect URLs and control characters are looked at', async () => {
+    const manifest = account({
+      name: 'A\u0000B',
+      users: [{ email: 'ann', role: 'owner' }],
+      senders: [{ address: 'a b@shop.test', displayNames: ['ok', 'line\nbreak'] }],
+      integrations: [{ clientId: 'demo', name: 'Demo', redirectUri: 'http://shop.test/' }],
+      templates: [{ ...template, sender: '@shop.test', createdBy: 'ann@' }],
+    });
+    assert.deepEqual((await refusals(parse(manifest))).sort(), [
+      'accounts[0].integrations[0].redirectUri must be https unless it is the loopback',
+      'accounts[0].name has a control character',
+      'accounts[0].senders[0].address is no e-mail address: it has spaces',
+      'accounts[0].senders[0].displayNames[1] has a control character',
+      'accounts[0].templates[0].createdBy is no e-mail address: it has nothing after the @',
+      'accounts[0].templates[0].sender is no e-mail address: it has nothing before the @',
+      'accounts[0].users[0].email is no e-mail address: it has no @',
+    ]);
+  });
+
+  test('the length of a password counts characters, not bytes', async () => {
+    const user = { email: 'ann@shop.test', role: 'owner' };
+    const eleven = account({ users: [{ ...user, password: '🗝'.repeat(11) }] });
+    assert.equal((await refusals(parse(eleven))).length, 1);
+    await parse(account({ users: [{ ...user, password: '🗝'.repeat(12) }] }));
+  });
+
+  test('paths put odd names in quotes', () => {
+    const path = formatPath(['accounts', 0, 'templates', 1, 'fields', 'First Name', 'default']);
+    assert.equal(path, 'accounts[0].templates[1].fields["First Name"].default');
+  });
+
+  test('a field may have any name, such as constructor or __proto__', async () => {
+    const text = `accounts: [{ id: "1", name: S, templates: [{ id: t, name: T, createdBy: a@b.test, subject: S, text: x,
+      fields: { constructor: { default: c }, __proto__: { default: p }, "a/b~c": { wrong: 1 } } }] }]`;
+    assert.deepEqual(await refusals(parse(text)), [
+      'accounts[0].templates[0].fields["a/b~c"].wrong is not part of the format; known here are default, sample, description, secret',
+    ]);
+    const manifest = await parse(text.replace('wrong: 1', 'sample: s'));
+    const fields = manifest.accounts[0]?.templates[0]?.source.fields ?? {};
+    assert.deepEqual(Object.keys(fields), ['constructor', '__proto__', 'a/b~c']);
+  });
+});

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readContacts } from '../../src/manifest/read-contacts.ts';
+
+function complaints(text: string): string[] {
+  const found: string[] = [];
+  const contacts = readContacts(text, (message) => found.push(message));
+  assert.equal(contacts === undefined, found.length > 0);
+  return found;
+}
+
+test('RFC 4180: quotes, commas, line breaks and CRLF are read', () => {
+  const text = 'Name,Email\r\n"Lovelace, ""Ada""\r\nCountess", Ada@Shop.test \r\n\r\n';
+  const contacts = readContacts(text, assert.fail);
+  assert.deepEqual(contacts?.rows, [
+    { email: 'ada@shop.test', fields: { Name: 'Lovelace, "Ada"\r\nCountess' } },
+  ]);
+});
+
+test('the header row has to name its columns, each once, one of them email', () => {
+  assert.deepEqual(complaints(''), ['has no header row']);
+  assert.deepEqual(complaints('name\nAda\n'), ['line 1: has no column named email']);
+  assert.deepEqual(complaints('email,\n'), ['line 1: has a column without a name']);
+  assert.deepEqual(complaints('email,City,city\n'), ['line 1: names the column city twice']);
+  assert.match(complaints(`email${',x'.repeat(100)}\n`)[0] ?? '', /more than 100 columns/);
+});
+
+test('a quote that never ends is refused', () => {
+  assert.match(complaints('email\n"ada@shop.test\n')[0] ?? '', /is not CSV/);
+});
+
+test('only the first rows that cannot be used are named, the rest counted', () => {
+  const found = complaints(`email\n${'nobody\n'.repeat(25)}`);
+  assert.equal(found.length, 21);
+  assert.equal(found[20], 'has 5 more rows that cannot be used');
+});
+
+test('the same rows have the same hash, other rows another', () => {
+  const hash = (text: string) =>
+    readContacts(text, assert.fail)?.contentHash.toString('hex') ?? 'none';
+  const one = hash('email,City\na@shop.test,Rome\nb@shop.test,\n');
+  assert.equal(hash('email,City\r\nA@SHOP.test,Rome\r\n\r\nb@shop.test,""\r\n'), one);
+  assert.notEqual(hash('email,City\na@shop.test,Roma\nb@shop.test,\n'), one);
+  assert.notEqual(hash('email,City\na@shop.test,Rome\n'), one);
+});
+
+test('whatever the values are, they are read as they were written', () => {
+  const value = fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0'));
+  fc.assert(
+    fc.property(fc.array(value, { maxLength: 20 }), (values) => {
+      const quoted = values.map(
+        (text, index) => `p${index}@shop.test,"${text.replaceAll('"', '""')}"`,
+      );
+      const contacts = readContacts(['email,Note', ...quoted].join('\n'), assert.fail);
+      assert.deepEqual(
+        contacts?.rows.map(({ fields }) => fields.Note),
+        values,
+      );
+    }),
+  );
+});

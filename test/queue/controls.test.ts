@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { QueueControlStore } from '../../src/queue/control-store.ts';
+import { account, DeliveryWorld } from '../support/delivery-world.ts';
+import { startSink } from '../support/mail-sink.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const world = await DeliveryWorld.create();
+const controls = new QueueControlStore(world.database, world.clock);
+afterEach(async () => {
+  await world.close();
+  await world.database.pool.query('delete from queue_entry');
+  await world.database.pool.query('delete from delivery_pause');
+});
+
+const accountId = account;
+
+test('a paused message is not sent until it is resumed, and says so', async () => {
+  const sink = await startSink();
+  const messageId = await world.accept();
+  assert.deepEqual(await controls.control('pause', { accountId, messageId }), {
+    changed: 1,
+    busy: 0,
+  });
+  world.deliverTo(sink.port);
+  const other = await world.accept();
+  await world.reaches(other, 'delivered');
+  const entry = await world.entry(messageId);
+  assert.equal(entry?.due_in, Number.POSITIVE_INFINITY);
+  assert.equal(entry?.reason, 'paused by hand');
+  await controls.control('resume', { accountId, messageId });
+  await world.reaches(messageId, 'delivered');
+  const kinds = (await world.events(messageId)).map(({ kind }) => kind);
+  assert.deepEqual(kinds, ['pause-asked', 'resume-asked', 'delivered']);
+});
+
+test('a paused account sends nothing, also what comes later, until it is resumed', async () => {
+  const sink = await startSink();
+  await controls.control('pause', { accountId });
+  assert.deepEqual(await controls.pausedDestinations(accountId), ['*']);
+  const worker = world.deliverTo(sink.port);
+  const id = await world.accept();
+  worker.wake(accountId);
+  const claimed = await world.stores().claims.claim(accountId, 10);
+  assert.deepEqual(claimed, []);
+  assert.deepEqual(await world.stores().claims.findDueAccounts(), []);
+  await controls.control('resume', { accountId });
+  await world.reaches(id, 'delivered');
+});
+
+test('a paused destination waits with its reason, others go, and waiting counts as no attempt', async () => {
+  const sink = await startSink();
+  await controls.control('pause', { accountId, destination: 'people.test' });
+  world.deliverTo(sink.port);
+  const waits = await world.accept();
+  const goes = await world.accept({ to: 'x@elsewhere.test', cc: ['ann@people.test'] });
+  await world.reaches(goes, 'delivered');
+  const entry = await world.entry(waits);
+  assert.equal(entry?.attempts, 0);
+  assert.match(entry?.reason ?? '', /destination is paused/);
+  assert.deepEqual((await world.entry(goes))?.pending, [1]);
+  await controls.control('resume', { accountId, destination: 'people.test' });
+  await controls.control('retry', { accountId });
+  await world.reaches(waits, 'delivered');
+  await waitFor('the cc', () => sink.mails.length === 3);
+  assert.equal(sink.mails[0]?.to[0], 'x@elsewhere.test');
+});
+
+test('a canceled message ends as canceled, with its secret values erased', async () => {
+  const sink = await startSink({ onMessage: () => '451 4.3.0 Not now' });
+  world.deliverTo(sink.port);
+  const messageId = await world.accept();
+  await world.reaches(messageId, 'deferred');
+  await world.rests(messageId);
+  await controls.control('cancel', { accountId, messageId });
+  await world.reaches(messageId, 'canceled');
+  assert.equal(await world.entry(messageId), undefined);
+  assert.deepEqual((await world.content(messageId)).values, { Name: 'Ann', Link: null });
+});
+
+test('retry now sends what was deferred, and what failed, at once', async () => {
+  let open = false;
+  const sink = await startSink({ onMessage: () => (open ? undefined : '451 4.3.0 Not now') });
+  world.deliverTo(sink.port);
+  const deferred = await world.accept();
+  const failed = await world.accept({ subjectLine: '{{#broken' });
+  await world.reaches(deferred, 'deferred');
+  await world.reaches(failed, 'failed');
+  await world.rests(deferred);
+  await world.rests(failed);
+  open = true;
+  await world.database.pool.query(
+    `update message set content = (content::jsonb - 'subjectLine')::json where id = $1`,
+    [failed],
+  );
+  assert.deepEqual(await controls.control('retry', { accountId, destination: 'people.test' }), {
+    changed: 2,
+    busy: 0,
+  });
+  await world.reaches(deferred, 'delivered');
+  await world.reaches(failed, 'delivered');
+});
+
+test('a message that is being sent is left alone, and a pause holds after its attempt', async () => {
+  const gate = Promise.withResolvers<void>();
+  const sink = await startSink({ onMessage: () => gate.promise.then(() => '451 4.3.0 Not now') });
+  world.deliverTo(sink.port);
+  const messageId = await world.accept();
+  await waitFor('the dot', async () => (await world.entry(messageId))?.stage === 'dot');
+  assert.deepEqual(await controls.control('retry', { accountId, messageId }), {
+    changed: 0,
+    busy: 1,
+  });
+  assert.deepEqual(await controls.control('pause', { accountId, messageId }), {
+    changed: 1,
+    busy: 1,
+  });
+  gate.resolve();
+  await world.reaches(messageId, 'deferred');
+  const entry = await world.rests(messageId);
+  assert.equal(entry.due_in, Number.POSITIVE_INFINITY);
+});
+
+test('controls of more messages than one statement takes reach all of them', async () => {
+  for (let count = 0; count < 1_201; count += 1) await world.accept();
+  const { changed } = await controls.control('cancel', { accountId });
+  assert.equal(changed, 1_201);
+});
+
+test('an account never reaches another account’s message', async () => {
+  const messageId = await world.accept();
+  const other = 'other' as typeof accountId;
+  assert.deepEqual(await controls.control('cancel', { accountId: other, messageId }), {
+    changed: 0,
+    busy: 0,
+  });
+});

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { SmtpPool } from '../../src/delivery/smtp-pool.ts';
+import { inboxServer } from '../../src/delivery/smtp-server-settings.ts';
+import { openDatabase } from '../../src/foundation/database/open-database.ts';
+import { ClaimStore } from '../../src/queue/claim-store.ts';
+import { CompleteStore } from '../../src/queue/complete-store.ts';
+import { LeaseStore } from '../../src/queue/lease-store.ts';
+import { Worker } from '../../src/queue/worker.ts';
+import { DeliveryWorld } from '../support/delivery-world.ts';
+import { startSink } from '../support/mail-sink.ts';
+import { openGate } from '../support/tcp-gate.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const world = await DeliveryWorld.create();
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** A worker whose way to the database leads through a gate. */
+async function startBehindGate(port: number) {
+  const gate = await openGate(world.url);
+  const database = openDatabase({ url: gate.url });
+  const { clock, log } = world;
+  const worker = new Worker({
+    stores: {
+      claims: new ClaimStore(database, clock, 30_000),
+      leases: new LeaseStore(database, clock, 30_000),
+      outcomes: new CompleteStore(database, clock),
+    },
+    attempt: world.delivery(new SmtpPool(inboxServer(port))),
+    clock,
+    log,
+    options: { pollMilliseconds: 50, graceMilliseconds: 200 },
+  });
+  worker.start();
+  closers.push(async () => {
+    gate.open();
+    await worker.stop();
+    await database.close();
+  });
+  return { gate, worker };
+}
+
+test('a reply that came while the database was gone is written when it is back: delivered once', async () => {
+  const gateOpen = Promise.withResolvers<void>();
+  const sink = await startSink({ onMessage: () => gateOpen.promise.then(() => undefined) });
+  const { gate } = await startBehindGate(sink.port);
+  const id = await world.accept();
+  await waitFor('the dot', async () => (await world.entry(id))?.stage === 'dot');
+  gate.close();
+  gateOpen.resolve();
+  await waitFor('the reply', () => sink.mails.length === 1);
+  assert.equal((await world.entry(id))?.stage, 'dot');
+  gate.open();
+  await world.reaches(id, 'delivered');
+  assert.equal(sink.mails.length, 1);
+  assert.deepEqual(
+    (await world.events(id)).map(({ kind }) => kind),
+    ['delivered'],
+  );
+});
+
+test('a database that goes before the dot: nothing is sent, and the message waits for its next time with the reason', async () => {
+  const atRecipient = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const dropped = Promise.withResolvers<void>();
+  const sink = await startSink({
+    options: {
+      onClose: () => dropped.resolve(),
+      async onRcptTo(_address, _session, callback) {
+        atRecipient.resolve();
+        await goOn.promise;
+        callback();
+      },
+    },
+  });
+  const { gate } = await startBehindGate(sink.port);
+  const id = await world.accept();
+  await atRecipient.promise;
+  gate.close();
+  goOn.resolve();
+  await dropped.promise;
+  assert.equal(sink.mails.length, 0);
+  gate.open();
+  await world.reaches(id, 'deferred');
+  const entry = await world.rests(id);
+  assert.match(entry.reason ?? '', /our own database did not answer/);
+  world.clock.advance(20_000);
+  await world.reaches(id, 'delivered');
+  assert.equal(sink.mails.length, 1);
+});
+
+test('a worker goes on by itself when the database is back', async () => {
+  const sink = await startSink();
+  const { gate, worker } = await startBehindGate(sink.port);
+  const first = await world.accept();
+  await world.reaches(first, 'delivered');
+  gate.close();
+  const second = await world.accept();
+  worker.wake('a1' as never);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  assert.equal(await world.state(second), 'queued');
+  gate.open();
+  await world.reaches(second, 'delivered');
+});
+
+test('a database that says nothing for a while is no different from one that is gone', {
+  timeout: 60_000,
+}, async () => {
+  const sink = await startSink();
+  const { gate, worker } = await startBehindGate(sink.port);
+  const first = await world.accept();
+  await world.reaches(first, 'delivered');
+  gate.hold();
+  const second = await world.accept();
+  worker.wake('a1' as never);
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  gate.open();
+  await world.reaches(second, 'delivered', 40_000);
+});

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterEach, test } from 'node:test';
+import { DeliveryWorld } from '../support/delivery-world.ts';
+import { startSink } from '../support/mail-sink.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const world = await DeliveryWorld.create();
+const lease = 1_500;
+const children: ChildProcess[] = [];
+
+afterEach(async () => {
+  for (const child of children.splice(0)) await end(child);
+  await world.close();
+});
+
+function startWorker(port: number): ChildProcess {
+  const program = join(import.meta.dirname, '../support/worker-process.ts');
+  const child = spawn(process.execPath, [program, world.url, String(port), String(lease)], {
+    stdio: 'ignore',
+  });
+  children.push(child);
+  return child;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exit;
+}
+
+test('a worker killed before the final dot: the message is sent by another, once, and nothing is uncertain', async () => {
+  const atRecipient = Promise.withResolvers<void>();
+  let hold = true;
+  const sink = await startSink({
+    options: {
+      async onRcptTo(_address, _session, callback) {
+        atRecipient.resolve();
+        // The first worker hears no answer here, and dies waiting for it.
+        if (hold) return;
+        callback();
+      },
+    },
+  });
+  const id = await world.accept();
+  const victim = startWorker(sink.port);
+  await atRecipient.promise;
+  hold = false;
+  await end(victim);
+  assert.equal((await world.entry(id))?.stage, 'claimed');
+  startWorker(sink.port);
+  await world.reaches(id, 'delivered', 20_000);
+  assert.equal(sink.mails.length, 1);
+  assert.deepEqual(
+    (await world.events(id)).map(({ kind }) => kind),
+    ['delivered'],
+  );
+});
+
+test('a worker killed after the final dot: the message is uncertain on record, and sent again with the same Message-ID', async () => {
+  const gate = Promise.withResolvers<void>();
+  const sources: string[] = [];
+  const sink = await startSink({
+    onMessage: async (mail) => {
+      sources.push(mail.source);
+      if (sources.length === 1) await gate.promise;
+      return undefined;
+    },
+  });
+  const id = await world.accept();
+  const victim = startWorker(sink.port);
+  await waitFor('the dot', () => sources.length === 1, 20_000);
+  await end(victim);
+  gate.resolve();
+  startWorker(sink.port);
+  await world.reaches(id, 'delivered', 20_000);
+  assert.equal(sources.length, 2);
+  assert.equal(sources[0], sources[1]);
+  assert.deepEqual(
+    (await world.events(id)).map(({ kind }) => kind),
+    ['uncertain', 'delivered'],
+  );
+});
+
+test('a worker stopped for longer than its lease and going on: one delivery, and nothing uncertain', async () => {
+  const atRecipient = Promise.withResolvers<void>();
+  let answerFirst: (() => void) | undefined;
+  const sink = await startSink({
+    options: {
+      onRcptTo(_address, _session, callback) {
+        if (answerFirst !== undefined) return callback();
+        answerFirst = () => callback();
+        atRecipient.resolve();
+      },
+    },
+  });
+  const id = await world.accept();
+  const sleeper = startWorker(sink.port);
+  await atRecipient.promise;
+  sleeper.kill('SIGSTOP');
+  answerFirst?.();
+  startWorker(sink.port);
+  await world.reaches(id, 'delivered', 20_000);
+  sleeper.kill('SIGCONT');
+  const after = await world.accept();
+  await world.reaches(after, 'delivered', 20_000);
+  await end(sleeper);
+  const copies = sink.mails.filter(({ source }) => source.includes(id));
+  assert.equal(copies.length, 1);
+  assert.deepEqual(
+    (await world.events(id)).map(({ kind }) => kind),
+    ['delivered'],
+  );
+});

@@ -1,0 +1,299 @@
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import type { AccountId, MessageId } from '../../src/foundation/ids.ts';
+import type { AttemptReport, ClaimedMessage } from '../../src/queue/attempt.ts';
+import { settleAttempt } from '../../src/queue/settle-attempt.ts';
+import { account, DeliveryWorld } from '../support/delivery-world.ts';
+import { startSink } from '../support/mail-sink.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const world = await DeliveryWorld.create();
+afterEach(async () => {
+  await world.close();
+  await world.database.pool.query('delete from queue_entry');
+});
+
+const lease = 10_000;
+
+function delivered(message: ClaimedMessage): AttemptReport {
+  const results = message.pending.map((recipient) => ({
+    recipient,
+    outcome: 'delivered' as const,
+    reason: '250 ok',
+  }));
+  return { results, notes: [] };
+}
+
+async function claimOne(
+  stores: ReturnType<DeliveryWorld['stores']>,
+  id: MessageId,
+): Promise<ClaimedMessage> {
+  const found = (await stores.claims.claim(account, 10)).find(({ messageId }) => messageId === id);
+  assert.ok(found);
+  return found;
+}
+
+test('a claim takes transactional messages first, then those due longest, up to the number asked for', async () => {
+  const stores = world.stores();
+  const ordinary = [await world.accept(), await world.accept()];
+  const urgent = await world.accept({ transactional: true });
+  const claimed = await stores.claims.claim(account, 2);
+  assert.deepEqual(
+    claimed.map(({ messageId }) => messageId),
+    [urgent, ordinary[0]],
+  );
+  assert.deepEqual(
+    (await stores.claims.claim(account, 5)).map(({ messageId }) => messageId),
+    [ordinary[1]],
+  );
+});
+
+test('what is leased is not claimed; when the lease ends it is due again, and counts as tried', async () => {
+  const stores = world.stores(lease);
+  const id = await world.accept();
+  const first = await claimOne(stores, id);
+  assert.equal(first.attempt, 1);
+  assert.deepEqual(await stores.claims.claim(account, 10), []);
+  assert.deepEqual(await stores.claims.findDueAccounts(), []);
+  world.clock.advance(lease + 1);
+  assert.deepEqual(await stores.claims.findDueAccounts(), [account]);
+  const second = await claimOne(stores, id);
+  assert.equal(second.attempt, 2);
+  assert.equal(second.uncertain, false);
+  assert.deepEqual(await world.events(id), []);
+});
+
+test('a worker that lost its lease changes nothing: no dot, no renewal, no outcome', async () => {
+  const slow = world.stores(lease);
+  const quick = world.stores(lease);
+  const id = await world.accept();
+  const stale = await claimOne(slow, id);
+  world.clock.advance(lease + 1);
+  const current = await claimOne(quick, id);
+  assert.deepEqual(await slow.leases.markDots([stale]), [false]);
+  assert.deepEqual(await slow.leases.renew([stale]), [false]);
+  assert.deepEqual(await slow.outcomes.complete([settleAttempt(stale, delivered(stale), 0)]), [
+    false,
+  ]);
+  assert.equal(await world.state(id), 'queued');
+  assert.deepEqual(await world.events(id), []);
+  assert.deepEqual(await quick.leases.markDots([current]), [true]);
+  assert.deepEqual(await quick.outcomes.complete([settleAttempt(current, delivered(current), 0)]), [
+    true,
+  ]);
+  assert.equal(await world.state(id), 'delivered');
+});
+
+test('a claim that a crash of the database undid is no claim, also where the same worker claims again', async () => {
+  const stores = world.stores(lease);
+  const id = await world.accept();
+  const before = await world.entry(id);
+  const undone = await claimOne(stores, id);
+  await world.database.pool.query(
+    `update queue_entry set fence = $2, lease_owner = null, stage = null, attempts = 0, due_at = now()
+     where message_id = $1`,
+    [id, before?.fence],
+  );
+  const current = await claimOne(stores, id);
+  assert.equal(current.fence, undone.fence);
+  assert.deepEqual(await stores.leases.markDots([undone]), [false]);
+  assert.deepEqual(await stores.outcomes.complete([settleAttempt(undone, delivered(undone), 0)]), [
+    false,
+  ]);
+  assert.deepEqual(await stores.leases.markDots([current]), [true]);
+});
+
+test('a lease that has ended grants no dot, even where nobody took it over', async () => {
+  const stores = world.stores(lease);
+  const id = await world.accept();
+  const message = await claimOne(stores, id);
+  world.clock.advance(lease + 1);
+  assert.deepEqual(await stores.leases.markDots([message]), [false]);
+});
+
+test('a batch grants each dot by its own lease', async () => {
+  const stores = world.stores(lease);
+  const ids = [await world.accept(), await world.accept(), await world.accept()];
+  const claimed = await stores.claims.claim(account, 4);
+  await world.database.pool.query(
+    'update queue_entry set fence = fence + 1 where message_id = $1',
+    [ids[1]],
+  );
+  assert.deepEqual(await stores.leases.markDots(claimed), [true, false, true]);
+});
+
+test('a lease that ended in stage dot makes the message uncertain, on record before it is sent again', async () => {
+  const stores = world.stores(lease);
+  const id = await world.accept({ cc: ['bob@people.test'] });
+  const message = await claimOne(stores, id);
+  await stores.leases.markDots([message]);
+  world.clock.advance(lease + 1);
+  const again = await claimOne(world.stores(lease), id);
+  assert.equal(again.uncertain, true);
+  assert.equal(await world.state(id), 'uncertain');
+  const events = await world.events(id);
+  assert.deepEqual(events.map(({ kind, recipient }) => [kind, recipient]).sort(), [
+    ['uncertain', 0],
+    ['uncertain', 1],
+  ]);
+  assert.equal(events[0]?.detail.attempt, 1);
+});
+
+test('an uncertain message is sent again with the same bytes where the template says so', async () => {
+  const sink = await startSink();
+  const stores = world.stores(lease);
+  const id = await world.accept();
+  await stores.leases.markDots([await claimOne(stores, id)]);
+  world.clock.advance(lease + 1);
+  world.deliverTo(sink.port);
+  await world.reaches(id, 'delivered');
+  assert.deepEqual(
+    (await world.events(id)).map(({ kind }) => kind),
+    ['uncertain', 'delivered'],
+  );
+});
+
+test('an uncertain message is held for a person where the template says so', async () => {
+  await world.database.pool.query("update template set when_uncertain = 'hold'");
+  try {
+    const sink = await startSink();
+    const stores = world.stores(lease);
+    const id = await world.accept();
+    await stores.leases.markDots([await claimOne(stores, id)]);
+    world.clock.advance(lease + 1);
+    world.deliverTo(sink.port);
+    const entry = await world.rests(id);
+    assert.equal(entry.due_in, Number.POSITIVE_INFINITY);
+    assert.deepEqual(entry.held, [0]);
+    assert.match(entry.reason ?? '', /waits? for a person|wait for a person/);
+    assert.equal(await world.state(id), 'uncertain');
+    assert.equal((await world.events(id)).length, 1);
+    assert.equal(sink.mails.length, 0);
+  } finally {
+    await world.database.pool.query("update template set when_uncertain = 'resend'");
+  }
+});
+
+test('a worker that is paused between claim and dot sends nothing once another has taken over', async () => {
+  const sink = await startSink();
+  const id = await world.accept();
+  const barrier = Promise.withResolvers<void>();
+  const atBarrier = Promise.withResolvers<void>();
+  const stale = world.stores(lease);
+  const { SmtpPool } = await import('../../src/delivery/smtp-pool.ts');
+  const { inboxServer } = await import('../../src/delivery/smtp-server-settings.ts');
+  const pool = new SmtpPool(inboxServer(sink.port));
+  const message = await claimOne(stale, id);
+  const paused = world.delivery(pool)(message, {
+    stopping: new AbortController().signal,
+    markDot: async () => {
+      atBarrier.resolve();
+      await barrier.promise;
+      const [held] = await stale.leases.markDots([message]);
+      return held === true;
+    },
+  });
+  await atBarrier.promise;
+  world.clock.advance(lease + 1);
+  world.deliverTo(sink.port);
+  await world.reaches(id, 'delivered');
+  barrier.resolve();
+  assert.equal(await paused, undefined);
+  pool.drop();
+  assert.equal(sink.mails.length, 1);
+  assert.deepEqual(
+    (await world.events(id)).map(({ kind }) => kind),
+    ['delivered'],
+  );
+});
+
+test('long attempts keep their lease', async () => {
+  const gate = Promise.withResolvers<void>();
+  const sink = await startSink({ onMessage: () => gate.promise.then(() => undefined) });
+  const id = await world.accept();
+  const options = { worker: { leaseMilliseconds: 300 } };
+  world.deliverTo(sink.port, options);
+  world.deliverTo(sink.port, options);
+  await waitFor('the dot', async () => (await world.entry(id))?.stage === 'dot');
+  const { fence } = (await world.entry(id)) ?? {};
+  const started = Date.now();
+  await waitFor('three lease times', () => Date.now() - started > 900);
+  assert.equal((await world.entry(id))?.fence, fence);
+  gate.resolve();
+  await world.reaches(id, 'delivered');
+  assert.equal(sink.mails.length, 1);
+});
+
+test('two workers on one database never send one message twice', async () => {
+  const sink = await startSink();
+  const ids: MessageId[] = [];
+  for (let count = 0; count < 200; count += 1)
+    ids.push(await world.accept({ to: `u${count}@people.test` }));
+  const options = { worker: { slots: 8, pollMilliseconds: 20 } };
+  const workers = [world.deliverTo(sink.port, options), world.deliverTo(sink.port, options)];
+  await waitFor(
+    'all to be sent',
+    async () => {
+      for (const worker of workers) worker.wake(account);
+      const { rows } = await world.database.pool.query('select from queue_entry');
+      return rows.length === 0;
+    },
+    30_000,
+  );
+  assert.equal(sink.mails.length, ids.length);
+  assert.equal(new Set(sink.mails.map(({ to }) => to[0])).size, ids.length);
+});
+
+test('a flood of one account does not delay another account’s single message', async () => {
+  const other = 'small' as AccountId;
+  await world.addAccount(other);
+  const order: string[] = [];
+  const sink = await startSink({
+    onMessage: ({ to }) => {
+      order.push(to[0] ?? '');
+      return undefined;
+    },
+  });
+  for (let count = 0; count < 300; count += 1) await world.accept();
+  const single = await world.accept({ account: other, to: 'single@people.test' });
+  world.deliverTo(sink.port, { worker: { slots: 8 } });
+  await world.reaches(single, 'delivered');
+  const place = order.indexOf('single@people.test');
+  assert.ok(place < 30, `sent as number ${place}`);
+});
+
+test('a released lease is due at once and does not count as an attempt', async () => {
+  const stores = world.stores(lease);
+  const id = await world.accept();
+  const message = await claimOne(stores, id);
+  const completion = settleAttempt(message, { results: [], notes: [] }, 0);
+  assert.deepEqual(await stores.outcomes.complete([completion]), [true]);
+  const entry = await world.entry(id);
+  assert.equal(entry?.attempts, 0);
+  assert.equal(entry?.lease_owner, null);
+  assert.equal((await claimOne(stores, id)).attempt, 1);
+});
+
+test('an outcome with a reply of any length and content is written', async () => {
+  const stores = world.stores(lease);
+  const id = await world.accept();
+  const message = await claimOne(stores, id);
+  const nasty = `\0\ud800 ${'x'.repeat(200_000)}`;
+  const completion = settleAttempt(
+    message,
+    {
+      results: [
+        {
+          recipient: 0,
+          outcome: 'deferred',
+          reason: nasty,
+          detail: { reply: nasty, transcript: Array.from({ length: 500 }, () => nasty) },
+        },
+      ],
+      notes: [],
+    },
+    0,
+  );
+  assert.deepEqual(await stores.outcomes.complete([completion]), [true]);
+  assert.equal(await world.state(id), 'deferred');
+});

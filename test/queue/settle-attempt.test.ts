@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { AccountId, MessageId, TemplateId } from '../../src/foundation/ids.ts';
+import type { ClaimedMessage, RecipientResult } from '../../src/queue/attempt.ts';
+import { isFinal } from '../../src/queue/message-state.ts';
+import {
+  jitter,
+  type RetryKind,
+  retryDelay,
+  retrySchedules,
+} from '../../src/queue/retry-schedule.ts';
+import { settleAttempt } from '../../src/queue/settle-attempt.ts';
+
+const kinds = Object.keys(retrySchedules) as RetryKind[];
+
+function claimed(changes: Partial<ClaimedMessage> = {}): ClaimedMessage {
+  return {
+    accountId: 'a' as AccountId,
+    messageId: '0' as MessageId,
+    retentionDays: 90,
+    owner: '0',
+    fence: '1',
+    attempt: 1,
+    pending: [0],
+    held: [],
+    uncertain: false,
+    canceled: false,
+    pausedDestinations: [],
+    expired: false,
+    millisecondsLeft: 48 * 3_600_000,
+    whenUncertain: 'resend',
+    acceptedAt: new Date(0),
+    deliverWhenDelayed: true,
+    transactional: true,
+    templateId: 't' as TemplateId,
+    templateVersion: 1,
+    trackOpens: false,
+    trackClicks: false,
+    content: {},
+    leaseEnds: 0,
+    ...changes,
+  };
+}
+
+const outcomes = [
+  'delivered',
+  'bounced',
+  'deferred',
+  'uncertain',
+  'failed',
+  'expired',
+  'canceled',
+] as const;
+
+const result = (recipient: number): fc.Arbitrary<RecipientResult> =>
+  fc.record({
+    recipient: fc.constant(recipient),
+    outcome: fc.constantFrom(...outcomes),
+    reason: fc.string(),
+    retry: fc.constantFrom(...kinds),
+    retryAfter: fc.nat(1e9),
+  });
+
+test('every recipient ends up final, waiting for a time, or waiting for a person, never in none or two of them', () => {
+  fc.assert(
+    fc.property(
+      fc.tuple(result(0), result(1), result(2)),
+      fc.constantFrom('resend' as const, 'hold' as const),
+      fc.integer({ min: -1e6, max: 2e8 }),
+      fc.integer({ min: 1, max: 500 }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (results, whenUncertain, millisecondsLeft, attempt, random) => {
+        const message = claimed({ pending: [0, 1, 2], whenUncertain, millisecondsLeft, attempt });
+        const settled = settleAttempt(message, { results, notes: [] }, random);
+        for (const { recipient, outcome } of results) {
+          const places = [settled.pending, settled.held].filter((list) => list.includes(recipient));
+          assert.equal(places.length, isFinal(outcome) ? 0 : 1);
+        }
+        assert.equal(settled.done, settled.pending.length + settled.held.length === 0);
+        if (!settled.done) assert.notEqual(settled.reason, null);
+        if (settled.pending.length > 0) {
+          const { dueIn } = settled;
+          assert.ok(dueIn !== undefined && dueIn >= 0);
+          assert.ok(dueIn <= Math.max(0, millisecondsLeft));
+        } else if (!settled.done) assert.equal(settled.dueIn, undefined);
+        assert.equal(settled.state, results[0].outcome);
+      },
+    ),
+  );
+});
+
+test('the state is the To’s: a cc’s outcome leaves it as it is', () => {
+  const bounced = { recipient: 1, outcome: 'bounced' as const, reason: '550' };
+  const settled = settleAttempt(claimed({ pending: [1] }), { results: [bounced], notes: [] }, 0);
+  assert.equal(settled.state, undefined);
+  assert.equal(settled.done, true);
+});
+
+test('the content is erased with the last recipient only', () => {
+  const deferred = { recipient: 1, outcome: 'deferred' as const, reason: '450' };
+  const delivered = { recipient: 0, outcome: 'delivered' as const, reason: '250' };
+  const erasedContent = { values: { Link: null } };
+  const message = claimed({ pending: [0, 1] });
+  const some = settleAttempt(
+    message,
+    { results: [delivered, deferred], notes: [], erasedContent },
+    0,
+  );
+  assert.equal(some.content, undefined);
+  const all = settleAttempt(claimed(), { results: [delivered], notes: [], erasedContent }, 0);
+  assert.equal(all.content, erasedContent);
+});
+
+test('a retry waits at least its schedule and at most its jitter longer, or what the receiver asked for up to 6 hours', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...kinds),
+      fc.integer({ min: -10, max: 10_000 }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.oneof(fc.integer(), fc.constant(0)),
+      (kind, attempt, random, askedFor) => {
+        const schedule: readonly number[] = retrySchedules[kind];
+        const wait = retryDelay(kind, attempt, random, askedFor);
+        assert.ok(wait >= Math.min(...schedule));
+        const most = Math.max(...schedule, 6 * 3_600) * (1 + jitter);
+        assert.ok(wait <= most);
+        if (askedFor > 0) assert.ok(wait >= Math.min(askedFor, 6 * 3_600));
+      },
+    ),
+  );
+});
+
+test('a greylisted message gets a quick second try, and each schedule only grows', () => {
+  assert.ok(retryDelay('greylist', 1, 0) <= 70);
+  for (const kind of kinds) {
+    const schedule: readonly number[] = retrySchedules[kind];
+    assert.deepEqual(
+      [...schedule],
+      [...schedule].sort((a, b) => a - b),
+    );
+  }
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { renderMessage } from '../../src/rendering/render-message.ts';
+import { requiredFields } from '../../src/template/template-fields.ts';
+import { publish } from '../support/render-template.ts';
+
+async function demo(name: string, fields: Record<string, { default?: string; secret?: boolean }>) {
+  const mjml = await readFile(new URL(`../../demo/${name}.mjml`, import.meta.url), 'utf8');
+  return publish({ subject: 's', mjml, fields });
+}
+
+const empty = Object.fromEntries(
+  `Order Date,Item 1,Item 1 Price,Item 2,Item 2 Price,Item 3,Item 3 Price,Shipping,Total,Delivery Address,Invoice Link`
+    .split(',')
+    .map((name) => [name, { default: '' }]),
+);
+
+async function receipt() {
+  return demo('receipt', {
+    ...empty,
+    'First Name': { default: 'there' },
+    'Order Link': { default: 'https://shop.test/orders' },
+    'Support Link': { default: 'mailto:help@shop.test' },
+  });
+}
+
+async function passwordReset() {
+  return demo('password-reset', {
+    'First Name': { default: 'there' },
+    'Reset Link': { secret: true },
+    'Expires In': { default: '30 minutes' },
+    'Requested From': { default: '' },
+    'Support Link': { default: 'mailto:help@shop.test' },
+  });
+}
+
+test('the demo receipt needs an order number only, and shows what it is given', async () => {
+  const template = await receipt();
+  assert.deepEqual(requiredFields(template.compiled), ['Order Number']);
+  const bare = renderMessage(template, { values: { 'Order Number': 'A-1' } });
+  assert.deepEqual(bare.warnings, []);
+  assert.doesNotMatch(bare.text ?? '', /Your items|Invoice|Delivered to|\n{4}/);
+  const full = renderMessage(template, {
+    values: {
+      'Order Number': 'A-1',
+      'Item 1': 'Tea & cups',
+      'Item 1 Price': '€ 9',
+      'Item 2': 'Milk',
+      'Item 2 Price': '€ 1',
+      Total: '€ 10',
+      'Invoice Link': 'https://shop.test/i',
+    },
+  });
+  assert.match(full.html ?? '', /Tea &amp; cups/);
+  assert.match(full.text ?? '', /Tea & cups € 9\nMilk € 1\nTotal € 10\n/);
+  assert.match(full.text ?? '', /Download as PDF <https:\/\/shop\.test\/i>/);
+});
+
+test('the demo password reset never offers its secret link for tracking', async () => {
+  const template = await passwordReset();
+  assert.deepEqual(requiredFields(template.compiled), ['Reset Link']);
+  const secret = template.compiled.links.filter((link) => link.secret);
+  assert.equal(secret.length, 2);
+  assert.ok(secret.every((link) => !link.trackable));
+  const { text } = renderMessage(template, { values: { 'Reset Link': 'https://shop.test/r?t=1' } });
+  assert.match(text ?? '', /Choose a new password <https:\/\/shop\.test\/r\?t=1>/);
+});
+
+test('the demo templates load nothing from anywhere', async () => {
+  for (const template of [await receipt(), await passwordReset()]) {
+    const { html } = renderMessage(template, {
+      values: { 'Order Number': 'A-1', 'Reset Link': 'https://shop.test/r' },
+    });
+    assert.doesNotMatch(html ?? '', /<img|<link|@import|@font-face|url\(/i);
+  }
+});

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type DefaultTreeAdapterTypes, parse } from 'parse5';
+import { renderMessage } from '../../src/rendering/render-message.ts';
+import { hostileText } from '../support/hostile-text.ts';
+import { publish } from '../support/render-template.ts';
+
+type Node = DefaultTreeAdapterTypes.Node;
+type Element = DefaultTreeAdapterTypes.Element;
+
+const template = await publish({
+  subject: 's',
+  html: `<!doctype html><html><head><title>{{A}}</title></head><body>
+    <p id="text">{{A}}</p><p id="attribute" title="{{A}}" class='{{A}}'>x</p>
+    <p id="section">{{#A}}[{{A}}]{{/A}}{{^A}}none{{/A}}</p>
+    <a id="whole" href="{{A}}">x</a><a id="part" href="https://shop.test/{{A}}?q={{A}}#{{A}}">x</a>
+    <a id="mail" href='mailto:x@shop.test?subject={{A}}'>x</a>
+    <p id="style" style="color:{{A}};margin:0">x</p>
+    <p id="image" style="background:url('https://shop.test/{{A}}');margin:0">x</p>
+    <!--[if mso]><p title="{{A}}">{{A}}</p><![endif]-->
+    </body></html>`,
+});
+
+function elements(node: Node): Element[] {
+  const children = 'childNodes' in node ? node.childNodes.flatMap(elements) : [];
+  return 'tagName' in node ? [node, ...children] : children;
+}
+
+/** Elements and attribute names: what no value may change. */
+function shape(html: string): string {
+  return elements(parse(html))
+    .map(({ tagName, attrs }) => `${tagName}[${attrs.map(({ name }) => name).join()}]`)
+    .join(' ');
+}
+
+function attribute(html: string, id: string, name: string): string {
+  const found = elements(parse(html)).find(({ attrs }) =>
+    attrs.some((a) => a.name === 'id' && a.value === id),
+  );
+  return found?.attrs.find((a) => a.name === name)?.value ?? '';
+}
+
+function textOf(html: string, id: string): string {
+  const found = elements(parse(html)).find(({ attrs }) =>
+    attrs.some((a) => a.name === 'id' && a.value === id),
+  );
+  return (
+    found?.childNodes.map((node) => ('value' in node ? node.value : '<element>')).join('') ?? ''
+  );
+}
+
+function render(value: string): string {
+  return renderMessage(template, { values: { A: value } }).html ?? '';
+}
+
+const safe = shape(render('x'));
+const normal = (value: string): string => value.replace(/\r\n?/g, '\n');
+
+test('no value changes the structure of the HTML', () => {
+  fc.assert(
+    fc.property(hostileText(), (value) => {
+      assert.equal(shape(render(value)), safe);
+    }),
+    { numRuns: 1500 },
+  );
+});
+
+test('text and attributes hold exactly the value', () => {
+  fc.assert(
+    fc.property(hostileText(), (value) => {
+      const html = render(value);
+      const shown = normal(value);
+      assert.equal(textOf(html, 'text'), shown);
+      assert.equal(attribute(html, 'attribute', 'title'), shown);
+      assert.equal(attribute(html, 'attribute', 'class'), shown);
+      assert.equal(textOf(html, 'section'), shown === '' ? 'none' : `[${shown}]`);
+    }),
+    { numRuns: 800 },
+  );
+});
+
+test('a link made of a value is http, https or mailto, or empty', () => {
+  fc.assert(
+    fc.property(fc.oneof(hostileText(3), fc.webUrl({ withQueryParameters: true })), (value) => {
+      const href = attribute(render(value), 'whole', 'href');
+      if (href === '') return;
+      assert.match(new URL(href).protocol, /^(https?|mailto):$/);
+      assert.doesNotMatch(href, /[\s\p{Cc}]/u);
+    }),
+    { numRuns: 1500 },
+  );
+});
+
+test('a value within a URL stays in its part of it, and can be read back', () => {
+  fc.assert(
+    fc.property(hostileText(), (value) => {
+      const url = new URL(attribute(render(value), 'part', 'href'));
+      const shown = normal(value);
+      assert.equal(url.origin, 'https://shop.test');
+      // `.` and `..` are the two values that a path takes away, which stays within the host.
+      if (shown !== '.' && shown !== '..')
+        assert.equal(decodeURIComponent(url.pathname), `/${shown}`);
+      assert.equal(decodeURIComponent(url.search), shown === '' ? '?q=' : `?q=${shown}`);
+      assert.equal(decodeURIComponent(url.hash), shown === '' ? '' : `#${shown}`);
+      const mail = new URL(attribute(render(value), 'mail', 'href'));
+      assert.deepEqual(
+        [mail.protocol, mail.pathname, [...mail.searchParams.keys()]],
+        ['mailto:', 'x@shop.test', ['subject']],
+      );
+    }),
+    { numRuns: 800 },
+  );
+});
+
+test('a value in a style begins no other declaration, function or address', () => {
+  fc.assert(
+    fc.property(hostileText(4), (value) => {
+      const html = render(value);
+      const style = attribute(html, 'style', 'style');
+      assert.match(style, /^color:[^;:(){}"'\\/<>*@!]*;margin:0$/);
+      const image = attribute(html, 'image', 'style');
+      assert.match(image, /^background:url\('https:\/\/shop\.test\/[^'"()\\\s]*'\);margin:0$/);
+    }),
+    { numRuns: 800 },
+  );
+});

@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
+import { newMessageId } from '../../src/foundation/ids.ts';
+import { explainMessage } from '../../src/report/explain-message.ts';
+import { findMessages } from '../../src/report/find-messages-store.ts';
+import { latencyOf } from '../../src/report/latency.ts';
+import { isTimeZone, readReport } from '../../src/report/read-report-store.ts';
+import { reportCsv } from '../../src/report/report-csv.ts';
+import { rebuildReport, rollUp } from '../../src/report/roll-up-store.ts';
+import { writeSearchRows } from '../../src/report/search-rows-store.ts';
+import type { MessageStatus } from '../../src/submission/message-status-store.ts';
+import { account, DeliveryWorld } from '../support/delivery-world.ts';
+
+const world = await DeliveryWorld.create();
+const { pool, kysely } = world.database;
+const feed = new EventFeed({
+  database: world.database,
+  log: world.log,
+  followers: [writeSearchRows, rollUp],
+});
+const base = Date.parse('2026-11-20T22:40:00Z');
+const all = {
+  from: new Date('2026-01-01'),
+  until: new Date('2027-01-01'),
+  timeZone: 'UTC',
+} as const;
+
+interface Draft {
+  readonly tag?: string;
+  readonly to?: string;
+  readonly cc?: readonly string[];
+  readonly at?: number;
+}
+
+/** A message as if accepted at a time. */
+async function accept(draft: Draft = {}): Promise<string> {
+  const id = newMessageId();
+  const at = new Date(draft.at ?? base);
+  const content = {
+    to: draft.to ?? 'ann@people.test',
+    ...(draft.cc && { cc: draft.cc }),
+    from: { address: 'orders@shop.test' },
+    values: {},
+  };
+  await pool.query(
+    `insert into message (account_id, id, retention_days, template_id, template_version, transactional, track_opens,
+       track_clicks, deliver_when_delayed, tag, external_id, client_id, accepted_at, state_at, content)
+     values ($1, $2, 90, 't1', 1, false, true, true, true, $3, $4, 'c1', $5, $5, $6)`,
+    [account, id, draft.tag ?? null, `order-${id}`, at, content],
+  );
+  return id;
+}
+
+async function happen(
+  id: string,
+  kind: string,
+  after: number,
+  detail: unknown = {},
+  recipient: number | null = 0,
+) {
+  await pool.query(
+    `insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
+     values ($1, $2, 90, gen_random_uuid(), $3, $4, $5, $6)`,
+    [account, id, new Date(base + after), kind, recipient, JSON.stringify(detail)],
+  );
+}
+
+test('totals count recipients, and opens and clicks once for each message as unique', async () => {
+  const one = await accept({ tag: 'spring', cc: ['boss@Other.test'] });
+  const two = await accept({ to: 'Gone@people.test' });
+  await happen(one, 'delivered', 1_000);
+  await happen(one, 'delivered', 2_000, {}, 1);
+  await happen(two, 'bounced', 1_000, { cause: 'no-mailbox' });
+  await feed.catchUp();
+  for (let time = 0; time < 3; time += 1)
+    await happen(one, 'opened', 60_000 + time, { class: 'person' }, null);
+  await happen(one, 'opened', 61_000, { class: 'prefetch' }, null);
+  await feed.catchUp();
+  await happen(one, 'opened', 62_000, { class: 'person' }, null);
+  await happen(one, 'clicked', 62_000, { class: 'scanner', link: 0 }, null);
+  await feed.catchUp();
+  const [row] = await readReport(kysely, account, { ...all, group: 'none' });
+  const counts = Object.fromEntries(
+    Object.entries(row?.counts ?? {}).filter(([, count]) => count > 0),
+  );
+  assert.deepEqual(counts, {
+    accepted: 3,
+    delivered: 2,
+    bounced_hard: 1,
+    opened_people: 4,
+    opened_people_unique: 1,
+    opened_machines: 1,
+    opened_machines_unique: 1,
+    clicked_machines: 1,
+    clicked_machines_unique: 1,
+  });
+  const latency = row?.latency?.p50 ?? 0;
+  assert.ok(latency > 950 && latency < 1_050, String(latency));
+  const destinations = await readReport(kysely, account, { ...all, group: 'destination' });
+  assert.deepEqual(
+    destinations.map(({ key, counts: found }) => [
+      key,
+      found.accepted,
+      found.delivered,
+      found.bounced_hard,
+    ]),
+    [
+      ['other.test', 1, 1, 0],
+      ['people.test', 2, 1, 1],
+    ],
+  );
+  const tagged = await readReport(kysely, account, { ...all, group: 'tag', tag: 'spring' });
+  assert.deepEqual(
+    tagged.map(({ key, counts: found }) => [key, found.accepted]),
+    [['spring', 2]],
+  );
+});
+
+test('days are those of the time zone, whatever its offset', async () => {
+  const days = async (timeZone: string) =>
+    (await readReport(kysely, account, { ...all, group: 'day', timeZone })).map(
+      ({ key, counts }) => [key, counts.accepted],
+    );
+  assert.deepEqual(await days('UTC'), [['2026-11-20T00:00', 3]]);
+  assert.deepEqual(await days('Europe/Berlin'), [['2026-11-20T00:00', 3]]);
+  assert.deepEqual(await days('Asia/Kathmandu'), [['2026-11-21T00:00', 3]]);
+  assert.deepEqual(
+    (await readReport(kysely, account, { ...all, group: 'hour', timeZone: 'Asia/Kathmandu' })).map(
+      ({ key }) => key,
+    ),
+    ['2026-11-21T04:00'],
+  );
+  assert.ok(isTimeZone('Europe/Berlin'));
+  assert.ok(!isTimeZone("Europe/Berlin'; drop table account"));
+  assert.ok(!isTimeZone('Moon/Base'));
+});
+
+test('a rebuild from messages and events gives the same numbers', async () => {
+  const kinds = [
+    'delivered',
+    'deferred',
+    'bounced',
+    'opened',
+    'clicked',
+    'complained',
+    'unsubscribed',
+    'expired',
+  ];
+  const classes = ['person', 'prefetch', 'scanner'];
+  let seed = 7;
+  const next = (most: number): number => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+    return Math.floor((seed / 2 ** 31) * most);
+  };
+  const ids: string[] = [];
+  for (let count = 0; count < 300; count += 1) {
+    if (ids.length < 40 || next(4) === 0)
+      ids.push(
+        await accept({
+          at: base + next(9) * 1_000_000,
+          tag: `tag${next(3)}`,
+          to: `x@d${next(4)}.test`,
+        }),
+      );
+    const kind = kinds[next(kinds.length)] ?? 'delivered';
+    const engaged = kind === 'opened' || kind === 'clicked';
+    const detail = engaged
+      ? { class: classes[next(3)] }
+      : { cause: next(2) === 0 ? 'no-mailbox' : 'content' };
+    await happen(
+      ids[next(ids.length)] ?? '',
+      kind,
+      next(9) * 1_000_000,
+      detail,
+      engaged ? null : 0,
+    );
+    if (count % 37 === 0) await feed.catchUp();
+  }
+  await feed.catchUp();
+  const read = async () => ({
+    totals: (await pool.query('select * from report_total order by 1, 2, 3, 4, 5')).rows,
+    destinations: (
+      await pool.query(
+        'select * from report_destination order by account_id, quarter, destination_domain',
+      )
+    ).rows,
+    latencies: (await pool.query('select * from report_latency order by 1, 2, 3, 4')).rows,
+  });
+  const before = await read();
+  assert.ok(before.totals.length > 20);
+  await rebuildReport(kysely, account, all.from, all.until);
+  assert.deepEqual(await read(), before);
+});
+
+test('a report is a CSV with a header line', async () => {
+  const rows = await readReport(kysely, account, { ...all, group: 'tag' });
+  const lines = reportCsv('tag', rows).split('\r\n');
+  assert.match(lines[0] ?? '', /^tag,accepted,delivered,bounced_hard,/);
+  assert.equal(lines.length, rows.length + 2);
+  assert.equal(lines[1]?.split(',').length, lines[0]?.split(',').length);
+});
+
+test('messages are found by what is known of them, newest first, page by page', async () => {
+  const id = await accept({ to: 'Zoe@people.test', cc: ['carl@people.test'], tag: 'find' });
+  await happen(id, 'delivered', 1_000);
+  await happen(id, 'bounced', 5_000, { cause: 'content', by: 'mail' }, 1);
+  await feed.catchUp();
+  const find = async (filter: object) =>
+    (await findMessages(kysely, account, { limit: 10, ...filter })).map((row) => [
+      row.messageId,
+      row.recipient,
+      row.state,
+    ]);
+  assert.deepEqual(await find({ address: 'zoe@PEOPLE.test' }), [[id, 0, 'delivered']]);
+  assert.deepEqual(await find({ address: 'carl@people.test' }), [[id, 1, 'bounced']]);
+  assert.deepEqual(await find({ externalId: `order-${id}` }), [
+    [id, 0, 'delivered'],
+    [id, 1, 'bounced'],
+  ]);
+  assert.deepEqual(await find({ tag: 'find', state: 'bounced' }), [[id, 1, 'bounced']]);
+  assert.deepEqual(await find({ messageId: id, until: new Date(Date.now() - 3_600_000) }), []);
+  const seen: string[] = [];
+  for (let before: string | undefined; ; ) {
+    const page = await findMessages(kysely, account, {
+      limit: 7,
+      ...(before !== undefined && { before: before as never }),
+    });
+    seen.push(...new Set(page.map(({ messageId }) => messageId)));
+    before = page.at(-1)?.messageId;
+    if (before === undefined) break;
+  }
+  assert.deepEqual(seen, [...seen].sort().reverse());
+  const { rows } = await pool.query<{ count: number }>(
+    'select count(*)::int as count from message',
+  );
+  assert.equal(seen.length, rows[0]?.count);
+  assert.equal(new Set(seen).size, seen.length);
+});
+
+test('percentiles come from the histogram', () => {
+  assert.equal(latencyOf([]), undefined);
+  const steps = [
+    { step: 0, count: 50 },
+    { step: 80, count: 49 },
+    { step: 160, count: 1 },
+  ];
+  assert.deepEqual(latencyOf(steps), { p50: 1, p95: 1_024, p99: 1_024 });
+});
+
+test('why it has not arrived is a sentence with a next step', () => {
+  const status = (
+    kind: string,
+    detail: unknown,
+    entry?: Partial<MessageStatus['entry']>,
+  ): MessageStatus =>
+    ({
+      message: { state: kind },
+      entry: entry && {
+        due_at: new Date(base),
+        reason: null,
+        pending: [0],
+        leased: false,
+        ...entry,
+      },
+      events: [{ at: new Date(base), kind, recipient: 0, detail }],
+    }) as unknown as MessageStatus;
+  const bounced = explainMessage(status('bounced', { cause: 'mailbox-full', reason: '552 full' }));
+  assert.match(bounced.sentence, /refused it for good: the mailbox is full \(552 full\)/);
+  assert.match(explainMessage(status('delivered', {})).nextStep, /spam folder/);
+  const deferred = explainMessage(
+    status('deferred', { reason: '451 later' }, { reason: '451 later' }),
+  );
+  assert.match(deferred.sentence, /not be handed over yet: 451 later/);
+  assert.match(deferred.nextStep, /2026-11-20T22:40/);
+  const held = explainMessage(
+    status('uncertain', {}, { pending: [0], due_at: null, reason: 'ask' }),
+  );
+  assert.match(held.sentence, /waits for a person: ask/);
+});

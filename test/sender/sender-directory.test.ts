@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { saveAccount } from '../../src/account/account-store.ts';
+import type { AccountId } from '../../src/foundation/ids.ts';
+import { SenderDirectory } from '../../src/sender/sender-directory.ts';
+import { readSenders, removeSender, saveSender } from '../../src/sender/sender-store.ts';
+import { changeMilliseconds, createTwoNodes } from '../support/two-nodes.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const nodes = await createTwoNodes();
+const { kysely } = nodes.database;
+const first = new SenderDirectory(nodes.database, nodes.first);
+const second = new SenderDirectory(nodes.database, nodes.second);
+const [shop, other] = ['shop', 'other'] as AccountId[] as [AccountId, AccountId];
+const orders = { address: 'orders@shop.test', displayNames: ['Shop', 'Orders'], verified: true };
+
+before(async () => {
+  await nodes.start();
+  for (const id of [shop, other]) {
+    await saveAccount(kysely, {
+      id,
+      name: id,
+      addOns: new Set(),
+      suspended: false,
+      retentionDays: 90,
+    });
+  }
+  await saveSender(kysely, shop, orders);
+});
+
+test('a sender belongs to one account and keeps its names in order', async () => {
+  assert.deepEqual(await first.sender(shop, orders.address), orders);
+  assert.equal(await first.sender(other, orders.address), undefined);
+  assert.deepEqual(await readSenders(kysely, shop), [orders]);
+});
+
+test('a sender that is made, changed and removed on one node is so on the other within a second', async () => {
+  assert.equal(await second.sender(other, 'new@shop.test'), undefined);
+  await saveSender(kysely, other, { ...orders, address: 'new@shop.test', verified: false });
+  assert.equal((await second.sender(other, 'new@shop.test'))?.verified, false);
+  await saveSender(kysely, other, { ...orders, address: 'new@shop.test', verified: true });
+  await waitFor(
+    'the verified sender',
+    async () => (await second.sender(other, 'new@shop.test'))?.verified,
+    changeMilliseconds,
+  );
+  await removeSender(kysely, other, 'new@shop.test');
+  await waitFor(
+    'the sender to be gone',
+    async () => (await second.sender(other, 'new@shop.test')) === undefined,
+    changeMilliseconds,
+  );
+});
+
+test('a sender in memory is answered without a promise', async () => {
+  await first.sender(shop, orders.address);
+  await waitFor(
+    'an answer from memory',
+    () => !(first.sender(shop, orders.address) instanceof Promise),
+  );
+});

@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { saveAccount } from '../../src/account/account-store.ts';
+import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
+import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
+import type { AccountId } from '../../src/foundation/ids.ts';
+import { createLog } from '../../src/foundation/log.ts';
+import { MasterKey } from '../../src/foundation/master-key.ts';
+import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
+import { DomainCare } from '../../src/sender/domain-care.ts';
+import { DomainDirectory } from '../../src/sender/domain-directory.ts';
+import { readSender, saveSender } from '../../src/sender/sender-store.ts';
+import type { DomainRecord, SendingDomain, ServiceNames } from '../../src/sender/sending-domain.ts';
+import { readDomain, readFindings, takeDueDomains } from '../../src/sender/sending-domain-store.ts';
+import { TestDns, type TestZone } from '../support/test-dns.ts';
+import { testKey } from '../support/test-service.ts';
+import { createTwoNodes } from '../support/two-nodes.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const nodes = await createTwoNodes();
+const { database } = nodes;
+const { kysely } = database;
+const zones = await new TestDns().start();
+const dns = new DnsClient([parseDnsServer(zones.server)], { milliseconds: 300, rounds: 1 });
+const service: ServiceNames = {
+  host: 'mail.sender.test',
+  addresses: ['192.0.2.10', '2001:db8::10'],
+  trackingTarget: 'links.sender.test',
+};
+const keys = new DkimKeyStore(testKey);
+const care = new DomainCare({ database, dns, keys, service, log: createLog('silent') });
+const directory = new DomainDirectory(database, nodes.first, keys);
+const accountId = 'shop' as AccountId;
+
+before(async () => {
+  await nodes.start();
+  await saveAccount(kysely, {
+    id: accountId,
+    name: 'Shop',
+    addOns: new Set(),
+    suspended: false,
+    retentionDays: 90,
+  });
+});
+
+/** Publishes records as they are shown. */
+function publish(records: readonly DomainRecord[]): void {
+  for (const { name, type, value } of records) {
+    const zone: TestZone = zones.zones.get(name) ?? {};
+    if (type === 'TXT') zones.set(name, { ...zone, TXT: [...(zone.TXT ?? []), value] });
+    else if (type === 'CNAME') zones.set(name, { CNAME: value.replace(/\.$/, '') });
+    else {
+      const [preference, exchange = ''] = value.split(' ');
+      zones.set(name, { ...zone, MX: [[Number(preference), exchange.replace(/\.$/, '')]] });
+    }
+  }
+}
+
+async function add(domain: string, ed25519 = false): Promise<SendingDomain> {
+  assert.equal(await care.add(accountId, domain, { ed25519 }), true);
+  return await read(domain);
+}
+
+async function read(domain: string): Promise<SendingDomain> {
+  const found = await readDomain(kysely, accountId, domain);
+  assert.ok(found);
+  return found;
+}
+
+async function check(domain: string): Promise<SendingDomain> {
+  const after = await care.check(await read(domain));
+  assert.ok(after);
+  return after;
+}
+
+async function findingOf(domain: string, kind: string) {
+  const findings = await readFindings(kysely, accountId, domain);
+  const found = findings.find((one) => one.kind === kind);
+  assert.ok(found, kind);
+  return found;
+}
+
+async function setUp(domain: string, ed25519 = false): Promise<void> {
+  publish(await care.records(await add(domain, ed25519)));
+  assert.equal((await check(domain)).state, 'verified');
+}
+
+test('a domain is verified once exactly the records that are shown are published', async () => {
+  const domain = await add('one.test', true);
+  assert.equal(await care.add(accountId, 'one.test'), false);
+  const records = await care.records(domain);
+  assert.deepEqual(
+    records.map(({ kind, type, required }) => `${kind} ${type} ${required}`),
+    [
+      'dkim TXT true',
+      'dkim TXT true',
+      'spf TXT true',
+      'return-path MX true',
+      'dmarc TXT true',
+      'from-spf TXT false',
+    ],
+  );
+  assert.equal((await check('one.test')).state, 'pending');
+  assert.equal((await directory.find(accountId, 'one.test'))?.keys.length, 0);
+  publish(records);
+  assert.equal((await check('one.test')).state, 'verified');
+  const findings = await readFindings(kysely, accountId, 'one.test');
+  assert.deepEqual(new Set(findings.map(({ state }) => state)), new Set(['ok']));
+  assert.equal(findings[0]?.resolver, zones.server);
+  const signing = await waitFor('the keys to sign', async () => {
+    const found = await directory.find(accountId, 'news.one.test');
+    return found?.keys.length === 2 ? found : undefined;
+  });
+  assert.deepEqual(
+    signing.keys.map(({ algorithm, domain }) => `${domain} ${algorithm}`),
+    ['one.test rsa-sha256', 'one.test ed25519-sha256'],
+  );
+});
+
+for (const [what, kind, change, state, explanation] of [
+  ['another DKIM key', 'dkim', { TXT: ['v=DKIM1; k=rsa; p=AAAA'] }, 'wrong', /another key/],
+  ['a revoked DKIM key', 'dkim', { TXT: ['v=DKIM1; p='] }, 'wrong', /revokes/],
+  ['no DKIM record', 'dkim', {}, 'missing', /no such TXT/],
+  [
+    'SPF that leaves this service out',
+    'spf',
+    { TXT: ['v=spf1 ip4:192.0.2.99 -all'] },
+    'wrong',
+    /192\.0\.2\.10.*fail/,
+  ],
+  ['two SPF records', 'spf', { TXT: ['v=spf1 -all', 'v=spf1 +all'] }, 'wrong', /several/],
+  [
+    'a return path elsewhere',
+    'return-path',
+    { MX: [[10, 'mx.other.test']] },
+    'wrong',
+    /No MX record names/,
+  ],
+  [
+    'DMARC without a policy',
+    'dmarc',
+    { TXT: ['v=DMARC1; rua=mailto:x@y.test'] },
+    'wrong',
+    /policy/,
+  ],
+  [
+    'two DMARC records',
+    'dmarc',
+    { TXT: ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] },
+    'wrong',
+    /several/,
+  ],
+  ['a broken zone', 'dkim', { fault: 'servfail' }, 'unknown', /SERVFAIL/],
+] as const satisfies readonly (readonly [string, string, TestZone, string, RegExp])[]) {
+  test(`${what} is said with what was expected and found`, async () => {
+    const name = `case-${kind}-${what.replace(/\W+/g, '').toLowerCase()}.test`;
+    const domain = await add(name);
+    const records = await care.records(domain);
+    publish(records);
+    const record = records.find((one) => one.kind === kind);
+    assert.ok(record);
+    const rest =
+      kind === 'spf'
+        ? { MX: [[10, service.host] as const] }
+        : kind === 'return-path'
+          ? { TXT: [records.find((one) => one.kind === 'spf')?.value ?? ''] }
+          : {};
+    zones.set(record.name, { ...rest, ...change });
+    const after = await check(name);
+    assert.equal(after.state, 'pending');
+    const finding = await findingOf(name, kind);
+    assert.equal(finding.state, state);
+    assert.match(finding.explanation, explanation);
+    assert.equal(finding.expected, record.value);
+    assert.equal(finding.resolver, zones.server);
+    if ('TXT' in change) assert.deepEqual(finding.found, change.TXT);
+  });
+}
+
+test('an SPF record of one’s own with this service included, and the DMARC policy of a parent, will do', async () => {
+  const domain = await add('mail.parent.test');
+  publish(
+    (await care.records(domain)).filter(({ kind }) => kind === 'dkim' || kind === 'return-path'),
+  );
+  zones.set('bounces.mail.parent.test', {
+    ...zones.zones.get('bounces.mail.parent.test'),
+    TXT: ['google-site-verification=x', 'v=spf1 include:spf.parent.test ~all'],
+  });
+  zones.set('spf.parent.test', { TXT: ['v=spf1 ip4:192.0.2.0/24 ip6:2001:db8::/32 -all'] });
+  zones.set('_dmarc.parent.test', { TXT: ['v=DMARC1; p=reject'] });
+  assert.equal((await check('mail.parent.test')).state, 'verified');
+});
+
+test('a domain breaks when a record is gone twice in a row, and not by a resolver that cannot say', async () => {
+  await setUp('breaks.test');
+  const [dkim] = (await care.records(await read('breaks.test'))).filter(
+    ({ kind }) => kind === 'dkim',
+  );
+  assert.ok(dkim);
+  zones.set(dkim.name, { fault: 'servfail' });
+  await check('breaks.test');
+  await check('breaks.test');
+  assert.equal((await read('breaks.test')).state, 'verified');
+  zones.delete(dkim.name);
+  assert.equal((await check('breaks.test')).state, 'verified');
+  assert.equal((await check('breaks.test')).state, 'broken');
+  publish([dkim]);
+  assert.equal((await check('breaks.test')).state, 'verified');
+});
+
+test('keys rotate with overlap: the new ones sign once they are published, the old record may go a week later', async () => {
+  await setUp('rotates.test');
+  const selectors = async () =>
+    (await keys.list(kysely, accountId, 'rotates.test')).map(
+      ({ selector, state }) => [selector, state] as const,
+    );
+  const [[first] = ['']] = await selectors();
+  await care.rotate(accountId, 'rotates.test');
+  await check('rotates.test');
+  assert.deepEqual(
+    (await selectors()).map(([, state]) => state),
+    ['active', 'pending'],
+  );
+  assert.equal((await read('rotates.test')).state, 'verified');
+  const [, next] = (await care.records(await read('rotates.test'))).filter(
+    ({ kind }) => kind === 'dkim',
+  );
+  assert.ok(next && !next.required);
+  publish([next]);
+  await check('rotates.test');
+  assert.deepEqual(
+    (await selectors()).map(([, state]) => state),
+    ['retired', 'active'],
+  );
+  const signing = await keys.signing(kysely, accountId, 'rotates.test');
+  assert.notEqual(signing[0]?.selector, first);
+  await database.pool.query(
+    "update dkim_key set state_at = now() - interval '8 days' where selector = $1",
+    [first],
+  );
+  await check('rotates.test');
+  assert.equal((await selectors()).length, 1);
+});
+
+test('private keys are encrypted: nothing but the installation’s key opens them, and only in their own row', async () => {
+  await setUp('sealed.test');
+  const { rows } = await database.pool.query<{ private_key: Buffer }>(
+    "select private_key from dkim_key where domain = 'sealed.test'",
+  );
+  assert.ok(rows[0] && !rows[0].private_key.includes(Buffer.from('2a864886f70d010101', 'hex')));
+  const stranger = new DkimKeyStore(new MasterKey(Buffer.alloc(32, 9)));
+  await assert.rejects(stranger.signing(kysely, accountId, 'sealed.test'));
+  await database.pool.query("update dkim_key set selector = 'moved' where domain = 'sealed.test'");
+  await assert.rejects(keys.signing(kysely, accountId, 'sealed.test'));
+});
+
+test('senders of a verified domain are verified by it, others not', async () => {
+  for (const address of ['orders@owns.test', 'x@sub.owns.test', 'y@notowns.test'])
+    await saveSender(kysely, accountId, { address, displayNames: [], verified: false });
+  await setUp('owns.test');
+  const verified = async (address: string) =>
+    (await readSender(kysely, accountId, address))?.verified;
+  assert.equal(await verified('orders@owns.test'), true);
+  assert.equal(await verified('x@sub.owns.test'), false);
+  assert.equal(await verified('y@notowns.test'), false);
+});
+
+test('due domains are taken by one node only', async () => {
+  await database.pool.query("update sending_domain set next_check_at = now() - interval '1 s'");
+  const [one, other] = await Promise.all([takeDueDomains(kysely, 50), takeDueDomains(kysely, 50)]);
+  const names = [...one, ...other].map(({ domain }) => domain);
+  assert.equal(new Set(names).size, names.length);
+  assert.ok(names.length > 5);
+  assert.deepEqual(await takeDueDomains(kysely, 50), []);
+});

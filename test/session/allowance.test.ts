@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { OffsetClock } from '../../src/foundation/clock.ts';
+import {
+  passwordFields,
+  postToken,
+  refreshFields,
+  SessionWorld,
+} from '../support/session-world.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+const { url, database } = await createTestDatabase();
+const clock = new OffsetClock();
+const nodes = [
+  await startTestService({ databaseUrl: url, clock }),
+  await startTestService({ databaseUrl: url, clock }),
+] as const;
+const world = new SessionWorld(database);
+await world.addAccount();
+const client = await world.addIntegration();
+
+const second = 1_000;
+const minute = 60 * second;
+
+/** Moves the clock so that the pair's oldest counted request was this long ago; returns nothing else. */
+async function moveTo(personId: string, milliseconds: number): Promise<void> {
+  const { rows } = await database.pool.query(
+    'select extract(epoch from now() - initial_requests[1])::float8 * 1000 as age from session_pair where person_id = $1',
+    [personId],
+  );
+  clock.offset = milliseconds - Number(rows[0]?.age);
+}
+
+test('8: five initial requests an hour are granted, the sixth is a 429 on either node with the right Retry-After', async () => {
+  clock.offset = 0;
+  const person = await world.addPerson();
+  for (let count = 0; count < 5; count += 1) {
+    const answer = await postToken(nodes[0], passwordFields(person, client));
+    assert.equal(answer.status, 200, answer.text);
+    clock.advance(10 * minute);
+  }
+  for (const node of nodes) {
+    const refused = await postToken(node, passwordFields(person, client));
+    assert.equal(refused.status, 429);
+    assert.equal(refused.body.error, 'slow_down');
+    assert.equal(refused.headers.get('cache-control'), 'no-store');
+    assert.equal(refused.headers.get('www-authenticate'), null);
+    // The first was 50 minutes ago, so one is free in ten.
+    const wait = Number(refused.headers.get('retry-after'));
+    assert.ok(wait > 590 && wait <= 600, String(wait));
+  }
+});
+
+test('8: the hour slides: a request counts for 3600 seconds and not one more', async () => {
+  clock.offset = 0;
+  const person = await world.addPerson();
+  for (let count = 0; count < 5; count += 1) {
+    assert.equal((await postToken(nodes[0], passwordFields(person, client))).status, 200);
+    clock.advance(minute);
+  }
+  await moveTo(person.id, 3_598 * second);
+  const refused = await postToken(nodes[1], passwordFields(person, client));
+  assert.equal(refused.status, 429);
+  assert.ok(['1', '2'].includes(String(refused.headers.get('retry-after'))));
+  clock.advance(2 * second);
+  assert.equal((await postToken(nodes[1], passwordFields(person, client))).status, 200);
+  const next = await postToken(nodes[0], passwordFields(person, client));
+  assert.equal(next.status, 429, 'only the first of the five has left the hour');
+  const wait = Number(next.headers.get('retry-after'));
+  assert.ok(wait > 55 && wait <= 60, String(wait));
+});
+
+test('8: waiting for Retry-After is always enough', async () => {
+  clock.offset = 0;
+  const person = await world.addPerson();
+  for (let count = 0; count < 5; count += 1)
+    await postToken(nodes[0], passwordFields(person, client));
+  const refused = await postToken(nodes[0], passwordFields(person, client));
+  clock.advance(Number(refused.headers.get('retry-after')) * second);
+  assert.equal((await postToken(nodes[0], passwordFields(person, client))).status, 200);
+});
+
+test('8: refresh requests neither count nor are refused by the allowance', async () => {
+  clock.offset = 0;
+  const person = await world.addPerson();
+  let answer = await postToken(nodes[0], passwordFields(person, client));
+  for (let count = 0; count < 10; count += 1) {
+    answer = await postToken(nodes[1], refreshFields(answer.body.refresh_token, client));
+    assert.equal(answer.status, 200);
+  }
+  for (let count = 0; count < 4; count += 1)
+    answer = await postToken(nodes[0], passwordFields(person, client));
+  assert.equal(answer.status, 200);
+  assert.equal((await postToken(nodes[0], passwordFields(person, client))).status, 429);
+  const refreshed = await postToken(nodes[0], refreshFields(answer.body.refresh_token, client));
+  assert.equal(refreshed.status, 200, 'the 429 left the live refresh token alone');
+});
+
+test('8: the allowance is per user/client pair', async () => {
+  clock.offset = 0;
+  const [person, other] = [await world.addPerson(), await world.addPerson()];
+  const elsewhere = await world.addIntegration();
+  for (let count = 0; count < 5; count += 1)
+    await postToken(nodes[0], passwordFields(person, client));
+  assert.equal((await postToken(nodes[0], passwordFields(person, client))).status, 429);
+  assert.equal((await postToken(nodes[0], passwordFields(person, elsewhere))).status, 200);
+  assert.equal((await postToken(nodes[0], passwordFields(other, client))).status, 200);
+});
+
+test('wrong passwords use up nobody’s allowance, and past it they are told apart from nothing', async () => {
+  clock.offset = 0;
+  const person = await world.addPerson();
+  const wrong = { ...passwordFields(person, client), password: 'wrong' };
+  assert.equal((await postToken(nodes[0], wrong)).body.error, 'invalid_grant');
+  for (let count = 0; count < 5; count += 1)
+    assert.equal((await postToken(nodes[0], passwordFields(person, client))).status, 200);
+  assert.equal((await postToken(nodes[0], wrong)).body.error, 'invalid_grant');
+  assert.equal((await postToken(nodes[0], passwordFields(person, client))).status, 429);
+});

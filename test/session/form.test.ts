@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { decodeBasic } from '../../src/session/client-credentials.ts';
+import { parseForm } from '../../src/session/form.ts';
+import { InvalidRequest } from '../../src/session/oauth-errors.ts';
+
+const text = fc.string({ unit: 'binary' }).filter((value) => !value.includes('\0'));
+
+function encode(value: string): string {
+  return new URLSearchParams([['', value]]).toString().slice(1);
+}
+
+test('whatever a form encodes comes out again', () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(fc.tuple(text, text), { selector: ([name]) => name, maxLength: 8 }),
+      (pairs) => {
+        const form = parseForm(new URLSearchParams(pairs).toString());
+        for (const [name, value] of pairs)
+          assert.equal(form.get(name), value === '' ? undefined : value);
+      },
+    ),
+  );
+});
+
+test('any text is a form or an invalid_request, never another error', () => {
+  const pieces = fc.constantFrom(
+    '%',
+    '%f',
+    '%ff',
+    '%00',
+    '+',
+    '=',
+    '&',
+    'a',
+    '\u{1F600}',
+    '\ud800',
+  );
+  const any = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.array(pieces).map((list) => list.join('')),
+  );
+  fc.assert(
+    fc.property(any, (body) => {
+      try {
+        parseForm(body);
+      } catch (error) {
+        assert.ok(error instanceof InvalidRequest);
+        assert.match(error.message, /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
+      }
+    }),
+  );
+});
+
+test('a repeated name is refused whatever its values and however it is encoded', () => {
+  fc.assert(
+    fc.property(text, text, text, (name, first, second) => {
+      const plain = encode(name);
+      const hex = [...Buffer.from(name)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`);
+      const body = `${plain}=${encode(first)}&x1=y&${hex.join('')}=${encode(second)}`;
+      assert.throws(() => parseForm(body), InvalidRequest);
+    }),
+  );
+});
+
+test('RFC 6749 2.3.1: whatever Basic credentials encode comes out again', () => {
+  fc.assert(
+    fc.property(text, text, (clientId, secret) => {
+      fc.pre(clientId !== '' && secret !== '');
+      const pair = `${encode(clientId)}:${encode(secret)}`;
+      const header = `Basic ${Buffer.from(pair).toString('base64')}`;
+      const credentials = decodeBasic(header);
+      assert.equal(credentials?.clientId, clientId);
+      assert.equal(credentials?.secrets[0], secret);
+    }),
+  );
+});
+
+test('any header is Basic credentials or none', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (value, encoded) => {
+      const header = encoded ? `Basic ${Buffer.from(value).toString('base64')}` : value;
+      const credentials = decodeBasic(header);
+      if (credentials !== undefined) assert.ok(credentials.clientId && credentials.secrets[0]);
+    }),
+  );
+});

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { OffsetClock } from '../../src/foundation/clock.ts';
+import { networkOf } from '../../src/session/guess-guard.ts';
+import type { Answer } from '../support/ask.ts';
+import { passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+const { url, database } = await createTestDatabase();
+const clock = new OffsetClock();
+const environment = { TRUST_PROXY: '127.0.0.1' };
+const nodes = [
+  await startTestService({ databaseUrl: url, clock, environment }),
+  await startTestService({ databaseUrl: url, clock, environment }),
+] as const;
+const world = new SessionWorld(database);
+await world.addAccount();
+const client = await world.addIntegration();
+
+function guess(email: string, address: string, right = false, node = 0): Promise<Answer> {
+  const fields = passwordFields({ email }, client);
+  const from = { 'x-forwarded-for': address };
+  return postToken(
+    nodes[node] ?? nodes[0],
+    right ? fields : { ...fields, password: 'wrong' },
+    from,
+  );
+}
+
+test('past five wrong passwords the delay grows, on every node, also for the right one', async () => {
+  const { email } = await world.addPerson();
+  const from = '192.0.2.1';
+  for (let count = 0; count < 5; count += 1)
+    assert.equal((await guess(email, from, false, count % 2)).body.error, 'invalid_grant');
+  for (const expected of [1, 2, 4, 8]) {
+    const refused = await guess(email, from, true, 1);
+    assert.equal(refused.status, 429);
+    assert.equal(refused.body.error, 'slow_down');
+    const wait = Number(refused.headers.get('retry-after'));
+    assert.ok(wait <= expected && wait >= expected / 2, `${wait} of ${expected} seconds`);
+    clock.advance(expected * 1_000);
+    assert.equal((await guess(email, from)).body.error, 'invalid_grant');
+  }
+  clock.advance(16_000);
+  assert.equal((await guess(email, from, true)).status, 200);
+  assert.equal((await guess(email, from)).body.error, 'invalid_grant', 'forgiven after a success');
+});
+
+test('a stranger elsewhere cannot slow a person’s own sign-in', async () => {
+  const { email } = await world.addPerson();
+  for (let count = 0; count < 12; count += 1) await guess(email, '198.51.100.7');
+  assert.equal((await guess(email, '198.51.100.7', true)).status, 429);
+  assert.equal((await guess(email, '192.0.2.2', true)).status, 200);
+});
+
+test('unknown people are slowed like known ones', async () => {
+  for (let count = 0; count < 5; count += 1) await guess('nobody@shop.test', '192.0.2.3');
+  assert.equal((await guess('nobody@shop.test', '192.0.2.3')).status, 429);
+});
+
+test('one address that tries many people is slowed as a whole', async () => {
+  const { email } = await world.addPerson();
+  for (let count = 0; count < 30; count += 1) await guess(`guess${count}@shop.test`, '192.0.2.4');
+  assert.equal((await guess(email, '192.0.2.4', true)).status, 429);
+  assert.equal((await guess(email, '192.0.2.5', true)).status, 200);
+});
+
+test('an IPv6 network counts as one address', async () => {
+  const { email } = await world.addPerson();
+  for (let count = 0; count < 5; count += 1) await guess(email, `2001:db8::${count + 1}`);
+  assert.equal((await guess(email, '2001:db8::ffff', true)).status, 429);
+  assert.equal((await guess(email, '2001:db8:0:1::1', true)).status, 200);
+});
+
+test('guesses at once get no further than one by one', async () => {
+  const { email } = await world.addPerson();
+  const answers = await Promise.all(Array.from({ length: 40 }, () => guess(email, '192.0.2.6')));
+  const read = answers.filter((answer) => answer.body.error === 'invalid_grant');
+  assert.ok(read.length <= 5, `${read.length} guesses were read`);
+});
+
+test('an hour after the last wrong password nothing counts any more', async () => {
+  const { email } = await world.addPerson();
+  for (let count = 0; count < 8; count += 1) {
+    await guess(email, '192.0.2.7');
+    clock.advance(10_000);
+  }
+  clock.advance(3_600_000);
+  for (let count = 0; count < 5; count += 1)
+    assert.equal((await guess(email, '192.0.2.7')).body.error, 'invalid_grant');
+  assert.equal((await guess(email, '192.0.2.7')).status, 429);
+});
+
+test('any two spellings of one IPv6 address are one network', () => {
+  fc.assert(
+    fc.property(fc.ipV6(), (address) => {
+      if (address.includes('.')) return;
+      assert.equal(networkOf(address), networkOf(address.toUpperCase()));
+      assert.equal(networkOf(address).split(':').length, 4, address);
+    }),
+  );
+  assert.equal(networkOf('::ffff:192.0.2.1'), '192.0.2.1');
+  assert.equal(networkOf('2001:db8::1'), networkOf('2001:0db8:0000::2'));
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { saveAccount } from '../../src/account/account-store.ts';
+import type { AccountId, ClientId } from '../../src/foundation/ids.ts';
+import { MasterKey } from '../../src/foundation/master-key.ts';
+import { ClientSecrets } from '../../src/session/client-secret.ts';
+import { IntegrationDirectory } from '../../src/session/integration-directory.ts';
+import {
+  type Integration,
+  readIntegrations,
+  removeIntegration,
+  saveIntegration,
+} from '../../src/session/integration-store.ts';
+import { changeMilliseconds, createTwoNodes } from '../support/two-nodes.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const nodes = await createTwoNodes();
+const { kysely } = nodes.database;
+const directory = new IntegrationDirectory(nodes.database, nodes.second);
+const secrets = new ClientSecrets(new MasterKey(Buffer.alloc(32, 1)));
+const [shop, other] = ['shop', 'other'] as AccountId[] as [AccountId, AccountId];
+const demo: Integration = {
+  clientId: 'demo' as ClientId,
+  accountId: shop,
+  name: 'Demo',
+  redirectUri: 'https://localhost/callback',
+  grants: new Set(['password', 'refresh_token'] as const),
+  disabled: false,
+  secretHash: secrets.hash('a secret of many characters'),
+};
+
+before(async () => {
+  await nodes.start();
+  for (const id of [shop, other]) {
+    await saveAccount(kysely, {
+      id,
+      name: id,
+      addOns: new Set(),
+      suspended: false,
+      retentionDays: 90,
+    });
+  }
+});
+
+test('an integration is known, changed and gone on another node within a second', async () => {
+  assert.equal(await saveIntegration(kysely, demo), true);
+  const known = { ...demo, requirePkce: false, previousSecret: undefined };
+  assert.deepEqual(await directory.integration('demo'), known);
+  assert.deepEqual(await readIntegrations(kysely, shop), [known]);
+  await saveIntegration(kysely, { ...demo, disabled: true });
+  await waitFor(
+    'the disabled integration',
+    async () => (await directory.integration('demo'))?.disabled,
+    changeMilliseconds,
+  );
+  await removeIntegration(kysely, shop, demo.clientId);
+  await waitFor(
+    'the integration to be gone',
+    async () => (await directory.integration('demo')) === undefined,
+    changeMilliseconds,
+  );
+});
+
+test('a client id of another account is neither taken over nor removed', async () => {
+  await saveIntegration(kysely, demo);
+  assert.equal(await saveIntegration(kysely, { ...demo, accountId: other, name: 'Mine' }), false);
+  await removeIntegration(kysely, other, demo.clientId);
+  const [kept] = await readIntegrations(kysely, shop);
+  assert.equal(kept?.name, 'Demo');
+});
+
+test('a client secret is kept as a keyed hash and matches only itself', () => {
+  const stored = secrets.hash('one secret');
+  assert.equal(secrets.matches('one secret', stored), true);
+  assert.equal(secrets.matches('another secret', stored), false);
+  assert.equal(secrets.matches('', stored), false);
+  assert.equal(secrets.matches('one secret', Buffer.alloc(0)), false);
+  const otherInstallation = new ClientSecrets(new MasterKey(Buffer.alloc(32, 2)));
+  assert.equal(otherInstallation.matches('one secret', stored), false);
+});

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hash } from '@node-rs/argon2';
+import { TemporarilyUnavailable } from '../../src/session/oauth-errors.ts';
+import { PasswordChecker } from '../../src/session/password-checker.ts';
+import { password, passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+test('a password matches its own hash only, and nobody’s password never matches', async () => {
+  const passwords = new PasswordChecker();
+  const stored = await hash(password);
+  assert.equal(await passwords.check(stored, password), true);
+  assert.equal(await passwords.check(stored, `${password} `), false);
+  assert.equal(await passwords.check(undefined, password), false);
+});
+
+test('an unknown person costs the same work as a known one', async () => {
+  const passwords = new PasswordChecker();
+  const stored = await hash(password);
+  const time = async (passwordHash: string | undefined): Promise<number> => {
+    const times: number[] = [];
+    for (let round = 0; round < 15; round += 1) {
+      const before = performance.now();
+      await passwords.check(passwordHash, 'wrong');
+      times.push(performance.now() - before);
+    }
+    return times.sort((a, b) => a - b)[0] ?? 0;
+  };
+  const [known, unknown] = [await time(stored), await time(undefined)];
+  assert.ok(unknown > known * 0.5 && unknown < known * 2, `${known} ms and ${unknown} ms`);
+});
+
+test('a full queue refuses at once, and what waits is served in its turn', async () => {
+  const passwords = new PasswordChecker();
+  const stored = await hash(password);
+  const checks = Array.from({ length: 34 }, () => passwords.check(stored, password));
+  await assert.rejects(passwords.check(stored, password), TemporarilyUnavailable);
+  assert.deepEqual(new Set(await Promise.all(checks)), new Set([true]));
+  assert.equal(await passwords.check(stored, password), true);
+});
+
+test('a flood of log-ins from everywhere gets 503 with Retry-After, and those in line get their answer', async () => {
+  const { url, database } = await createTestDatabase();
+  const environment = { TRUST_PROXY: '127.0.0.1' };
+  const service = await startTestService({ databaseUrl: url, environment });
+  const world = new SessionWorld(database);
+  await world.addAccount();
+  const client = await world.addIntegration();
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, index) =>
+      postToken(service, passwordFields({ email: `guess${index}@shop.test` }, client), {
+        'x-forwarded-for': `192.0.2.${index}`,
+      }),
+    ),
+  );
+  const busy = answers.filter((answer) => answer.status === 503);
+  assert.ok(busy.length > 0);
+  for (const answer of busy) {
+    assert.equal(answer.headers.get('retry-after'), '1');
+    assert.deepEqual(Object.keys(answer.body), ['error', 'error_description']);
+    assert.equal(answer.headers.get('cache-control'), 'no-store');
+  }
+  assert.ok(answers.filter((answer) => answer.body.error === 'invalid_grant').length >= 34);
+});

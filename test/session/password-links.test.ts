@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { OffsetClock } from '../../src/foundation/clock.ts';
+import { type CapturedMail, readInbox } from '../support/inbox-client.ts';
+import { password, SessionWorld } from '../support/session-world.ts';
+import { openShop, publishTemplate } from '../support/shop.ts';
+import { TestBrowser, type VisitedPage } from '../support/test-browser.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+const { url, database } = await createTestDatabase();
+const clock = new OffsetClock();
+const service = await startTestService({
+  databaseUrl: url,
+  clock,
+  environment: { PASSWORD_TEMPLATE: '46100/password-link', TRUST_PROXY: '127.0.0.1' },
+});
+const shop = await openShop(database);
+await publishTemplate(database, shop, {
+  id: 'password-link',
+  sender: 'orders@shop.test',
+  source: {
+    subject: 'Choose a password',
+    previewText: '',
+    html: '<p>Hello {{First Name}}, <a href="{{Reset Link}}">choose</a> within {{Expires In}}.</p>',
+    fields: { 'Reset Link': { secret: true } },
+  },
+});
+const world = new SessionWorld(database, shop.id);
+const next = 'a password of my own';
+let visitors = 0;
+
+/** A browser at an address of its own, so that tests do not slow each other. */
+function newBrowser(): TestBrowser {
+  visitors += 1;
+  return new TestBrowser(service.url, { 'x-forwarded-for': `192.0.2.${visitors}` });
+}
+
+async function askForLink(email: string, browser = newBrowser()): Promise<VisitedPage> {
+  return browser.submit(await browser.open('/forgot-password'), { email });
+}
+
+async function mailsTo(email: string, wait = 10): Promise<CapturedMail[]> {
+  return readInbox(service.url, `?to=${encodeURIComponent(email)}&wait=${wait}`);
+}
+
+async function linkFor(email: string): Promise<string> {
+  const page = await askForLink(email);
+  assert.match(page.text, /If somebody signs in with that address/);
+  const [mail] = await mailsTo(email);
+  const link = /href="(http[^"]+\/set-password\/spl_[A-Za-z0-9_-]{59})"/.exec(
+    mail?.html ?? '',
+  )?.[1];
+  assert.ok(link, mail?.html ?? 'no mail');
+  return link;
+}
+
+test('a mailed link sets another password, once, and signs the person out everywhere', async () => {
+  const { email } = await world.addPerson();
+  const old = newBrowser();
+  await old.submit(await old.open('/me'), { email, password });
+  const link = await linkFor(email);
+  const browser = newBrowser();
+  const page = await browser.open(link);
+  assert.equal(new URL(page.url).pathname, '/set-password', 'the token leaves the address');
+  assert.match((await browser.submit(page, { new: 'short' })).text, /at least 12/);
+  assert.match((await browser.submit(page, { new: next })).text, /Your password is set/);
+  assert.match((await old.open('/me')).text, /<h1>Sign in<\/h1>/);
+  assert.match((await browser.open(link)).text, /does not work any more/);
+  assert.match((await browser.submit(page, { new: next })).text, /does not work any more/);
+  const me = await browser.submit(await browser.open('/me'), { email, password: next });
+  assert.match(me.text, /<h1>Your sign-in/);
+});
+
+test('a person without a password gets the first one the same way', async () => {
+  const { email } = await world.addPerson({ withoutPassword: true });
+  const browser = newBrowser();
+  const page = await browser.open(await linkFor(email));
+  assert.match((await browser.submit(page, { new: next })).text, /Your password is set/);
+});
+
+test('an unknown address, a disabled person and a known one get the same answer', async () => {
+  const known = await world.addPerson();
+  const disabled = await world.addPerson();
+  await database.pool.query('update person set disabled_at = now() where id = $1', [disabled.id]);
+  const answers = [
+    await askForLink(known.email),
+    await askForLink('nobody@shop.test'),
+    await askForLink(disabled.email),
+  ];
+  assert.equal(new Set(answers.map(({ text, status }) => `${status} ${text}`)).size, 1);
+  assert.equal((await mailsTo(known.email)).length, 1);
+  assert.equal((await mailsTo(disabled.email, 0)).length, 0);
+});
+
+test('however often somebody asks, a person gets one mail in two minutes', async () => {
+  const { email } = await world.addPerson();
+  await Promise.all([askForLink(email), askForLink(email), askForLink(email)]);
+  await mailsTo(email);
+  await askForLink(email);
+  assert.equal((await mailsTo(email, 0)).length, 1);
+});
+
+test('one address that asks again and again is slowed', async () => {
+  const browser = newBrowser();
+  for (let count = 0; count < 5; count += 1) await askForLink('nobody@shop.test', browser);
+  assert.equal((await askForLink('nobody@shop.test', browser)).status, 429);
+});
+
+test('a link lives for thirty minutes, and forged ones never', async () => {
+  const { email } = await world.addPerson();
+  const link = await linkFor(email);
+  const forged = `${link.slice(0, -1)}${link.endsWith('A') ? 'B' : 'A'}`;
+  assert.match((await newBrowser().open(forged)).text, /does not work any more/);
+  clock.advance(30 * 60_000);
+  assert.match((await newBrowser().open(link)).text, /does not work any more/);
+});
+
+test('the link stands nowhere in the database but in the message itself', async () => {
+  const { email } = await world.addPerson();
+  const link = await linkFor(email);
+  const token = link.slice(link.indexOf('spl_'));
+  for (const table of ['password_reset', 'audit_event', 'message_event']) {
+    const { rows } = await database.pool.query(`select t::text as row from ${table} t`);
+    assert.equal(
+      rows.some((row) => String(row.row).includes(token)),
+      false,
+      table,
+    );
+  }
+});
+
+test('without a template the page says whom to ask', async () => {
+  const plain = await startTestService({ databaseUrl: url });
+  const page = await new TestBrowser(plain.url).open('/forgot-password');
+  assert.match(page.text, /ask whoever runs it/);
+});

@@ -1,0 +1,355 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Answer, ask } from '../support/ask.ts';
+import {
+  clientSecret,
+  password,
+  passwordFields,
+  postToken,
+  refreshFields,
+  SessionWorld,
+} from '../support/session-world.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+const { url, database } = await createTestDatabase();
+const service = await startTestService({ databaseUrl: url });
+const world = new SessionWorld(database);
+await world.addAccount();
+const person = await world.addPerson();
+const client = await world.addIntegration();
+const fields = passwordFields(person, client);
+
+function assertError(answer: Answer, status: number, error: string): void {
+  assert.equal(answer.body.error, error, answer.text);
+  assert.equal(answer.status, status);
+  assert.deepEqual(Object.keys(answer.body), ['error', 'error_description']);
+  assert.match(String(answer.body.error_description), /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
+  assert.equal(answer.headers.get('cache-control'), 'no-store');
+  assert.match(String(answer.headers.get('content-type')), /^application\/json/);
+  assert.ok(answer.headers.get('x-request-id'));
+}
+
+function without(name: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name));
+}
+
+function basic(clientId: string, secret: string): Record<string, string> {
+  const encode = (text: string) => encodeURIComponent(text).replaceAll('%20', '+');
+  const text = `${encode(clientId)}:${encode(secret)}`;
+  return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
+}
+
+test('2.1, 5.2: the password grant answers exactly the four fields, never cached', async () => {
+  const answer = await postToken(service, fields);
+  assert.equal(answer.status, 200, answer.text);
+  assert.deepEqual(Object.keys(answer.body).sort(), [
+    'access_token',
+    'expires_in',
+    'refresh_token',
+    'token_type',
+  ]);
+  assert.equal(answer.body.token_type, 'bearer');
+  assert.equal(answer.body.expires_in, 3600);
+  assert.match(String(answer.body.access_token), /^spa_[A-Za-z0-9_-]{59}$/);
+  assert.match(String(answer.body.refresh_token), /^spr_[A-Za-z0-9_-]{59}$/);
+  assert.equal(answer.headers.get('cache-control'), 'no-store');
+  assert.equal(answer.headers.get('pragma'), 'no-cache');
+});
+
+test('5.4: the refresh grant answers exactly the four fields with a new pair', async () => {
+  const someone = await world.addPerson();
+  const first = await postToken(service, passwordFields(someone, client));
+  const second = await postToken(service, refreshFields(first.body.refresh_token, client));
+  assert.equal(second.status, 200, second.text);
+  assert.equal(Object.keys(second.body).length, 4);
+  assert.notEqual(second.body.access_token, first.body.access_token);
+  assert.notEqual(second.body.refresh_token, first.body.refresh_token);
+});
+
+test('tokens stand in the database as SHA-256 only', async () => {
+  const someone = await world.addPerson();
+  const { body } = await postToken(service, passwordFields(someone, client));
+  for (const table of ['session_pair', 'access_token', 'audit_event']) {
+    const { rows } = await database.pool.query(`select t::text as row from ${table} t`);
+    const text = rows.map((row) => String(row.row)).join('\n');
+    for (const token of [body.access_token, body.refresh_token]) {
+      assert.equal(text.includes(String(token)), false);
+      assert.equal(text.includes(Buffer.from(String(token)).toString('hex')), false);
+    }
+  }
+});
+
+test('a trailing slash and the case of the address change nothing', async () => {
+  const someone = await world.addPerson();
+  const shouting = {
+    ...passwordFields(someone, client),
+    username: someone.email.toUpperCase(),
+  };
+  assert.equal((await postToken(service, shouting, {}, '/token/')).status, 200);
+});
+
+test('RFC 6749 2.3.1: HTTP Basic with form-encoded parts is accepted too', async () => {
+  const someone = await world.addPerson();
+  const form = {
+    grant_type: 'password',
+    username: someone.email,
+    password,
+  };
+  const headers = basic(client.clientId, clientSecret);
+  assert.equal((await postToken(service, form, headers)).status, 200);
+  const named = { ...form, client_id: client.clientId };
+  assert.equal((await postToken(service, named, headers)).status, 200);
+});
+
+test('HTTP Basic without the form-encoding, as many clients send it, is accepted too', async () => {
+  const form = { grant_type: 'password', username: person.email, password };
+  const pair = `${client.clientId}:${clientSecret}`;
+  const headers = { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
+  assert.equal((await postToken(service, form, headers)).status, 200);
+});
+
+test('RFC 6749 2.3.1: credentials in header and form at once are refused', async () => {
+  const headers = basic(client.clientId, clientSecret);
+  assertError(await postToken(service, fields, headers), 400, 'invalid_request');
+  const other = { ...without('client_secret'), client_id: 'another' };
+  assertError(await postToken(service, other, headers), 400, 'invalid_request');
+});
+
+for (const name of ['grant_type', 'username', 'password']) {
+  test(`5.2: a request without ${name}, or with it empty, is an invalid_request`, async () => {
+    assertError(await postToken(service, without(name)), 400, 'invalid_request');
+    assertError(await postToken(service, { ...fields, [name]: '' }), 400, 'invalid_request');
+  });
+}
+
+test('5.4: a refresh without its token is an invalid_request', async () => {
+  const form = { ...refreshFields('', client) };
+  assertError(await postToken(service, form), 400, 'invalid_request');
+});
+
+for (const name of ['client_id', 'client_secret']) {
+  test(`5.1 rule 2: a request without ${name} is an invalid_client, without a challenge`, async () => {
+    for (const form of [without(name), { ...fields, [name]: '' }]) {
+      const answer = await postToken(service, form);
+      assertError(answer, 401, 'invalid_client');
+      assert.equal(answer.headers.get('www-authenticate'), null);
+    }
+  });
+}
+
+test('unknown clients, wrong secrets and disabled integrations get one and the same invalid_client', async () => {
+  const disabled = await world.addIntegration({ disabled: true });
+  const answers = await Promise.all(
+    [
+      { ...fields, client_id: 'nobody' },
+      { ...fields, client_id: 'not even an id \u{1F600}' },
+      { ...fields, client_secret: 'wrong' },
+      { ...fields, client_id: disabled.clientId },
+    ].map((form) => postToken(service, form)),
+  );
+  for (const answer of answers) assertError(answer, 401, 'invalid_client');
+  assert.equal(new Set(answers.map((answer) => answer.text)).size, 1);
+});
+
+test('RFC 6749 5.2: a client that failed by header gets the challenge of its scheme', async () => {
+  const form = { grant_type: 'password', username: person.email, password };
+  const headers = [
+    basic(client.clientId, 'wrong'),
+    { authorization: 'Bearer abc' },
+    { authorization: 'Basic ???' },
+    { authorization: `Basic ${Buffer.from('no colon').toString('base64')}` },
+    { authorization: `Basic ${Buffer.from('bad%2:encoding').toString('base64')}` },
+    { authorization: `Basic ${Buffer.from(`${client.clientId}:`).toString('base64')}` },
+  ];
+  for (const header of headers) {
+    const answer = await postToken(service, form, header);
+    assertError(answer, 401, 'invalid_client');
+    assert.match(String(answer.headers.get('www-authenticate')), /^Basic realm=/);
+  }
+});
+
+test('wrong password, unknown user, no password and disabled user get one and the same invalid_grant, without a challenge', async () => {
+  const disabled = await world.addPerson();
+  await database.pool.query('update person set disabled_at = now() where id = $1', [disabled.id]);
+  const bare = await world.addPerson({ withoutPassword: true });
+  const answers = await Promise.all(
+    [
+      { ...fields, password: 'wrong' },
+      { ...fields, username: 'nobody@shop.test' },
+      { ...fields, username: `${'x'.repeat(5_000)}@shop.test` },
+      passwordFields(disabled, client),
+      passwordFields(bare, client),
+    ].map((form) => postToken(service, form)),
+  );
+  for (const answer of answers) {
+    assertError(answer, 400, 'invalid_grant');
+    assert.equal(answer.headers.get('www-authenticate'), null);
+  }
+  assert.equal(new Set(answers.map((answer) => answer.text)).size, 1);
+});
+
+test('5.4: an unknown, forged or foreign refresh token is an invalid_grant', async () => {
+  const someone = await world.addPerson();
+  const { body } = await postToken(service, passwordFields(someone, client));
+  const other = await world.addIntegration();
+  for (const form of [
+    refreshFields('nonsense', client),
+    refreshFields(body.access_token, client),
+    refreshFields(`${String(body.refresh_token).slice(0, -1)}_`, client),
+    refreshFields(body.refresh_token, other),
+  ]) {
+    const answer = await postToken(service, form);
+    assertError(answer, 400, 'invalid_grant');
+    assert.equal(answer.headers.get('www-authenticate'), null);
+  }
+  assert.equal(
+    (await postToken(service, refreshFields(body.refresh_token, client))).status,
+    200,
+    'the attempt of another client does not spend the token',
+  );
+});
+
+test('a grant that the integration is not registered for is an unauthorized_client', async () => {
+  const codeOnly = await world.addIntegration({ grants: new Set(['authorization_code']) });
+  const answer = await postToken(service, passwordFields(person, codeOnly));
+  assertError(answer, 400, 'unauthorized_client');
+  assertError(await postToken(service, refreshFields('x', codeOnly)), 400, 'unauthorized_client');
+});
+
+test('a grant type that does not exist is an unsupported_grant_type', async () => {
+  for (const grant of ['client_credentials', 'PASSWORD', '__proto__', 'constructor']) {
+    const answer = await postToken(service, { ...fields, grant_type: grant });
+    assertError(answer, 400, 'unsupported_grant_type');
+  }
+});
+
+test('the only scope is PRODUCTION; another is an invalid_scope', async () => {
+  const someone = await world.addPerson();
+  const form = passwordFields(someone, client);
+  assertError(await postToken(service, { ...form, scope: 'admin' }), 400, 'invalid_scope');
+  const answer = await postToken(service, { ...form, scope: 'PRODUCTION' });
+  assert.equal(answer.status, 200);
+  assert.equal('scope' in answer.body, false);
+});
+
+test('RFC 6749 3.2: a repeated parameter is an invalid_request, also one that is unknown or the same', async () => {
+  for (const name of [...Object.keys(fields), 'scope', 'other']) {
+    const value = (fields as Record<string, string>)[name] ?? 'x';
+    const pairs: [string, string][] = [
+      ...Object.entries(without(name)),
+      [name, value],
+      [name, value],
+    ];
+    assertError(await postToken(service, pairs), 400, 'invalid_request');
+  }
+});
+
+test('RFC 6749 3.2: unknown parameters are ignored', async () => {
+  const someone = await world.addPerson();
+  const form = { ...passwordFields(someone, client), audience: 'x', 'client_id[]': 'y' };
+  assert.equal((await postToken(service, form)).status, 200);
+});
+
+test('a body that is no form is an invalid_request', async () => {
+  const send = (type: string | undefined, body: string | Buffer) =>
+    ask(`${service.url}/token`, {
+      method: 'POST',
+      headers: type === undefined ? {} : { 'content-type': type },
+      body,
+    });
+  const form = new URLSearchParams(fields).toString();
+  const answers = [
+    await send('application/json', JSON.stringify(fields)),
+    await send('application/json', '{"grant_type":'),
+    await send('text/plain', form),
+    await send('multipart/form-data; boundary=x', form),
+    await send('nonsense', form),
+    await send('application/x-www-form-urlencoded', `${form}&a=%zz`),
+    await send('application/x-www-form-urlencoded', `${form}&a=%ff`),
+    await send('application/x-www-form-urlencoded', `${form}&a=%00`),
+    await send('application/x-www-form-urlencoded', `${form}&a=${'x'.repeat(20_000)}`),
+    await send('application/json', JSON.stringify({ ...fields, a: 'x'.repeat(300_000) })),
+  ];
+  for (const answer of answers) assertError(answer, 400, 'invalid_request');
+});
+
+test('a form with a charset is read, an absent body is an empty form', async () => {
+  const someone = await world.addPerson();
+  const typed = await postToken(service, passwordFields(someone, client), {
+    'content-type': 'application/x-www-form-urlencoded; charset=UTF-8',
+  });
+  assert.equal(typed.status, 200, typed.text);
+  assertError(await ask(`${service.url}/token`, { method: 'POST' }), 401, 'invalid_client');
+  const empty = basic(client.clientId, clientSecret);
+  assertError(await postToken(service, {}, empty), 400, 'invalid_request');
+});
+
+test('RFC 6749 2.3.1: credentials in the query string are refused', async () => {
+  for (const [name, value] of Object.entries(fields)) {
+    if (name === 'grant_type') continue;
+    const query = new URLSearchParams({ [name]: value });
+    const answer = await postToken(service, fields, {}, `/token?${query}`);
+    assertError(answer, 400, 'invalid_request');
+  }
+});
+
+test('RFC 6749 3.2: the token endpoint takes POST only', async () => {
+  for (const method of ['GET', 'PUT', 'DELETE']) {
+    const answer = await ask(`${service.url}/token`, { method });
+    assert.equal(answer.status, 405);
+    assert.equal(answer.headers.get('allow'), 'POST');
+  }
+});
+
+test('users of a suspended account still get tokens', async () => {
+  await world.addAccount('2000', true);
+  const someone = await world.addPerson({ accounts: ['2000'] });
+  assert.equal((await postToken(service, passwordFields(someone, client))).status, 200);
+});
+
+test('a disabled user can no longer refresh', async () => {
+  const someone = await world.addPerson();
+  const { body } = await postToken(service, passwordFields(someone, client));
+  await database.pool.query('update person set disabled_at = now() where id = $1', [someone.id]);
+  const answer = await postToken(service, refreshFields(body.refresh_token, client));
+  assertError(answer, 400, 'invalid_grant');
+});
+
+test('the order of checks: query, client, grant type, grant of the client, scope, then the grant', async () => {
+  const codeOnly = await world.addIntegration({ grants: new Set(['authorization_code']) });
+  const wrong = { client_secret: 'no', grant_type: 'no', scope: 'no', password: 'no' };
+  const all = { ...fields, ...wrong };
+  const secret = { client_secret: clientSecret };
+  const steps: [Record<string, string>, string, string?][] = [
+    [all, 'invalid_request', '/token?client_secret=x'],
+    [all, 'invalid_client'],
+    [{ ...all, ...secret }, 'unsupported_grant_type'],
+    [
+      { ...all, ...secret, grant_type: 'password', client_id: codeOnly.clientId },
+      'unauthorized_client',
+    ],
+    [{ ...all, ...secret, grant_type: 'password' }, 'invalid_scope'],
+    [{ ...all, ...secret, grant_type: 'password', scope: 'PRODUCTION' }, 'invalid_grant'],
+  ];
+  for (const [form, error, path] of steps)
+    assert.equal((await postToken(service, form, {}, path)).body.error, error);
+});
+
+test('a known client that fails to authenticate is recorded, once a minute at most, without its secret', async () => {
+  const other = await world.addIntegration();
+  const wrong = { ...passwordFields(person, other), client_secret: 'a wrong secret' };
+  for (let count = 0; count < 5; count += 1) await postToken(service, wrong);
+  const { rows } = await database.pool.query(
+    'select kind, outcome, detail, remote_address from audit_event where client_id = $1',
+    [other.clientId],
+  );
+  assert.deepEqual(rows, [
+    {
+      kind: 'client_authentication',
+      outcome: 'refused',
+      detail: { reason: 'wrong secret' },
+      remote_address: '127.0.0.1',
+    },
+  ]);
+});

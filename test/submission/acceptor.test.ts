@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { systemClock } from '../../src/foundation/clock.ts';
+import { Fault } from '../../src/foundation/errors.ts';
+import { type AccountId, newMessageId } from '../../src/foundation/ids.ts';
+import { createLog } from '../../src/foundation/log.ts';
+import { Acceptor, defaultLimits } from '../../src/submission/accept-messages.ts';
+import type { AcceptRow } from '../../src/submission/accept-row.ts';
+import { AcceptStore } from '../../src/submission/accept-store.ts';
+import { openGate } from '../support/tcp-gate.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+const gate = await openGate(url);
+const store = new AcceptStore({ url: gate.url }, 2);
+after(() => store.close());
+
+const told: AccountId[][] = [];
+
+function makeAcceptor(limits: Partial<typeof defaultLimits> = {}): Acceptor {
+  return new Acceptor(
+    {
+      store,
+      clock: systemClock,
+      log: createLog('silent'),
+      onAccepted: (accountIds) => told.push([...accountIds]),
+    },
+    { ...defaultLimits, ...limits },
+  );
+}
+
+function makeRow(changes: Partial<AcceptRow> = {}): AcceptRow {
+  return {
+    accountId: '1',
+    id: newMessageId(),
+    retentionDays: 30,
+    templateId: 't',
+    templateVersion: 1,
+    transactional: false,
+    trackOpens: true,
+    trackClicks: true,
+    deliverWhenDelayed: true,
+    externalId: undefined,
+    tag: undefined,
+    clientId: 'c',
+    lifetime: 60,
+    recipients: ['a@example.test'],
+    suppressed: [],
+    content: '{}',
+    key: undefined,
+    ...changes,
+  } as AcceptRow;
+}
+
+async function isStored(row: AcceptRow): Promise<boolean> {
+  const { rows } = await database.pool.query(
+    'select from message join queue_entry on message_id = id where id = $1',
+    [row.id],
+  );
+  return rows.length === 1;
+}
+
+function isIoException(error: unknown): boolean {
+  return error instanceof Fault && error.code === 'IO_EXCEPTION';
+}
+
+test('after a commit the accounts that have new messages are told once per batch', async () => {
+  const acceptor = makeAcceptor();
+  told.length = 0;
+  const rows = ['1', '2', '1'].map((accountId) => makeRow({ accountId: accountId as AccountId }));
+  await Promise.all(rows.map((row) => acceptor.accept(row)));
+  assert.deepEqual(told.flat().sort(), ['1', '2']);
+});
+
+test('one row whose data is at fault fails alone, the others of its batch are stored', async () => {
+  const acceptor = makeAcceptor();
+  const good = [
+    makeRow(),
+    makeRow(),
+    makeRow({ key: { text: 'k', requestHash: Buffer.alloc(32) } }),
+  ];
+  const bad = makeRow({ content: 'no JSON' });
+  const results = await Promise.allSettled(
+    [good[0], bad, good[1], good[2]].map((row) => acceptor.accept(row ?? bad)),
+  );
+  assert.deepEqual(
+    results.map((result) => result.status),
+    ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+  );
+  for (const row of good) assert.ok(await isStored(row));
+  assert.equal(await isStored(bad), false);
+});
+
+test('a row that is sent again under its id is stored once', async () => {
+  const acceptor = makeAcceptor();
+  const row = makeRow();
+  assert.deepEqual(await acceptor.accept(row), { kind: 'accepted' });
+  assert.deepEqual(await acceptor.acceptAgain(row), { kind: 'accepted' });
+  assert.ok(await isStored(row));
+});
+
+test('past the bound of waiting requests the next one is refused at once', async () => {
+  const acceptor = makeAcceptor({ batch: 2, concurrency: 1, waiting: 4 });
+  const results = await Promise.allSettled(
+    Array.from({ length: 10 }, () => acceptor.accept(makeRow())),
+  );
+  const refused = results.filter((result) => result.status === 'rejected');
+  assert.equal(refused.length, 6);
+  for (const { reason } of refused) assert.ok(isIoException(reason));
+});
+
+test('a request that waited too long for a batch is refused, never sent late', async () => {
+  const acceptor = makeAcceptor({ batch: 1, concurrency: 1, longestWait: 0 });
+  const rows = Array.from({ length: 5 }, () => makeRow());
+  const results = await Promise.allSettled(rows.map((row) => acceptor.accept(row)));
+  for (const [index, row] of rows.entries())
+    assert.equal(await isStored(row), results[index]?.status === 'fulfilled');
+  assert.ok(results.some((result) => result.status === 'rejected' && isIoException(result.reason)));
+});
+
+test('where the outcome stays unknown for too long the answer is a 503', async () => {
+  const acceptor = makeAcceptor({ longestDoubt: 300 });
+  await acceptor.accept(makeRow());
+  const row = makeRow();
+  gate.cutAnswers('signalpost accept');
+  await assert.rejects(acceptor.accept(row), isIoException);
+  gate.open();
+  await waitFor('a connection', () =>
+    acceptor.accept(makeRow()).then(
+      () => true,
+      () => false,
+    ),
+  );
+});
+
+test('draining waits for everything that was added', async () => {
+  const acceptor = makeAcceptor();
+  let done = 0;
+  const rows = Array.from({ length: 30 }, () => makeRow());
+  for (const row of rows)
+    void acceptor.accept(row).then(() => {
+      done += 1;
+    });
+  await acceptor.drain();
+  await waitFor('the answers', () => done === rows.length, 100);
+  for (const row of rows) assert.ok(await isStored(row));
+});

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ask } from '../support/ask.ts';
+import { SendClient } from '../support/send-client.ts';
+import { getToken, openShop, publishTemplate } from '../support/shop.ts';
+import { openGate } from '../support/tcp-gate.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+const shop = await openShop(database);
+const gate = await openGate(url);
+const service = await startTestService({ databaseUrl: gate.url, roles: ['http'] });
+const client = new SendClient(service, await getToken(service, shop));
+
+async function storedIds(): Promise<string[]> {
+  const { rows } = await database.pool.query<{ id: string }>(
+    `select m.id from message m join queue_entry q on q.account_id = m.account_id and q.message_id = m.id
+     where m.account_id = '46100' order by m.id`,
+  );
+  return rows.map((row) => row.id);
+}
+
+async function backToNormal(): Promise<void> {
+  gate.open();
+  await waitFor('the service to accept again', async () => (await client.send()).status === 200);
+}
+
+test('7: with the database away every request is 503 IO Exception, soon, with Retry-After, and nothing is accepted', async () => {
+  await backToNormal();
+  const before = await storedIds();
+  gate.close();
+  await waitFor('the service to notice', async () => {
+    const { status } = await ask(`${service.url}/readyz`);
+    return status === 503;
+  });
+  const start = performance.now();
+  const answers = await Promise.all(Array.from({ length: 50 }, () => client.send()));
+  assert.ok(performance.now() - start < 8_000);
+  for (const answer of answers) {
+    assert.equal(answer.status, 503, answer.text);
+    assert.equal(answer.body.errorName, 'IO_EXCEPTION');
+    assert.equal(answer.body.message, 'IO Exception was encountered');
+    assert.match(String(answer.headers.get('retry-after')), /^\d+$/);
+  }
+  assert.deepEqual(await storedIds(), before);
+  await backToNormal();
+});
+
+test('the answer to a statement whose connection broke after the commit is the 200 that it deserves', async () => {
+  await backToNormal();
+  for (const key of [undefined, 'broken-1']) {
+    const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
+    const before = await storedIds();
+    gate.cutAnswers('signalpost accept');
+    const sending = Promise.all(
+      Array.from({ length: key === undefined ? 20 : 1 }, () => client.send({ headers })),
+    );
+    await waitFor(
+      'the commit behind the broken connection',
+      async () => (await storedIds()).length > before.length,
+    );
+    gate.open();
+    const answers = await sending;
+    // Those that found no connection to send their statement over get a 503, rightly.
+    const stored = (await storedIds()).filter((id) => !before.includes(id));
+    const accepted = answers.filter((answer) => answer.status === 200);
+    for (const answer of accepted) assert.equal(answer.headers.get('idempotency-replayed'), null);
+    assert.ok(stored.length > 0);
+    assert.deepEqual(stored, accepted.map((answer) => String(answer.body.messageId)).sort());
+  }
+});
+
+test('a server that falls silent keeps nobody waiting for ever, and what it got is stored once', async () => {
+  await backToNormal();
+  await publishTemplate(database, shop, { id: 't-unasked', sender: 'orders@shop.test' });
+  const before = await storedIds();
+  gate.hold();
+  const first = client.send();
+  const start = performance.now();
+  const lookedUp = await client.send({ template: 't-unasked' });
+  assert.ok(performance.now() - start < 9_000);
+  assert.equal(lookedUp.status, 503, lookedUp.text);
+  gate.open();
+  const answer = await first;
+  const stored = (await storedIds()).filter((id) => !before.includes(id));
+  if (answer.status === 200) assert.deepEqual(stored, [answer.body.messageId]);
+  else assert.deepEqual([answer.status, stored], [503, []]);
+  await backToNormal();
+});
+
+test('backends that are ended in the middle of the load lose and double nothing', async () => {
+  await backToNormal();
+  const before = await storedIds();
+  const accepted: string[] = [];
+  let sending = true;
+  const clients = Array.from({ length: 16 }, async () => {
+    while (sending) {
+      const answer = await client.send();
+      if (answer.status === 200) accepted.push(String(answer.body.messageId));
+      else assert.equal(answer.status, 503, answer.text);
+    }
+  });
+  for (let round = 0; round < 10; round += 1) {
+    const enough = accepted.length + 40;
+    await waitFor('some more accepted messages', () => accepted.length >= enough);
+    await database.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and application_name = 'signalpost accept'`,
+    );
+  }
+  sending = false;
+  await Promise.all(clients);
+  const stored = (await storedIds()).filter((id) => !before.includes(id));
+  assert.deepEqual(stored, accepted.sort());
+});

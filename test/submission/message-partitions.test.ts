@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { OffsetClock } from '../../src/foundation/clock.ts';
+import { openDatabase } from '../../src/foundation/database/open-database.ts';
+import { createLog } from '../../src/foundation/log.ts';
+import { removeOldIdempotencyKeys } from '../../src/submission/idempotency-key-store.ts';
+import { ensureMessagePartitions } from '../../src/submission/message-partitions-store.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+
+const { database, url } = await createTestDatabase();
+const log = createLog('silent');
+const week = 7 * 24 * 60 * 60 * 1000;
+
+/** A clock that stands at a time. */
+function clockAt(time: string): OffsetClock {
+  const clock = new OffsetClock();
+  clock.now = () => Date.parse(time);
+  return clock;
+}
+
+async function partitionsOf(table: string): Promise<string[]> {
+  const { rows } = await database.pool.query<{ name: string }>(
+    `select inhrelid::regclass::text as name from pg_inherits
+     where inhparent = $1::regclass and inhrelid::regclass::text not like '%\\_rest' order by 1`,
+    [table],
+  );
+  return rows.map((row) => row.name);
+}
+
+/** A UUID v7 of a time. */
+function idAt(time: number, last = 1): string {
+  const hex = time.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-${String(last).padStart(12, '0')}`;
+}
+
+async function insertMessage(id: string): Promise<string> {
+  const { rows } = await database.pool.query<{ partition: string }>(
+    `insert into message (account_id, id, retention_days, template_id, template_version, transactional, track_opens,
+       track_clicks, deliver_when_delayed, client_id, accepted_at, state_at)
+     values ('1', $1, 90, 't', 1, false, false, false, true, 'c', now(), now())
+     returning tableoid::regclass::text as partition`,
+    [id],
+  );
+  return rows[0]?.partition ?? '';
+}
+
+test('partitions are made for this week and the next two, by class, named by their Monday', async () => {
+  await ensureMessagePartitions({ database, log, clock: clockAt('2030-05-15T12:00:00Z') });
+  for (const days of [30, 90, 400]) {
+    for (const table of ['message', 'message_event']) {
+      assert.deepEqual(
+        await partitionsOf(`${table}_${days}`),
+        ['20300513', '20300520', '20300527'].map((monday) => `${table}_${days}_${monday}`),
+      );
+    }
+  }
+});
+
+test('a message stands in the partition of the week that its id names, to the millisecond', async () => {
+  const monday = Date.parse('2030-05-20T00:00:00Z');
+  assert.equal(await insertMessage(idAt(monday - 1)), 'message_90_20300513');
+  assert.equal(await insertMessage(idAt(monday)), 'message_90_20300520');
+  assert.equal(await insertMessage(idAt(monday + 4 * week)), 'message_90_rest');
+});
+
+test('several nodes make each partition once, also when the time goes on', async () => {
+  const nodes = [1, 2, 3].map(() => openDatabase({ url }));
+  try {
+    const clock = clockAt('2030-05-27T00:00:00Z');
+    await Promise.all(nodes.map((node) => ensureMessagePartitions({ database: node, log, clock })));
+  } finally {
+    await Promise.all(nodes.map((node) => node.close()));
+  }
+  assert.equal((await partitionsOf('message_90')).length, 5);
+});
+
+test('rows that stand in the default partition already stay there, and the rest goes on', async () => {
+  const clock = clockAt('2030-06-10T00:00:00Z');
+  await ensureMessagePartitions({ database, log, clock });
+  const made = await partitionsOf('message_90');
+  assert.ok(
+    !made.includes('message_90_20300617'),
+    'a row of this week stands in the default partition',
+  );
+  assert.ok(made.includes('message_90_20300624'));
+  assert.ok((await partitionsOf('message_30')).includes('message_30_20300617'));
+  assert.equal(await insertMessage(idAt(Date.parse('2030-06-18T00:00:00Z'), 2)), 'message_90_rest');
+});
+
+test('a lock that somebody holds delays nothing for long and is no error', async () => {
+  const holder = await database.pool.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('lock table message_90 in access exclusive mode');
+    const start = performance.now();
+    const clock = clockAt('2030-07-15T00:00:00Z');
+    await ensureMessagePartitions({ database, log, clock });
+    assert.ok(performance.now() - start < 20_000);
+  } finally {
+    await holder.query('rollback');
+    holder.release();
+  }
+  await ensureMessagePartitions({ database, log, clock: clockAt('2030-07-15T00:00:00Z') });
+  assert.ok((await partitionsOf('message_90')).includes('message_90_20300715'));
+});
+
+test('idempotency keys older than 24 hours are removed in chunks, others stay', async () => {
+  await database.pool.query(`
+    insert into idempotency_key (account_id, key, request_hash, message_id, created_at)
+    select '1', 'k' || n, '\\x00', gen_random_uuid(), now() - n * interval '1 hour' from generate_series(1, 50) n`);
+  assert.equal(await removeOldIdempotencyKeys(database.kysely, 0, 10), 27);
+  const { rows } = await database.pool.query('select from idempotency_key');
+  assert.equal(rows.length, 23);
+});

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bodyWith, SendClient } from '../support/send-client.ts';
+import { getToken, openShop, publishTemplate, saveShop } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+const shop = await openShop(database);
+const other = await openShop(database, { id: '46200' });
+const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const token = await getToken(service, shop);
+const client = new SendClient(service, token);
+
+async function sendOne(changes: Parameters<typeof bodyWith>[0] = {}): Promise<string> {
+  const answer = await client.send({ body: bodyWith(changes) });
+  assert.equal(answer.status, 200, answer.text);
+  return String(answer.body.messageId);
+}
+
+async function addEvent(
+  id: string,
+  kind: string,
+  recipient: number | null,
+  detail: object = {},
+): Promise<void> {
+  await database.pool.query(
+    `insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
+     values ('46100', $1, 90, gen_random_uuid(), clock_timestamp(), $2, $3, $4)`,
+    [id, kind, recipient, JSON.stringify(detail)],
+  );
+}
+
+test('a message that was just accepted is queued, and says what comes next', async () => {
+  const id = await sendOne({
+    envelope: { ccAddressList: ['copy@example.test'] },
+    metadata: { externalId: 'x-1', tagList: ['tag'] },
+  });
+  const answer = await client.status(id);
+  assert.equal(answer.status, 200);
+  const { acceptedAt, stateAt, nextAttempt, recipients, ...rest } = answer.body;
+  assert.deepEqual(rest, {
+    success: true,
+    messageId: id,
+    templateId: 't-0001',
+    templateVersion: 1,
+    state: 'queued',
+    transactional: false,
+    externalId: 'x-1',
+    tag: 'tag',
+    trackOpens: true,
+    trackClicks: true,
+    deliveryWhenDelayed: 'TRUE',
+    suppressedRecipients: [],
+    events: [],
+  });
+  assert.equal(stateAt, acceptedAt);
+  assert.deepEqual(nextAttempt, { at: acceptedAt, reason: 'waits for its turn' });
+  assert.deepEqual(recipients, [
+    { address: 'reader@example.test', role: 'to', state: 'queued', at: acceptedAt },
+    { address: 'copy@example.test', role: 'cc', state: 'queued', at: acceptedAt },
+  ]);
+});
+
+test('each recipient has a state of its own, and a message that waits says when and why', async () => {
+  const id = await sendOne({ envelope: { ccAddressList: ['copy@example.test'] } });
+  await addEvent(id, 'deferred', 0, { reason: 'the host is busy' });
+  await addEvent(id, 'delivered', 1);
+  await addEvent(id, 'link-emptied', null);
+  await database.pool.query(
+    `update queue_entry set pending = '{0}', due_at = '2040-01-01T00:00:00Z', reason = 'the host is busy'
+     where message_id = $1`,
+    [id],
+  );
+  await database.pool.query(`update message set state = 'deferred' where id = $1`, [id]);
+  const { body } = await client.status(id);
+  assert.equal(body.state, 'deferred');
+  assert.deepEqual(
+    (body.recipients as { state: string }[]).map((recipient) => recipient.state),
+    ['deferred', 'delivered'],
+  );
+  assert.deepEqual(body.nextAttempt, {
+    at: '2040-01-01T00:00:00.000Z',
+    reason: 'the host is busy',
+  });
+  assert.deepEqual(
+    (body.events as { kind: string; recipient: number | null }[]).map((event) => [
+      event.kind,
+      event.recipient,
+    ]),
+    [
+      ['deferred', 0],
+      ['delivered', 1],
+      ['link-emptied', null],
+    ],
+  );
+});
+
+test('a message is sending while a worker has it, and final when its entry is gone', async () => {
+  const id = await sendOne();
+  await database.pool.query(
+    `update queue_entry set lease_owner = gen_random_uuid(), stage = 'claimed', due_at = now() + interval '1 minute'
+     where message_id = $1`,
+    [id],
+  );
+  const sending = (await client.status(id)).body;
+  assert.equal(sending.state, 'sending');
+  assert.equal(sending.nextAttempt, null);
+  await database.pool.query('delete from queue_entry where message_id = $1', [id]);
+  await database.pool.query(`update message set state = 'delivered' where id = $1`, [id]);
+  const done = (await client.status(id)).body;
+  assert.equal(done.state, 'delivered');
+  assert.equal(done.nextAttempt, null);
+});
+
+test('values of personalization fields are never shown', async () => {
+  await publishTemplate(database, shop, {
+    id: 't-reset',
+    sender: 'orders@shop.test',
+    source: {
+      subject: 'Reset',
+      html: '<a href="{{Reset Link}}">Reset</a>',
+      fields: { 'Reset Link': { secret: true } },
+    },
+  });
+  const personalizationDataMap = { 'Reset Link': 'https://shop.test/reset/s3cr3t' };
+  const answer = await client.send({
+    template: 't-reset',
+    body: bodyWith({ content: { personalizationDataMap } }),
+  });
+  const { text } = await client.status(answer.body.messageId);
+  assert.ok(!text.includes('s3cr3t'));
+});
+
+test('a message whose personal data was erased still says what became of it', async () => {
+  const id = await sendOne();
+  await database.pool.query('update message set content = null where id = $1', [id]);
+  const { body } = await client.status(id);
+  assert.equal(body.state, 'queued');
+  assert.equal((body.recipients as { address: unknown }[])[0]?.address, null);
+});
+
+test('the messages of a suspended account are held, and say so', async () => {
+  const id = await sendOne();
+  await saveShop(database, { suspended: true });
+  await waitFor('the suspension', async () => (await client.send()).status === 401);
+  const { body, status } = await client.status(id);
+  assert.equal(status, 200);
+  assert.deepEqual(body.nextAttempt, {
+    at: null,
+    reason: 'held, as the account is suspended; sent on once it is not',
+  });
+  await saveShop(database);
+  await waitFor('its end', async () => (await client.send()).status === 200);
+});
+
+test('7: without a valid token it is 401, an unknown message or account 400 Invalid ID', async () => {
+  const id = await sendOne();
+  for (const answer of [
+    await client.status(id, '46100', 'x'),
+    await client.status('%zz', '%zz', ''),
+  ]) {
+    assert.equal(answer.status, 401);
+    assert.equal(answer.body.errorName, 'UNAUTHORIZED');
+  }
+  const unknown = '01890000-0000-7000-8000-000000000000';
+  const theirs = new SendClient(service, await getToken(service, other));
+  for (const answer of [
+    await client.status(unknown),
+    await client.status('not-an-id'),
+    await client.status('%zz'),
+    await client.status(''),
+    await client.status(id, '46200'),
+    await client.status(id, 'unknown'),
+    await theirs.status(id, '46200'),
+    await theirs.status(id, '46100'),
+  ]) {
+    assert.equal(answer.status, 400, answer.text);
+    assert.equal(answer.body.errorName, 'INVALID_ID');
+    assert.equal(answer.body.requestId, answer.headers.get('x-request-id'));
+  }
+  assert.equal((await client.status(id.toUpperCase())).status, 200);
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bodyWith, SendClient } from '../support/send-client.ts';
+import { getToken, openShop } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+const { database, url } = await createTestDatabase();
+const shop = await openShop(database);
+const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const client = new SendClient(service, await getToken(service, shop));
+
+/** One code point each: a letter, an emoji of two UTF-16 units and four bytes, a combining mark of two bytes. */
+const characters = { letter: 'a', emoji: '😀', 'combining mark': '\u0301' };
+
+async function detailsOf(group: string, members: Record<string, unknown>): Promise<unknown> {
+  const answer = await client.send({ body: bodyWith({ [group]: members }) });
+  if (answer.status === 200) return 'OK';
+  assert.equal(answer.body.errorName, 'VALIDATION_FAILED');
+  return answer.body.details;
+}
+
+const limits: [group: string, field: string, most: number, wrap: (text: string) => unknown][] = [
+  ['content', 'subjectLine', 90, (text) => text],
+  ['content', 'previewText', 240, (text) => text],
+  ['metadata', 'externalId', 128, (text) => text],
+  ['metadata', 'tagList', 48, (text) => [text]],
+];
+
+for (const [group, field, most, wrap] of limits) {
+  for (const [name, character] of Object.entries(characters)) {
+    test(`8: ${field} may have ${most} characters and not one more, counted in code points (${name})`, async () => {
+      const at = { personalizationDataMap: { 'Order Number': 'A' } };
+      const rest = group === 'content' ? at : {};
+      const text = character.repeat(most);
+      assert.equal(await detailsOf(group, { ...rest, [field]: wrap(text) }), 'OK');
+      const path = `${group}.${field}${field === 'tagList' ? '[0]' : ''}`;
+      assert.deepEqual(await detailsOf(group, { ...rest, [field]: wrap(text + character) }), [
+        { field: path, reason: `must not be longer than ${most} characters` },
+      ]);
+    });
+  }
+}
+
+test('8: ccAddressList may have 5 addresses and not one more', async () => {
+  const cc = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name}@example.test`);
+  const toAddress = 'reader@example.test';
+  assert.equal(await detailsOf('envelope', { toAddress, ccAddressList: cc }), 'OK');
+  assert.deepEqual(
+    await detailsOf('envelope', { toAddress, ccAddressList: [...cc, 'f@example.test'] }),
+    [{ field: 'envelope.ccAddressList', reason: 'must not have more than 5 entries' }],
+  );
+});
+
+test('8: tagList may have 1 tag and not one more, and a tag is not empty', async () => {
+  assert.equal(await detailsOf('metadata', { tagList: [] }), 'OK');
+  assert.equal(await detailsOf('metadata', { tagList: ['one'] }), 'OK');
+  assert.deepEqual(await detailsOf('metadata', { tagList: ['one', 'two'] }), [
+    { field: 'metadata.tagList', reason: 'must not have more than 1 entry' },
+  ]);
+  assert.deepEqual(await detailsOf('metadata', { tagList: [''] }), [
+    { field: 'metadata.tagList[0]', reason: 'must not be empty' },
+  ]);
+});
+
+test('an address may have 254 octets, 64 of them before the @, and not one more', async () => {
+  const domain = `${'d'.repeat(63)}.${'e'.repeat(63)}.${'f'.repeat(56)}.test`;
+  const longest = `${'l'.repeat(64)}@${domain}`;
+  assert.equal(longest.length, 254);
+  assert.equal(await detailsOf('envelope', { toAddress: longest }), 'OK');
+  assert.notEqual(await detailsOf('envelope', { toAddress: `${longest}s` }), 'OK');
+  assert.equal(await detailsOf('envelope', { toAddress: `${'l'.repeat(64)}@example.test` }), 'OK');
+  assert.notEqual(
+    await detailsOf('envelope', { toAddress: `${'l'.repeat(65)}@example.test` }),
+    'OK',
+  );
+});

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bodyWith, SendClient } from '../support/send-client.ts';
+import { getToken, openShop } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+const { database, url } = await createTestDatabase();
+const shop = await openShop(database);
+const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const client = new SendClient(service, await getToken(service, shop));
+
+await database.pool.query(`
+  insert into suppression (account_id, address, reason, expires_at) values
+    ('46100', 'bounced@example.test', 'hard_bounce', null),
+    ('46100', 'angry@example.test', 'complaint', null),
+    ('46100', 'left@example.test', 'unsubscribe', null),
+    ('46100', 'left-too@example.test', 'unsubscribe', null),
+    ('46100', 'by-hand@example.test', 'manual', null),
+    ('46100', 'past@example.test', 'hard_bounce', now() - interval '1 second'),
+    ('46100', 'x@example.test', 'manual', null)`);
+
+const sendTo = (toAddress: string, ccAddressList: string[] = [], transactional = false) =>
+  client.send({
+    body: bodyWith({ envelope: { toAddress, ccAddressList }, metadata: { transactional } }),
+  });
+
+test('a suppressed To is 400 RECIPIENT_SUPPRESSED with the recipients, and nothing is stored', async () => {
+  for (const name of ['bounced', 'angry', 'left', 'by-hand']) {
+    const answer = await sendTo(`${name.toUpperCase()}@Example.test`, ['left-too@example.test']);
+    assert.equal(answer.status, 400);
+    assert.equal(answer.body.errorName, 'RECIPIENT_SUPPRESSED');
+    assert.equal(answer.body.message, 'Recipient email has been suppressed');
+    assert.deepEqual(answer.body.suppressedRecipients, [
+      `${name.toUpperCase()}@example.test`,
+      'left-too@example.test',
+    ]);
+  }
+  const { rows } = await database.pool.query('select from message');
+  assert.equal(rows.length, 0);
+});
+
+test('a suppression that has ended does not count', async () => {
+  assert.equal((await sendTo('past@example.test')).status, 200);
+});
+
+test('a transactional message ignores unsubscribes, never bounces and complaints', async () => {
+  assert.equal((await sendTo('left@example.test', [], true)).status, 200);
+  assert.equal((await sendTo('bounced@example.test', [], true)).status, 400);
+  assert.equal((await sendTo('angry@example.test', [], true)).status, 400);
+});
+
+test('suppressed cc addresses are left out of the message and listed in the 200', async () => {
+  const cc = ['a@example.test', 'bounced@example.test', 'b@example.test', 'left@example.test'];
+  const answer = await sendTo('reader@example.test', cc);
+  assert.equal(answer.status, 200);
+  assert.deepEqual(answer.body.suppressedRecipients, ['bounced@example.test', 'left@example.test']);
+  const { rows } = await database.pool.query(
+    `select content->'cc' as cc, content->'suppressedCc' as out, pending
+     from message m join queue_entry q on q.account_id = m.account_id and q.message_id = m.id
+     where m.account_id = '46100' and m.id = $1`,
+    [answer.body.messageId],
+  );
+  assert.deepEqual(rows, [
+    {
+      cc: ['a@example.test', 'b@example.test'],
+      out: ['bounced@example.test', 'left@example.test'],
+      pending: [0, 1, 2],
+    },
+  ]);
+  const all = await sendTo('reader@example.test', ['bounced@example.test']);
+  assert.deepEqual(all.body.suppressedRecipients, ['bounced@example.test']);
+});

@@ -1,0 +1,283 @@
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { createDelivery } from '../../src/delivery/deliver-message.ts';
+import type { StagingRules } from '../../src/delivery/route-recipients.ts';
+import { SmtpPool } from '../../src/delivery/smtp-pool.ts';
+import { inboxServer } from '../../src/delivery/smtp-server-settings.ts';
+import type { SmtpTimeouts } from '../../src/delivery/smtp-session.ts';
+import type { Transport } from '../../src/delivery/transport.ts';
+import { OffsetClock } from '../../src/foundation/clock.ts';
+import type { Database } from '../../src/foundation/database/open-database.ts';
+import {
+  type AccountId,
+  type MessageId,
+  newMessageId,
+  newPersonId,
+} from '../../src/foundation/ids.ts';
+import type { Attempt } from '../../src/queue/attempt.ts';
+import { ClaimStore } from '../../src/queue/claim-store.ts';
+import { CompleteStore } from '../../src/queue/complete-store.ts';
+import { LeaseStore } from '../../src/queue/lease-store.ts';
+import { registerQueueMetrics } from '../../src/queue/queue-metrics.ts';
+import { QueueSizeStore } from '../../src/queue/queue-size-store.ts';
+import { Worker, type WorkerOptions } from '../../src/queue/worker.ts';
+import { type LoadedTemplate, loadTemplate } from '../../src/rendering/load-template.ts';
+import { compileTemplate } from '../../src/template/compile-template.ts';
+import type { CompiledTemplate } from '../../src/template/compiled-template.ts';
+import { createTestDatabase } from './test-database.ts';
+import { waitFor } from './wait-for.ts';
+
+export interface MessageDraft {
+  readonly account?: AccountId;
+  readonly to?: string;
+  readonly cc?: readonly string[];
+  readonly from?: string;
+  readonly values?: Readonly<Record<string, string>>;
+  readonly subjectLine?: string;
+  readonly transactional?: boolean;
+  readonly deliverWhenDelayed?: boolean;
+  /** Seconds after which it expires. */
+  readonly lifetime?: number;
+}
+
+export interface EventRow {
+  readonly kind: string;
+  readonly recipient: number | null;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+export interface EntryRow {
+  readonly attempts: number;
+  readonly fence: string;
+  readonly stage: string | null;
+  readonly lease_owner: string | null;
+  readonly pending: number[];
+  readonly held: number[];
+  readonly reason: string | null;
+  /** Seconds from now; Infinity where it waits for a person. */
+  readonly due_in: number;
+}
+
+export const account = 'a1' as AccountId;
+
+/** A database with one published template, and what queue and delivery tests do with messages. */
+export class DeliveryWorld {
+  readonly clock = new OffsetClock();
+  readonly log = pino({ level: process.env.TEST_LOG ?? 'silent' });
+  readonly database: Database;
+  readonly url: string;
+  #template: LoadedTemplate | undefined;
+  readonly #workers: Worker[] = [];
+
+  private constructor(database: Database, url: string) {
+    this.database = database;
+    this.url = url;
+  }
+
+  static async create(): Promise<DeliveryWorld> {
+    const { database, url } = await createTestDatabase();
+    const world = new DeliveryWorld(database, url);
+    await world.addAccount(account);
+    return world;
+  }
+
+  get template(): LoadedTemplate {
+    if (this.#template === undefined) throw new Error('no template');
+    return this.#template;
+  }
+
+  /** An account with the template `t1`, version 1. */
+  async addAccount(accountId: AccountId): Promise<void> {
+    const compiled = await compiledTemplate();
+    this.#template ??= loadTemplate(compiled);
+    const person = newPersonId();
+    const { pool } = this.database;
+    await pool.query('insert into account (id, name) values ($1, $1)', [accountId]);
+    await pool.query('insert into person (id, email, name) values ($1, $2, $2)', [
+      person,
+      `${accountId}@shop.test`,
+    ]);
+    await pool.query(
+      `insert into template (account_id, id, name, created_by, published_version) values ($1, 't1', 'T', $2, 1)`,
+      [accountId, person],
+    );
+    await pool.query(
+      `insert into template_version (account_id, template_id, version, content_hash, source, compiled)
+       values ($1, 't1', 1, '\\x00', '{}', $2)`,
+      [accountId, JSON.stringify(compiled)],
+    );
+  }
+
+  /** Stores a message as the send operation does. */
+  async accept(draft: MessageDraft = {}): Promise<MessageId> {
+    const id = newMessageId();
+    const accountId = draft.account ?? account;
+    const content = {
+      to: draft.to ?? 'ann@people.test',
+      ...(draft.cc && { cc: draft.cc }),
+      from: { address: draft.from ?? 'orders@shop.test', name: 'Demo Shop' },
+      ...(draft.subjectLine !== undefined && { subjectLine: draft.subjectLine }),
+      values: draft.values ?? { Name: 'Ann', Link: 'https://shop.test/secret' },
+    };
+    await this.database.pool.query(
+      `with m as (
+         insert into message (account_id, id, retention_days, template_id, template_version, transactional, track_opens,
+           track_clicks, deliver_when_delayed, client_id, accepted_at, state_at, content)
+         values ($1, $2, 90, 't1', 1, $3, false, false, $4, 'c1', now() + $8::float8 * interval '1 ms', now(), $5))
+       insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending)
+       values ($1, $2, 90, $6, now() + $8::float8 * interval '1 ms',
+         now() + $8::float8 * interval '1 ms' + $7::float8 * interval '1 s', $9)`,
+      [
+        accountId,
+        id,
+        draft.transactional ?? false,
+        draft.deliverWhenDelayed ?? true,
+        JSON.stringify(content),
+        (draft.transactional ?? false) ? 0 : 1,
+        draft.lifetime ?? 48 * 3_600,
+        this.clock.offset,
+        [0, ...(draft.cc ?? []).map((_, index) => index + 1)],
+      ],
+    );
+    return id;
+  }
+
+  async state(id: MessageId): Promise<string> {
+    const { rows } = await this.database.pool.query<{ state: string }>(
+      'select state from message where id = $1',
+      [id],
+    );
+    return rows[0]?.state ?? 'gone';
+  }
+
+  async content(id: MessageId): Promise<Record<string, unknown>> {
+    const { rows } = await this.database.pool.query('select content from message where id = $1', [
+      id,
+    ]);
+    return rows[0]?.content;
+  }
+
+  async events(id: MessageId): Promise<EventRow[]> {
+    const { rows } = await this.database.pool.query<EventRow>(
+      'select kind, recipient, detail from message_event where message_id = $1 order by at, id',
+      [id],
+    );
+    return rows;
+  }
+
+  async entry(id: MessageId): Promise<EntryRow | undefined> {
+    const { rows } = await this.database.pool.query<EntryRow>(
+      `select attempts, fence, stage, lease_owner, pending, held, reason,
+         (extract(epoch from due_at)::float8 - extract(epoch from now())::float8 - $2::float8 / 1000) as due_in
+       from queue_entry where message_id = $1`,
+      [id, this.clock.offset],
+    );
+    return rows[0];
+  }
+
+  /** Waits until the message is in a state. */
+  async reaches(id: MessageId, state: string, milliseconds?: number): Promise<void> {
+    await waitFor(
+      `the message to be ${state}`,
+      async () => (await this.state(id)) === state,
+      milliseconds,
+    );
+  }
+
+  /** Waits until nothing holds a lease on the message. */
+  async rests(id: MessageId): Promise<EntryRow> {
+    return waitFor('the message to wait again', async () => {
+      const entry = await this.entry(id);
+      return entry?.lease_owner === null && entry.attempts > 0 ? entry : undefined;
+    });
+  }
+
+  stores(leaseMilliseconds = 30_000) {
+    const { database, clock } = this;
+    return {
+      claims: new ClaimStore(database, clock, leaseMilliseconds),
+      leases: new LeaseStore(database, clock, leaseMilliseconds),
+      outcomes: new CompleteStore(database, clock),
+    };
+  }
+
+  /** A worker that is not started. */
+  worker(
+    attempt: Attempt,
+    options: Partial<WorkerOptions> = {},
+    dropConnections: () => void = () => undefined,
+  ): Worker {
+    const { clock, log } = this;
+    const registry = new Registry();
+    const worker: Worker = new Worker({
+      stores: this.stores(options.leaseMilliseconds),
+      attempt,
+      clock,
+      log,
+      options: { pollMilliseconds: 50, graceMilliseconds: 500, ...options },
+      onWritten: registerQueueMetrics(
+        registry,
+        new QueueSizeStore(this.database, clock),
+        clock,
+        () => 0,
+      ),
+      dropConnections,
+    });
+    this.#workers.push(worker);
+    return worker;
+  }
+
+  /** A started worker that sends to a server on this machine. */
+  deliverTo(
+    port: number,
+    options: {
+      readonly worker?: Partial<WorkerOptions>;
+      readonly staging?: StagingRules;
+      readonly timeouts?: Partial<SmtpTimeouts>;
+    } = {},
+  ): Worker {
+    const transport = new SmtpPool(inboxServer(port), {
+      name: 'client.test',
+      timeouts: options.timeouts ?? {},
+      holdOff: 0,
+    });
+    const worker = this.worker(this.delivery(transport, options.staging), options.worker, () =>
+      transport.drop(),
+    );
+    worker.start();
+    this.#closers.push(() => transport.drop());
+    return worker;
+  }
+
+  delivery(transport: Transport, staging?: StagingRules): Attempt {
+    return createDelivery({
+      findVersion: () => this.template,
+      transport,
+      staging: staging ?? { redirect: undefined, allow: [] },
+      log: this.log,
+    });
+  }
+
+  readonly #closers: (() => void)[] = [];
+
+  /** Stops the workers. */
+  async close(): Promise<void> {
+    await Promise.all(this.#workers.splice(0).map((worker) => worker.stop()));
+    for (const close of this.#closers.splice(0)) close();
+  }
+}
+
+let compiling: Promise<CompiledTemplate> | undefined;
+
+function compiledTemplate(): Promise<CompiledTemplate> {
+  compiling ??= compileTemplate({
+    subject: 'Hello {{Name}}',
+    html: '<p>Hello {{Name}}</p><p><a href="{{Link}}">Reset</a></p>',
+    text: 'Hello {{Name}}: {{Link}}',
+    fields: { Name: {}, Link: { secret: true } },
+  }).then(({ compiled, problems }) => {
+    if (compiled === null) throw new Error(JSON.stringify(problems));
+    return compiled;
+  });
+  return compiling;
+}

@@ -1,0 +1,77 @@
+import { createDelivery } from '../../src/delivery/deliver-message.ts';
+import { DirectTransport } from '../../src/delivery/direct/direct-transport.ts';
+import { HopPools } from '../../src/delivery/direct/hop-pools.ts';
+import { RouteSender } from '../../src/delivery/direct/send-by-route.ts';
+import { SourcePools } from '../../src/delivery/direct/source-pools.ts';
+import { Shaper } from '../../src/delivery/shaping/shaper.ts';
+import { ShapingStore } from '../../src/delivery/shaping/shaping-store.ts';
+import { DnsCache } from '../../src/foundation/dns/dns-cache.ts';
+import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
+import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
+import { type AccountId, newId, newMessageId } from '../../src/foundation/ids.ts';
+import type { Worker } from '../../src/queue/worker.ts';
+import type { DeliveryWorld } from './delivery-world.ts';
+import type { TestDns } from './test-dns.ts';
+
+/** One node that delivers straight to servers on the loopback: unsigned, without MTA-STS, at the pace of each destination. */
+export function startDirectNode(
+  world: DeliveryWorld,
+  zones: TestDns,
+  port: number,
+  slots: number,
+): { readonly worker: Worker; stop(): Promise<void> } {
+  const { database, clock, log } = world;
+  const now = () => clock.now();
+  const dns = new DnsCache(new DnsClient([parseDnsServer(zones.server)]), clock);
+  const pools = new HopPools();
+  const sources = new SourcePools([], 'node.sender.test');
+  const shaper = new Shaper({ knowledge: new ShapingStore(database, newId(), now), log, now });
+  const tally = { count: () => undefined };
+  const transport = new DirectTransport({
+    dns,
+    policies: { find: async () => ({ policy: undefined, fault: undefined }) },
+    pacer: shaper,
+    sources,
+    pools,
+    sender: new RouteSender({ sources, pools, tally, port, timeouts: { connect: 30_000 } }),
+    routes: { ownNames: new Set(), ownAddresses: new Set(), allowLoopback: true },
+  });
+  const staging = { redirect: undefined, allow: [] };
+  const attempt = createDelivery({ findVersion: () => world.template, transport, staging, log });
+  shaper.start();
+  const worker = world.worker(attempt, { slots, pollMilliseconds: 1_000 });
+  worker.start();
+  return {
+    worker,
+    async stop() {
+      await worker.stop();
+      await shaper.stop();
+      await transport.close();
+    },
+  };
+}
+
+/** Stores many messages of an account to a domain at once. */
+export async function acceptMany(
+  world: DeliveryWorld,
+  accountId: AccountId,
+  domain: string,
+  count: number,
+): Promise<void> {
+  const most = 5_000;
+  for (let done = 0; done < count; done += most) {
+    const ids = Array.from({ length: Math.min(most, count - done) }, newMessageId);
+    await world.database.pool.query(
+      `with m as (
+         insert into message (account_id, id, retention_days, template_id, template_version, transactional, track_opens,
+           track_clicks, deliver_when_delayed, client_id, accepted_at, state_at, content)
+         select $1, id, 90, 't1', 1, false, false, false, true, 'c1', now(), now(),
+           json_build_object('to', 'r' || place || '@' || $3::text, 'from', json_build_object('address', 'orders@shop.test'),
+             'values', json_build_object('Name', 'Ann', 'Link', 'https://shop.test/'))
+         from unnest($2::uuid[]) with ordinality as x (id, place))
+       insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending)
+       select $1, id, 90, 1, now(), now() + interval '2 days', '{0}' from unnest($2::uuid[]) as x (id)`,
+      [accountId, ids, domain],
+    );
+  }
+}

@@ -1,0 +1,129 @@
+import type { TemplateSource } from '../../src/template/template-source.ts';
+import { type CapturedMail, readInbox } from './inbox-client.ts';
+import { bodyWith, SendClient } from './send-client.ts';
+import { getToken, openShop, publishTemplate, type Shop } from './shop.ts';
+import { createTestDatabase, type TestDatabase } from './test-database.ts';
+import { startTestService, type TestService } from './test-service.ts';
+import { waitFor } from './wait-for.ts';
+
+export interface StoredEventRow {
+  readonly id: string;
+  readonly kind: string;
+  readonly recipient: number | null;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+export interface SentMail {
+  readonly id: string;
+  readonly mail: CapturedMail;
+}
+
+/** A running service with a shop whose mail stays in the inbox, for what comes back after delivery. */
+export class FeedbackShop {
+  readonly database: TestDatabase['database'];
+  readonly databaseUrl: string;
+  readonly service: TestService;
+  readonly shop: Shop;
+  readonly client: SendClient;
+
+  private constructor(
+    { database, url }: TestDatabase,
+    service: TestService,
+    shop: Shop,
+    client: SendClient,
+  ) {
+    this.database = database;
+    this.databaseUrl = url;
+    this.service = service;
+    this.shop = shop;
+    this.client = client;
+  }
+
+  /** @param way what stands between the service and its database: given the address, answers another */
+  static async open(
+    environment: Readonly<Record<string, string>> = {},
+    way: (databaseUrl: string) => Promise<string> = (url) => Promise.resolve(url),
+  ): Promise<FeedbackShop> {
+    const stored = await createTestDatabase();
+    const shop = await openShop(stored.database);
+    const service = await startTestService({ databaseUrl: await way(stored.url), environment });
+    const client = new SendClient(service, await getToken(service, shop));
+    return new FeedbackShop(stored, service, shop, client);
+  }
+
+  /** Publishes `template` with this HTML. */
+  async publish(
+    template: string,
+    html: string,
+    fields: TemplateSource['fields'] = {},
+  ): Promise<void> {
+    await publishTemplate(this.database, this.shop, {
+      id: template,
+      sender: 'orders@shop.test',
+      source: { subject: 'News', previewText: '', html, fields },
+    });
+  }
+
+  /** Sends to a reader of its own and waits until the message is delivered. */
+  async send(
+    template: string,
+    options: {
+      readonly to?: string;
+      readonly cc?: readonly string[];
+      readonly values?: Readonly<Record<string, string>>;
+      readonly trackOpens?: boolean;
+      readonly trackClicks?: boolean;
+      readonly transactional?: boolean;
+    } = {},
+  ): Promise<SentMail> {
+    const to = options.to ?? `r${Math.random().toString(36).slice(2)}@people.test`;
+    const answer = await this.client.send({
+      template,
+      body: bodyWith({
+        envelope: { toAddress: to, ccAddressList: options.cc },
+        content: { personalizationDataMap: options.values ?? {} },
+        metadata: { transactional: options.transactional ?? false },
+        actions: {
+          trackOpens: options.trackOpens ?? false,
+          trackClicks: options.trackClicks ?? false,
+        },
+      }),
+    });
+    if (answer.status !== 200) throw new Error(`not accepted: ${answer.text}`);
+    const id = String(answer.body.messageId);
+    const [mail] = await readInbox(this.service.url, `?to=${encodeURIComponent(to)}&wait=10`);
+    if (mail === undefined) throw new Error('no mail came');
+    await waitFor('the delivery', async () => (await this.state(id)) === 'delivered');
+    return { id, mail };
+  }
+
+  async state(messageId: string): Promise<string | undefined> {
+    const { rows } = await this.database.pool.query('select state from message where id = $1', [
+      messageId,
+    ]);
+    return rows[0]?.state;
+  }
+
+  /** The events of a message of these kinds, in their order. */
+  async events(messageId: string, ...kinds: string[]): Promise<StoredEventRow[]> {
+    const { rows } = await this.database.pool.query<StoredEventRow>(
+      'select id, kind, recipient, detail from message_event where message_id = $1 and kind = any ($2) order by at, id',
+      [messageId, kinds],
+    );
+    return rows;
+  }
+
+  /** Waits for so many events of a kind. */
+  waitForEvents(messageId: string, kind: string, count = 1): Promise<StoredEventRow[]> {
+    return waitFor(`${count} ${kind}`, async () => {
+      const events = await this.events(messageId, kind);
+      return events.length >= count && events;
+    });
+  }
+}
+
+/** The addresses in attributes of an HTML text, as a reader's program takes them. */
+export function addressesIn(html: string | null, attribute: 'href' | 'src'): string[] {
+  const found = [...(html ?? '').matchAll(new RegExp(`${attribute}="([^"]*)"`, 'g'))];
+  return found.map((match) => (match[1] ?? '').replaceAll('&amp;', '&'));
+}

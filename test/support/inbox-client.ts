@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { ask } from './ask.ts';
+
+/** A message as the inbox's API answers it. */
+export interface CapturedMail {
+  readonly id: string;
+  readonly receivedAt: string;
+  readonly envelopeFrom: string;
+  readonly envelopeTo: readonly string[];
+  readonly headers: Readonly<Record<string, readonly string[]>>;
+  readonly subject: string;
+  readonly html: string | null;
+  readonly text: string | null;
+  readonly source: string;
+}
+
+/** The messages that a service's inbox answers to a query such as `?to=a@b.test&wait=10`. */
+export async function readInbox(serviceUrl: string, query = ''): Promise<CapturedMail[]> {
+  const { status, text } = await ask(`${serviceUrl}/inbox/api/messages${query}`);
+  assert.equal(status, 200, text);
+  return JSON.parse(text) as CapturedMail[];
+}
+
+/** Deletes everything in a service's inbox. */
+export async function emptyInbox(serviceUrl: string): Promise<void> {
+  const { status } = await ask(`${serviceUrl}/inbox/api/messages`, { method: 'DELETE' });
+  assert.equal(status, 204);
+}

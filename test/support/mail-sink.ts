@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { after } from 'node:test';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+
+export interface SinkMail {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly source: string;
+}
+
+/** How the sink answers; each returns a reply to refuse with (`550 5.1.1 No such user`), or nothing. */
+export interface SinkManners {
+  readonly onConnect?: () => string | undefined;
+  readonly onMail?: (address: string) => string | undefined;
+  readonly onRcpt?: (address: string) => string | undefined;
+  readonly onMessage?: (mail: SinkMail) => Promise<string | undefined> | string | undefined;
+  readonly options?: SMTPServerOptions;
+}
+
+export interface Sink {
+  readonly port: number;
+  readonly mails: SinkMail[];
+  connections: number;
+  close(): Promise<void>;
+}
+
+/** A real SMTP server that keeps what it took; a source is complete only if the final dot came. */
+export async function startSink(manners: SinkManners = {}, port = 0): Promise<Sink> {
+  const mails: SinkMail[] = [];
+  const sink = { mails, connections: 0 };
+  const server = new SMTPServer({
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    disableReverseLookup: true,
+    logger: false,
+    closeTimeout: 100,
+    onConnect(_session, callback) {
+      sink.connections += 1;
+      callback(refusal(manners.onConnect?.()));
+    },
+    onMailFrom(address, _session, callback) {
+      callback(refusal(manners.onMail?.(address.address)));
+    },
+    onRcptTo(address, _session, callback) {
+      callback(refusal(manners.onRcpt?.(address.address)));
+    },
+    async onData(stream, session, callback) {
+      const chunks: Buffer[] = [];
+      try {
+        for await (const chunk of stream) chunks.push(chunk as Buffer);
+      } catch {
+        // The client went away before the final dot: there is no message.
+        return;
+      }
+      const { mailFrom, rcptTo } = session.envelope;
+      const mail = {
+        from: mailFrom === false ? '' : mailFrom.address,
+        to: rcptTo.map(({ address }) => address),
+        source: Buffer.concat(chunks).toString(),
+      };
+      const refused = refusal(await manners.onMessage?.(mail));
+      if (refused === null) mails.push(mail);
+      callback(refused);
+    },
+    ...manners.options,
+  });
+  server.on('error', () => undefined);
+  server.listen(port, '127.0.0.1');
+  await once(server.server, 'listening');
+  const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
+  after(close);
+  return Object.assign(sink, { port: (server.server.address() as AddressInfo).port, close });
+}
+
+function refusal(reply: string | undefined): Error | null {
+  if (reply === undefined) return null;
+  const match = /^(\d{3}) (.*)$/s.exec(reply);
+  return Object.assign(new Error(match?.[2]), { responseCode: Number(match?.[1]) });
+}

@@ -1,0 +1,114 @@
+import type { Role } from '../../src/account/account.ts';
+import { saveMembership } from '../../src/account/membership-store.ts';
+import type { Database } from '../../src/foundation/database/open-database.ts';
+import type { AccountId, PersonId } from '../../src/foundation/ids.ts';
+import { type Answer, ask } from './ask.ts';
+import { requireConformity } from './conform.ts';
+import { SessionWorld } from './session-world.ts';
+import { getToken, openShop, type Shop } from './shop.ts';
+import type { TestService } from './test-service.ts';
+
+/** Calls the management API as one caller; every answer has to be as the document says. */
+export class ManagementClient {
+  readonly #base: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(
+    service: Pick<TestService, 'url'>,
+    authorization: string | undefined,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    this.#base = `${service.url}/manage/v1`;
+    this.#headers =
+      authorization === undefined
+        ? headers
+        : { authorization: `Bearer ${authorization}`, ...headers };
+  }
+
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    return this.call('GET', path, undefined, headers);
+  }
+
+  put(
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
+    return this.call('PUT', path, body, headers);
+  }
+
+  post(
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
+    return this.call('POST', path, body, headers);
+  }
+
+  delete(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    return this.call('DELETE', path, undefined, headers);
+  }
+
+  /** An object is sent as JSON, text as it is. */
+  async call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
+    const sent =
+      body === undefined
+        ? {}
+        : typeof body === 'string'
+          ? { body }
+          : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+    const address = `${this.#base}${path}`;
+    const answer = await ask(address, {
+      method,
+      ...sent,
+      headers: { ...this.#headers, ...('headers' in sent ? sent.headers : {}), ...headers },
+    });
+    requireConformity(method, address, answer);
+    return answer;
+  }
+}
+
+/** A shop whose owner calls the management API, and how others do. */
+export interface ManagedShop {
+  readonly shop: Shop;
+  readonly owner: ManagementClient;
+  /** Where the shop's account is below `/manage/v1`. */
+  readonly path: string;
+  /** A new person with a role in the shop; undefined: in no account at all. */
+  as(role: Role | undefined): Promise<ManagementClient>;
+}
+
+export async function openManagedShop(
+  database: Database,
+  service: TestService,
+  id = '46100',
+): Promise<ManagedShop> {
+  const shop = await openShop(database, { id });
+  await setRole(database, shop.id, shop.owner.id, 'owner');
+  const world = new SessionWorld(database, id);
+  return {
+    shop,
+    owner: new ManagementClient(service, await getToken(service, shop)),
+    path: `/accounts/${id}`,
+    async as(role) {
+      const person = await world.addPerson({ accounts: [] });
+      if (role !== undefined) await setRole(database, shop.id, person.id, role);
+      const token = await getToken(service, { owner: person, integration: shop.integration });
+      return new ManagementClient(service, token);
+    },
+  };
+}
+
+function setRole(
+  database: Database,
+  accountId: AccountId,
+  personId: PersonId,
+  role: Role,
+): Promise<void> {
+  return saveMembership(database.kysely, { accountId, personId, role });
+}

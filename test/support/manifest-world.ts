@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
+import { stringify } from 'yaml';
+import type { Database } from '../../src/foundation/database/open-database.ts';
+import { applyManifest } from '../../src/manifest/apply-manifest.ts';
+import type { Manifest } from '../../src/manifest/manifest.ts';
+import type { ApplyOptions, ManifestChange } from '../../src/manifest/manifest-change.ts';
+import { ManifestError, type ManifestProblem } from '../../src/manifest/manifest-problems.ts';
+import { parseManifest } from '../../src/manifest/parse-manifest.ts';
+import { testKey } from './test-service.ts';
+
+export interface ManifestGiven {
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Where the files of the manifest are. */
+  readonly folder?: string;
+}
+
+/** Parses a manifest: its text, or a value that is written as YAML. */
+export function parse(manifest: unknown, given: ManifestGiven = {}): Promise<Manifest> {
+  const text = typeof manifest === 'string' ? manifest : stringify(manifest);
+  return parseManifest(
+    { text, name: 'manifest.yaml', folder: given.folder ?? tmpdir() },
+    given.environment ?? {},
+  );
+}
+
+/** Parses and applies a manifest. */
+export async function apply(
+  database: Database,
+  manifest: unknown,
+  options: ApplyOptions & ManifestGiven = {},
+): Promise<readonly ManifestChange[]> {
+  return applyManifest(database, testKey, await parse(manifest, options), options);
+}
+
+/** The problems with which something is refused. */
+export async function problemsOf(work: Promise<unknown>): Promise<readonly ManifestProblem[]> {
+  const error: unknown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof ManifestError, `not refused: ${String(error)}`);
+  return error.problems;
+}
+
+/** The problems in short: path and message. */
+export async function refusals(work: Promise<unknown>): Promise<string[]> {
+  return (await problemsOf(work)).map(({ path, message }) => `${path} ${message}`.trim());
+}
+
+/** What became of everything, in short: `created user ann@shop.test`. */
+export function inShort(changes: readonly ManifestChange[]): string[] {
+  return changes.map(({ action, kind, id }) => `${action} ${kind} ${id}`);
+}
+
+/** Only what is not as it was. */
+export function changed(changes: readonly ManifestChange[]): string[] {
+  return inShort(changes.filter(({ action }) => action !== 'unchanged'));
+}

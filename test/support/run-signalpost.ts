@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+
+const program = join(import.meta.dirname, '../../bin/signalpost');
+
+/** The command line as a process of its own. */
+export interface Running {
+  readonly child: ChildProcess;
+  /** Everything printed so far. */
+  readonly output: { stdout: string; stderr: string };
+  /** Resolves with the exit code, or the signal's name. */
+  readonly exit: Promise<number | string>;
+  /** Resolves with the match once standard output contains the pattern; rejects if the process ends before. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+/** Runs `bin/signalpost` with an environment of its own; ended at the end of the test file at the latest. */
+export function runSignalpost(
+  args: readonly string[],
+  environment: Record<string, string>,
+): Running {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(program, args, { env: { PATH, HOME, ...environment } });
+  const output = { stdout: '', stderr: '' };
+  const watchers = new Set<() => void>();
+  child.stdout.on('data', (chunk: Buffer) => {
+    output.stdout += chunk;
+    for (const watch of watchers) watch();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    output.stderr += chunk;
+  });
+  const exit = new Promise<number | string>((resolve) => {
+    child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
+  });
+  after(async () => {
+    if (child.exitCode === null) child.kill('SIGTERM');
+    await exit;
+  });
+  return {
+    child,
+    output,
+    exit,
+    printed: (pattern) =>
+      new Promise((resolve, reject) => {
+        const watch = (): void => {
+          const match = pattern.exec(output.stdout);
+          if (match === null) return;
+          watchers.delete(watch);
+          resolve(match);
+        };
+        watchers.add(watch);
+        watch();
+        void exit.then((code) => reject(new Error(`ended with ${code}: ${output.stderr}`)));
+      }),
+  };
+}
+
+/** A folder for one test file's data that PostgreSQL's own user can pass through; removed at the end. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'signalpost-test-'));
+  chmodSync(folder, 0o711);
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}

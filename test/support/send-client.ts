@@ -1,0 +1,65 @@
+import { type Answer, ask } from './ask.ts';
+
+/** A body of the send operation that passes every check of a shop's `t-0001`. */
+export function goodBody(): Record<string, Record<string, unknown>> {
+  return {
+    envelope: { toAddress: 'reader@example.test' },
+    content: { personalizationDataMap: { 'Order Number': 'A-1001' } },
+    actions: { trackOpens: true, trackClicks: true },
+  };
+}
+
+/** The good body with members of its groups replaced; a member that is undefined is left out. */
+export function bodyWith(
+  changes: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+): Record<string, unknown> {
+  const body = goodBody();
+  for (const [group, members] of Object.entries(changes)) {
+    body[group] = { ...body[group], ...members };
+  }
+  return body;
+}
+
+export interface SendOptions {
+  readonly token?: string | undefined;
+  readonly account?: string;
+  readonly template?: string;
+  /** An object is sent as JSON, text and bytes as they are. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends to a shop, with what stays the same between requests given once. */
+export class SendClient {
+  readonly #url: string;
+  readonly #token: string;
+
+  constructor(service: { readonly url: string }, token: string) {
+    this.#url = service.url;
+    this.#token = token;
+  }
+
+  send(options: SendOptions = {}): Promise<Answer> {
+    const { account = '46100', template = 't-0001', body = goodBody() } = options;
+    const token = 'token' in options ? options.token : this.#token;
+    return ask(`${this.#url}/ete/v1/email/${account}/${template}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...options.headers,
+      },
+      body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+    });
+  }
+
+  status(
+    messageId: unknown,
+    account = '46100',
+    token: string | undefined = this.#token,
+  ): Promise<Answer> {
+    return ask(`${this.#url}/ete/v1/message/${account}/${messageId}`, {
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    });
+  }
+}

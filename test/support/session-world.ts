@@ -1,0 +1,130 @@
+import { hash } from '@node-rs/argon2';
+import { saveAccount } from '../../src/account/account-store.ts';
+import { saveMembership } from '../../src/account/membership-store.ts';
+import { createPerson } from '../../src/account/person-store.ts';
+import type { Database } from '../../src/foundation/database/open-database.ts';
+import type { AccountId, ClientId, PersonId } from '../../src/foundation/ids.ts';
+import { ClientSecrets } from '../../src/session/client-secret.ts';
+import {
+  type GrantType,
+  type Integration,
+  saveIntegration,
+} from '../../src/session/integration-store.ts';
+import { type Answer, ask } from './ask.ts';
+import { testKey } from './test-service.ts';
+
+export const password = 'correct horse battery';
+/** Hashing is slow on purpose; every person of the tests shares one. */
+const passwordHash = hash(password);
+
+export const clientSecret = 'a client secret: with + % & spaces';
+
+let made = 0;
+
+/** The fields of a token request, or several values for one name. */
+export type Fields = Readonly<Record<string, string>> | readonly (readonly [string, string])[];
+
+/** People and integrations for tests of session authentication, all of one account. */
+export class SessionWorld {
+  readonly #database: Database;
+  readonly accountId: AccountId;
+
+  constructor(database: Database, accountId = '1000') {
+    this.#database = database;
+    this.accountId = accountId as AccountId;
+  }
+
+  async addAccount(id: string = this.accountId, suspended = false): Promise<AccountId> {
+    await saveAccount(this.#database.kysely, {
+      id: id as AccountId,
+      name: `Shop ${id}`,
+      addOns: new Set(),
+      suspended,
+      retentionDays: 90,
+    });
+    return id as AccountId;
+  }
+
+  /** A person with the tests' password who belongs to the accounts. */
+  async addPerson(
+    options: { accounts?: readonly string[]; withoutPassword?: boolean } = {},
+  ): Promise<{ id: PersonId; email: string }> {
+    made += 1;
+    const { id, email } = await createPerson(this.#database.kysely, {
+      email: `person${made}@shop.test`,
+      name: `Person ${made}`,
+      passwordHash: options.withoutPassword ? undefined : await passwordHash,
+    });
+    for (const accountId of options.accounts ?? [this.accountId])
+      await saveMembership(this.#database.kysely, {
+        accountId: accountId as AccountId,
+        personId: id,
+        role: 'developer',
+      });
+    return { id, email };
+  }
+
+  async addIntegration(options: Partial<Integration> = {}): Promise<Integration> {
+    made += 1;
+    const integration: Integration = {
+      clientId: `client${made}` as ClientId,
+      accountId: this.accountId,
+      name: `Integration ${made}`,
+      redirectUri: 'https://localhost/callback',
+      grants: new Set<GrantType>(['password', 'authorization_code', 'refresh_token']),
+      disabled: false,
+      secretHash: new ClientSecrets(testKey).hash(clientSecret),
+      ...options,
+    };
+    await saveIntegration(this.#database.kysely, integration);
+    return integration;
+  }
+}
+
+/** Sends a form to the token endpoint of a node. */
+export function postToken(
+  node: { readonly url: string },
+  fields: Fields,
+  headers: Readonly<Record<string, string>> = {},
+  path = '/token',
+): Promise<Answer> {
+  const pairs = isPairs(fields) ? fields : Object.entries(fields);
+  return ask(`${node.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    body: new URLSearchParams(
+      [...pairs].map(([name, value]): [string, string] => [name, value]),
+    ).toString(),
+  });
+}
+
+function isPairs(fields: Fields): fields is readonly (readonly [string, string])[] {
+  return Array.isArray(fields);
+}
+
+/** The fields of a password grant. */
+export function passwordFields(
+  person: { readonly email: string },
+  client: { readonly clientId: string },
+): Record<string, string> {
+  return {
+    grant_type: 'password',
+    username: person.email,
+    password,
+    client_id: client.clientId,
+    client_secret: clientSecret,
+  };
+}
+
+/** The fields of a refresh grant. */
+export function refreshFields(
+  refreshToken: unknown,
+  client: { readonly clientId: string },
+): Record<string, string> {
+  return {
+    grant_type: 'refresh_token',
+    refresh_token: String(refreshToken),
+    client_id: client.clientId,
+    client_secret: clientSecret,
+  };
+}

@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import { saveAccount } from '../../src/account/account-store.ts';
+import type { Database } from '../../src/foundation/database/open-database.ts';
+import type { AccountId, PersonId, TemplateId } from '../../src/foundation/ids.ts';
+import { type Sender, saveSender } from '../../src/sender/sender-store.ts';
+import type { Integration } from '../../src/session/integration-store.ts';
+import { compileTemplate } from '../../src/template/compile-template.ts';
+import type { TemplateSource } from '../../src/template/template-source.ts';
+import { publishVersion, saveTemplate } from '../../src/template/template-store.ts';
+import { passwordFields, postToken, SessionWorld } from './session-world.ts';
+
+export interface ShopOptions {
+  readonly id?: string;
+  readonly addOns?: readonly string[];
+  readonly suspended?: boolean;
+}
+
+/** An account with everything that sending needs. */
+export interface Shop {
+  readonly id: AccountId;
+  readonly owner: { readonly id: PersonId; readonly email: string };
+  readonly integration: Integration;
+}
+
+/** A template as a test wants it: what it leaves out is a plain letter. */
+export interface ShopTemplate {
+  readonly id: string;
+  readonly sender?: string;
+  readonly freshnessSeconds?: number;
+  readonly source?: Partial<TemplateSource>;
+}
+
+/** Makes, or changes, the account itself. */
+export async function saveShop(database: Database, options: ShopOptions = {}): Promise<AccountId> {
+  const id = (options.id ?? '46100') as AccountId;
+  await saveAccount(database.kysely, {
+    id,
+    name: `Shop ${id}`,
+    addOns: new Set(options.addOns ?? ['transactional']),
+    suspended: options.suspended ?? false,
+    retentionDays: 90,
+  });
+  return id;
+}
+
+/**
+ * An account with an owner, an integration, the verified sender `orders@shop.test` (named `Demo Shop` or `Orders`), the
+ * unverified `new@shop.test`, and the published template `t-0001` that wants `Order Number`.
+ */
+export async function openShop(database: Database, options: ShopOptions = {}): Promise<Shop> {
+  const id = await saveShop(database, options);
+  const world = new SessionWorld(database, id);
+  const owner = await world.addPerson();
+  const integration = await world.addIntegration();
+  await addSender(database, id, 'orders@shop.test', { displayNames: ['Demo Shop', 'Orders'] });
+  await addSender(database, id, 'new@shop.test', { verified: false });
+  const shop = { id, owner, integration };
+  await publishTemplate(database, shop, { id: 't-0001', sender: 'orders@shop.test' });
+  return shop;
+}
+
+/** A sender that is verified unless it says otherwise. */
+export async function addSender(
+  database: Database,
+  accountId: AccountId,
+  address: string,
+  options: Partial<Omit<Sender, 'address'>> = {},
+): Promise<void> {
+  await saveSender(database.kysely, accountId, {
+    address,
+    displayNames: [],
+    verified: true,
+    ...options,
+  });
+}
+
+/** Publishes a version; resolves with its number. */
+export async function publishTemplate(
+  database: Database,
+  shop: Pick<Shop, 'id' | 'owner'>,
+  template: ShopTemplate,
+): Promise<number> {
+  const source: TemplateSource = {
+    subject: 'Your order {{Order Number}}',
+    previewText: 'Thank you, {{First Name}}',
+    html: '<p>Hello {{First Name}}, your order is {{Order Number}}.</p>',
+    fields: { 'First Name': { default: 'there' } },
+    ...template.source,
+  };
+  const { compiled, problems } = await compileTemplate(source);
+  if (compiled === null) throw new Error(JSON.stringify(problems));
+  const templateId = template.id as TemplateId;
+  const hash = createHash('sha256').update(JSON.stringify(source)).digest();
+  return database.kysely.transaction().execute(async (transaction) => {
+    await saveTemplate(transaction, {
+      accountId: shop.id,
+      id: templateId,
+      name: template.id,
+      createdBy: shop.owner.id,
+    });
+    return publishVersion(transaction, {
+      accountId: shop.id,
+      templateId,
+      contentHash: hash,
+      senderAddress: template.sender,
+      freshnessSeconds: template.freshnessSeconds ?? 900,
+      source,
+      compiled,
+    });
+  });
+}
+
+/** An access token of the shop's owner, by the password grant. */
+export async function getToken(
+  service: { readonly url: string },
+  shop: Pick<Shop, 'owner' | 'integration'>,
+): Promise<string> {
+  const answer = await postToken(service, passwordFields(shop.owner, shop.integration));
+  if (answer.status !== 200) throw new Error(`no token: ${answer.text}`);
+  return String(answer.body.access_token);
+}

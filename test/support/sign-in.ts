@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { password } from './session-world.ts';
+
+/** Signs a person of the session world in by the page, as a browser does. @returns the cookie */
+export async function signIn(service: { readonly url: string }, email: string): Promise<string> {
+  const page = await fetch(`${service.url}/sign-in`);
+  const visitor = cookieOf(page);
+  const csrf = /name="csrf" value="([^"]+)"/.exec(await page.text())?.[1] ?? '';
+  const answer = await fetch(`${service.url}/sign-in`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie: visitor, origin: service.url },
+    body: new URLSearchParams([
+      ['csrf', csrf],
+      ['email', email],
+      ['password', password],
+    ]),
+  });
+  assert.equal(answer.status, 303);
+  return cookieOf(answer);
+}
+
+function cookieOf(answer: Response): string {
+  return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+}

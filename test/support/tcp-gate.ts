@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { after } from 'node:test';
+
+/** Stands between a service and its database, so that a test can cut what flows there. */
+export interface TcpGate {
+  /** The database's address by way of the gate. */
+  readonly url: string;
+  /** Breaks every connection and refuses new ones. */
+  close(): void;
+  open(): void;
+  /**
+   * For connections with this application name: lets through what the client says, and breaks each at the next thing
+   * that the server answers.
+   */
+  cutAnswers(applicationName: string): void;
+  /** Keeps connections and lets nothing through in either direction. */
+  hold(): void;
+}
+
+type Mode = 'open' | 'closed' | 'cutting' | 'holding';
+
+interface Passage {
+  readonly client: Socket;
+  readonly server: Socket;
+  /** The first message of the client, which names its application. */
+  hello: string;
+}
+
+/** Opens a gate to the server of a database URL. */
+export async function openGate(databaseUrl: string): Promise<TcpGate> {
+  const target = new URL(databaseUrl);
+  const passages = new Set<Passage>();
+  let mode: Mode = 'open';
+  let cutName = '';
+  const end = (passage: Passage): void => {
+    passages.delete(passage);
+    passage.client.destroy();
+    passage.server.destroy();
+  };
+  const gate = createServer((client) => {
+    if (mode === 'closed') {
+      client.destroy();
+      return;
+    }
+    const server = connectTo(target);
+    const passage: Passage = { client, server, hello: '' };
+    passages.add(passage);
+    client.on('data', (chunk) => {
+      if (passage.hello === '') passage.hello = chunk.toString('latin1');
+      if (mode !== 'holding') server.write(chunk);
+    });
+    server.on('data', (chunk) => {
+      if (mode === 'cutting' && passage.hello.includes(`\0${cutName}\0`)) end(passage);
+      else if (mode !== 'holding') client.write(chunk);
+    });
+    for (const socket of [client, server])
+      socket.on('close', () => end(passage)).on('error', () => end(passage));
+  });
+  gate.listen(0, '127.0.0.1');
+  await once(gate, 'listening');
+  const dropAll = (): void => {
+    for (const passage of passages) end(passage);
+  };
+  after(() => {
+    dropAll();
+    gate.close();
+  });
+  const url = new URL(databaseUrl);
+  url.searchParams.delete('host');
+  url.hostname = '127.0.0.1';
+  url.port = String((gate.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    close() {
+      mode = 'closed';
+      dropAll();
+    },
+    open() {
+      if (mode === 'holding') dropAll();
+      mode = 'open';
+    },
+    cutAnswers(applicationName) {
+      cutName = applicationName;
+      mode = 'cutting';
+    },
+    hold() {
+      mode = 'holding';
+    },
+  };
+}
+
+/** A `host` parameter names the folder of a Unix socket. */
+function connectTo(target: URL): Socket {
+  const folder = target.searchParams.get('host');
+  const port = target.port === '' ? 5432 : Number(target.port);
+  return folder?.startsWith('/')
+    ? connect(`${folder}/.s.PGSQL.${port}`)
+    : connect({ host: target.hostname, port });
+}

@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto';
+import { after } from 'node:test';
+import { runStatement, withDatabase } from '../../scripts/scratch-database.ts';
+import { type Database, openDatabase } from '../../src/foundation/database/open-database.ts';
+
+function required(name: string): string {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`${name} is not set; run tests with: npm test -- FILE`);
+  return value;
+}
+
+export interface TestDatabase {
+  readonly url: string;
+  readonly database: Database;
+}
+
+/** A migrated database of its own for the test file, cloned from the run's template and dropped at the end. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const admin = required('TEST_POSTGRES_URL');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await runStatement(
+    admin,
+    `create database ${name} template ${required('TEST_TEMPLATE_DATABASE')}`,
+  );
+  const url = withDatabase(admin, name);
+  const database = openDatabase({ url });
+  after(async () => {
+    await database.close();
+    await runStatement(admin, `drop database if exists ${name} with (force)`);
+  });
+  return { url, database };
+}

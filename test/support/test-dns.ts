@@ -1,0 +1,140 @@
+import { createSocket } from 'node:dgram';
+import { createServer, type Server } from 'node:net';
+import { after } from 'node:test';
+import { type Answer, decode, encode, type Packet, streamEncode } from 'dns-packet';
+
+/** Records of a name, as zone files spell them; or how the server misbehaves when it is asked for the name. */
+export interface TestZone {
+  readonly A?: readonly string[];
+  readonly AAAA?: readonly string[];
+  readonly CNAME?: string;
+  readonly MX?: readonly (readonly [preference: number, exchange: string])[];
+  readonly TXT?: readonly string[];
+  readonly ttl?: number;
+  /** `silent` never answers, `garbage` answers nonsense, `servfail` and `refused` say so. */
+  readonly fault?: 'silent' | 'garbage' | 'servfail' | 'refused';
+}
+
+const authoritativeAnswer = 0x0400;
+const truncated = 0x0200;
+const rcodes = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 };
+const smallest = 1_200;
+
+/** A name server of the tests on the loopback, by datagram and by stream. Names that have no zone do not exist. */
+export class TestDns {
+  readonly zones = new Map<string, TestZone>();
+  /** Every question, `TYPE name`. */
+  readonly asked: string[] = [];
+  #port = 0;
+
+  /** `127.0.0.1:port`. */
+  get server(): string {
+    return `127.0.0.1:${this.#port}`;
+  }
+
+  set(name: string, zone: TestZone): this {
+    this.zones.set(name.toLowerCase(), zone);
+    return this;
+  }
+
+  delete(name: string): void {
+    this.zones.delete(name.toLowerCase());
+  }
+
+  async start(): Promise<this> {
+    const datagrams = createSocket('udp4');
+    datagrams.on('message', (bytes, peer) => {
+      const answer = this.#answer(bytes);
+      if (answer === undefined) return;
+      const whole = encode(answer);
+      const fits = whole.length <= smallest;
+      const cut: Packet = { ...answer, flags: (answer.flags ?? 0) | truncated, answers: [] };
+      datagrams.send(fits ? whole : encode(cut), peer.port, peer.address);
+    });
+    const streams = await this.#listen();
+    this.#port = (streams.address() as { port: number }).port;
+    await new Promise<void>((resolve) => datagrams.bind(this.#port, '127.0.0.1', resolve));
+    after(() => {
+      datagrams.close();
+      streams.close();
+    });
+    return this;
+  }
+
+  async #listen(): Promise<Server> {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', (bytes) => {
+        const answer = this.#answer(bytes.subarray(2));
+        if (answer !== undefined) socket.end(streamEncode(answer));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return server;
+  }
+
+  #answer(bytes: Buffer): Packet | undefined {
+    const query = decode(bytes);
+    const [question] = query.questions ?? [];
+    if (question === undefined) return undefined;
+    this.asked.push(`${question.type} ${question.name}`);
+    const zone = this.zones.get(question.name.toLowerCase());
+    if (zone?.fault === 'silent') return undefined;
+    const answers = zone === undefined ? [] : this.#records(question.name, question.type);
+    const rcode =
+      zone === undefined
+        ? rcodes.NXDOMAIN
+        : zone.fault === 'servfail'
+          ? rcodes.SERVFAIL
+          : zone.fault === 'refused'
+            ? rcodes.REFUSED
+            : rcodes.NOERROR;
+    return {
+      type: 'response',
+      id: zone?.fault === 'garbage' ? 0 : (query.id ?? 0),
+      flags: authoritativeAnswer | rcode,
+      questions: [question],
+      answers: zone?.fault === undefined ? answers : [],
+      authorities: [
+        {
+          type: 'SOA',
+          name: 'test',
+          ttl: 60,
+          data: { mname: 'ns.test', rname: 'root.test', serial: 1, minimum: 60 },
+        },
+      ],
+    };
+  }
+
+  #records(name: string, type: string): Answer[] {
+    const zone = this.zones.get(name.toLowerCase());
+    if (zone === undefined) return [];
+    const { ttl = 300 } = zone;
+    if (zone.CNAME !== undefined) {
+      const alias: Answer = { type: 'CNAME', name, ttl, data: zone.CNAME };
+      return type === 'CNAME' ? [alias] : [alias, ...this.#records(zone.CNAME, type)];
+    }
+    switch (type) {
+      case 'A':
+        return (zone.A ?? []).map((data) => ({ type: 'A', name, ttl, data }));
+      case 'AAAA':
+        return (zone.AAAA ?? []).map((data) => ({ type: 'AAAA', name, ttl, data }));
+      case 'MX':
+        return (zone.MX ?? []).map(([preference, exchange]) => ({
+          type: 'MX',
+          name,
+          ttl,
+          data: { preference, exchange },
+        }));
+      case 'TXT':
+        return (zone.TXT ?? []).map((text) => ({
+          type: 'TXT',
+          name,
+          ttl,
+          data: text.match(/.{1,255}/gs) ?? [''],
+        }));
+      default:
+        return [];
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import { after } from 'node:test';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import type { TestCertificate } from './test-certificates.ts';
+
+export interface ReceivedMail {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly source: string;
+  readonly encrypted: boolean;
+  readonly peer: string;
+  /** What the client said in EHLO. */
+  readonly greeting: string;
+}
+
+export interface TestMxOptions {
+  /** 127.0.0.2 and up, so that several servers share one port. */
+  readonly address: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly certificate?: TestCertificate | undefined;
+  /** Says STARTTLS and cannot do it. */
+  readonly brokenTls?: boolean;
+  /** A reply that refuses, or undefined. */
+  readonly onConnect?: () => string | undefined;
+  readonly onMail?: () => string | undefined;
+  readonly onRcpt?: (address: string) => string | undefined;
+  readonly onData?: () => string | undefined;
+  /** Resolves when the greeting may be said. */
+  readonly beforeGreeting?: () => Promise<void>;
+  /** Without SMTPUTF8. */
+  readonly ascii?: boolean;
+}
+
+/** A mail server of the tests. */
+export class TestMx {
+  readonly mails: ReceivedMail[] = [];
+  connections = 0;
+  readonly #server: SMTPServer;
+  readonly #options: TestMxOptions;
+  port = 0;
+
+  constructor(options: TestMxOptions) {
+    this.#options = options;
+    this.#server = new SMTPServer(this.#settings());
+    this.#server.on('error', () => undefined);
+  }
+
+  async start(): Promise<this> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(this.#options.port, this.#options.address, () => resolve());
+    });
+    this.port = (this.#server.server.address() as { port: number }).port;
+    after(() => this.stop());
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  #settings(): SMTPServerOptions {
+    const { certificate, ...options } = this.#options;
+    const noTls = certificate === undefined && options.brokenTls !== true;
+    return {
+      authOptional: true,
+      disabledCommands: ['AUTH', ...(noTls ? ['STARTTLS'] : [])],
+      hideSMTPUTF8: options.ascii === true,
+      disableReverseLookup: true,
+      closeTimeout: 100,
+      ...(certificate !== undefined && { key: certificate.key, cert: certificate.cert }),
+      ...(options.brokenTls === true && { minVersion: 'TLSv1.3', maxVersion: 'TLSv1.2' }),
+      onConnect: (_session, done) => {
+        this.connections += 1;
+        void (options.beforeGreeting?.() ?? Promise.resolve()).then(() =>
+          done(refusal(options.onConnect?.())),
+        );
+      },
+      onMailFrom: (_address, _session, done) => done(refusal(options.onMail?.())),
+      onRcptTo: ({ address }, _session, done) => done(refusal(options.onRcpt?.(address))),
+      onData: (stream, session, done) => {
+        const chunks: Buffer[] = [];
+        stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+        stream.on('end', () => {
+          const refused = refusal(options.onData?.());
+          const { mailFrom, rcptTo } = session.envelope;
+          if (refused === undefined)
+            this.mails.push({
+              from: mailFrom === false ? '' : mailFrom.address,
+              to: rcptTo.map(({ address }) => address),
+              source: Buffer.concat(chunks).toString('latin1'),
+              encrypted: session.secure,
+              peer: session.remoteAddress,
+              greeting: String(session.hostNameAppearsAs),
+            });
+          done(refused);
+        });
+      },
+    };
+  }
+}
+
+/** `550 5.1.1 text` as the error that the server library takes. */
+function refusal(reply: string | undefined): Error | undefined {
+  if (reply === undefined) return undefined;
+  return Object.assign(new Error(reply.slice(4)), { responseCode: Number(reply.slice(0, 3)) });
+}

@@ -1,0 +1,38 @@
+import { after } from 'node:test';
+import { ChangeListener } from '../../src/foundation/change-listener.ts';
+import { createLog } from '../../src/foundation/log.ts';
+import { createTestDatabase, type TestDatabase } from './test-database.ts';
+import { waitFor } from './wait-for.ts';
+
+/** A database with two listeners on it, as two nodes have them; started once `start` resolves. */
+export interface TwoNodes extends TestDatabase {
+  readonly first: ChangeListener;
+  readonly second: ChangeListener;
+  start(): Promise<void>;
+}
+
+/** Two nodes on one test database. Build their directories first, then `start`. */
+export async function createTwoNodes(): Promise<TwoNodes> {
+  const { url, database } = await createTestDatabase();
+  const log = createLog('silent');
+  const first = new ChangeListener(database.settings, log);
+  const second = new ChangeListener(database.settings, log);
+  after(async () => {
+    await first.close();
+    await second.close();
+  });
+  return {
+    url,
+    database,
+    first,
+    second,
+    async start() {
+      await first.start();
+      await second.start();
+      await waitFor('both listeners', () => first.trusted() && second.trusted());
+    },
+  };
+}
+
+/** How long a change may take to be seen on every node. */
+export const changeMilliseconds = 1_000;

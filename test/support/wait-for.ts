@@ -1,0 +1,17 @@
+/**
+ * Asks `probe` again and again until it answers something other than undefined or false.
+ * @param milliseconds how long at most; past it the wait fails and names `what`
+ */
+export async function waitFor<Value>(
+  what: string,
+  probe: () => Promise<Value | undefined | false> | Value | undefined | false,
+  milliseconds = 10_000,
+): Promise<Value> {
+  const deadline = Date.now() + milliseconds;
+  for (;;) {
+    const value = await probe();
+    if (value !== undefined && value !== false) return value;
+    if (Date.now() > deadline) throw new Error(`waited ${milliseconds} ms in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

@@ -1,0 +1,38 @@
+import { pino } from 'pino';
+import { createDelivery } from '../../src/delivery/deliver-message.ts';
+import { SmtpPool } from '../../src/delivery/smtp-pool.ts';
+import { inboxServer } from '../../src/delivery/smtp-server-settings.ts';
+import { systemClock } from '../../src/foundation/clock.ts';
+import { openDatabase } from '../../src/foundation/database/open-database.ts';
+import { ClaimStore } from '../../src/queue/claim-store.ts';
+import { CompleteStore } from '../../src/queue/complete-store.ts';
+import { LeaseStore } from '../../src/queue/lease-store.ts';
+import { Worker } from '../../src/queue/worker.ts';
+import { loadTemplate } from '../../src/rendering/load-template.ts';
+import { readCompiled } from '../../src/template/template-store.ts';
+
+/** A worker as a process of its own, for tests that kill it: `worker-process.ts DATABASE_URL SMTP_PORT LEASE_MS`. */
+const [url = '', port = '', lease = ''] = process.argv.slice(2);
+const leaseMilliseconds = Number(lease);
+const database = openDatabase({ url });
+const log = pino({ level: 'silent' });
+const worker = new Worker({
+  stores: {
+    claims: new ClaimStore(database, systemClock, leaseMilliseconds),
+    leases: new LeaseStore(database, systemClock, leaseMilliseconds),
+    outcomes: new CompleteStore(database, systemClock),
+  },
+  attempt: createDelivery({
+    findVersion: async (accountId, templateId, version) => {
+      const row = await readCompiled(database.kysely, accountId, templateId, version);
+      return row && loadTemplate(row.compiled);
+    },
+    transport: new SmtpPool(inboxServer(Number(port))),
+    staging: { redirect: undefined, allow: [] },
+    log,
+  }),
+  clock: systemClock,
+  log,
+  options: { leaseMilliseconds, pollMilliseconds: 100 },
+});
+worker.start();

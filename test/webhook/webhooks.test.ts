@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
+import { pino } from 'pino';
+import type { AccountId } from '../../src/foundation/ids.ts';
+import { readLog } from '../../src/webhook/delivery-store.ts';
+import {
+  addEndpoint,
+  changeEndpoint,
+  listEndpoints,
+  removeEndpoint,
+  rotateSecret,
+} from '../../src/webhook/endpoint-store.ts';
+import { createWebhooks } from '../../src/webhook/webhook-room.ts';
+import { FeedbackShop } from '../support/feedback-shop.ts';
+import { testKey } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const allowedNetworks = ['127.0.0.0/8'];
+const shop = await FeedbackShop.open({ WEBHOOK_NETWORKS: '127.0.0.0/8' });
+await shop.publish('note', '<p>Note</p>');
+const { kysely } = shop.database;
+const accountId = shop.shop.id;
+const webhooks = createWebhooks({
+  database: shop.database,
+  log: pino({ level: 'silent' }),
+  key: testKey,
+  allowedNetworks,
+});
+
+interface Received {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  readonly body: { type: string; data: Record<string, unknown> };
+}
+
+/** An endpoint that answers what it is told to. */
+class Receiver {
+  readonly received: Received[] = [];
+  status = 200;
+  readonly #server = createServer((request, response) => {
+    let text = '';
+    request.on('data', (chunk) => {
+      text += chunk;
+    });
+    request.on('end', () => {
+      this.received.push({
+        headers: request.headers as Record<string, string>,
+        text,
+        body: JSON.parse(text),
+      });
+      response
+        .writeHead(this.status, { location: `http://127.0.0.1:${this.port}/elsewhere` })
+        .end(`said ${this.status}`);
+    });
+  });
+
+  static async open(): Promise<Receiver> {
+    const receiver = new Receiver();
+    receiver.#server.listen(0, '127.0.0.1');
+    await once(receiver.#server, 'listening');
+    after(() => receiver.#server.close());
+    return receiver;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/hook`;
+  }
+
+  /** What came about one message. */
+  about(messageId: string): Received[] {
+    return this.received.filter(({ body }) => body.data.messageId === messageId);
+  }
+}
+
+/** As the specification of Standard Webhooks has a receiver do it. */
+function isSigned({ headers, text }: Received, secret: string): boolean {
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${text}`;
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  const wanted = `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;
+  return (headers['webhook-signature'] ?? '').split(' ').includes(wanted);
+}
+
+test('events arrive signed and in order, with all that a receiver needs', async () => {
+  const receiver = await Receiver.open();
+  const kinds = ['accepted', 'delivered'] as const;
+  const { id: endpointId, secret } = await addEndpoint(kysely, webhooks.box, accountId, {
+    url: receiver.url,
+    kinds,
+  });
+  const { id, mail } = await shop.send('note');
+  await waitFor('both events', () => receiver.about(id).length === 2);
+  const [accepted, delivered] = receiver.about(id);
+  assert.ok(accepted && delivered);
+  assert.deepEqual(
+    [accepted.body.type, delivered.body.type],
+    ['message.accepted', 'message.delivered'],
+  );
+  assert.equal(delivered.body.data.address, mail.envelopeTo[0]);
+  assert.equal(delivered.body.data.templateId, 'note');
+  assert.equal(delivered.body.data.recipient, 0);
+  assert.ok(!delivered.text.includes('transcript'));
+  for (const request of [accepted, delivered]) {
+    assert.ok(isSigned(request, secret));
+    assert.ok(!isSigned(request, `whsec_${Buffer.alloc(32).toString('base64')}`));
+    assert.ok(Math.abs(Number(request.headers['webhook-timestamp']) - Date.now() / 1_000) < 10);
+  }
+  assert.equal(delivered.headers['webhook-id'], delivered.body.data.eventId);
+  const log = await waitFor('the log', async () => {
+    const lines = await readLog(kysely, accountId, endpointId, { limit: 10 });
+    return lines.every(({ state }) => state === 'delivered') && lines;
+  });
+  assert.deepEqual(
+    log.map(({ kind, lastStatus, lastAnswer }) => [kind, lastStatus, lastAnswer]),
+    [
+      ['delivered', 200, 'said 200'],
+      ['accepted', 200, 'said 200'],
+    ],
+  );
+  assert.deepEqual(JSON.parse(log[0]?.lastRequest ?? ''), delivered.body);
+  await removeEndpoint(kysely, accountId, endpointId);
+});
+
+test('a rotated secret signs beside the old one', async () => {
+  const receiver = await Receiver.open();
+  const { id: endpointId, secret } = await addEndpoint(kysely, webhooks.box, accountId, {
+    url: receiver.url,
+    kinds: ['accepted'],
+  });
+  const fresh = await rotateSecret(kysely, webhooks.box, accountId, endpointId);
+  assert.ok(fresh);
+  const { id } = await shop.send('note');
+  await waitFor('the event', () => receiver.about(id).length === 1);
+  const [request] = receiver.about(id);
+  assert.ok(request && isSigned(request, secret) && isSigned(request, fresh));
+  const { rows } = await shop.database.pool.query(
+    'select secret from webhook_endpoint where id = $1',
+    [endpointId],
+  );
+  assert.ok(!rows[0].secret.toString('latin1').includes(fresh.slice(6)));
+  await removeEndpoint(kysely, accountId, endpointId);
+});
+
+test('an event that was not taken holds back what follows, and comes again with the same id', async () => {
+  const receiver = await Receiver.open();
+  receiver.status = 500;
+  const { id: endpointId } = await addEndpoint(kysely, webhooks.box, accountId, {
+    url: receiver.url,
+    kinds: ['accepted', 'delivered'],
+  });
+  const { id } = await shop.send('note');
+  await waitFor('a first try', () => receiver.about(id).length >= 1);
+  assert.ok(receiver.about(id).every(({ body }) => body.type === 'message.accepted'));
+  const [endpoint] = await waitFor('the trouble to show', async () => {
+    const found = await listEndpoints(kysely, accountId);
+    return found[0]?.failingSince !== null && found;
+  });
+  assert.equal(endpoint?.pausedAt, null);
+  receiver.status = 200;
+  await waitFor(
+    'both events',
+    () => receiver.about(id).some(({ body }) => body.type === 'message.delivered'),
+    20_000,
+  );
+  const tries = receiver.about(id).filter(({ body }) => body.type === 'message.accepted');
+  assert.ok(tries.length >= 2);
+  assert.equal(new Set(tries.map(({ headers }) => headers['webhook-id'])).size, 1);
+  await removeEndpoint(kysely, accountId, endpointId);
+});
+
+test('an endpoint that is gone is paused visibly; what waited goes out when it is resumed, and again when replayed', async () => {
+  const receiver = await Receiver.open();
+  receiver.status = 410;
+  const { id: endpointId } = await addEndpoint(kysely, webhooks.box, accountId, {
+    url: receiver.url,
+    kinds: ['delivered'],
+  });
+  const first = await shop.send('note');
+  const [paused] = await waitFor('the pause', async () => {
+    const found = await listEndpoints(kysely, accountId);
+    return found[0]?.pausedAt !== null && found;
+  });
+  assert.equal(paused?.pausedReason, 'it answered 410 Gone');
+  const second = await shop.send('note');
+  await waitFor(
+    'the second event to wait',
+    async () =>
+      (await readLog(kysely, accountId, endpointId, { state: 'pending', limit: 10 })).length === 2,
+  );
+  assert.equal(receiver.about(second.id).length, 0);
+  receiver.status = 204;
+  assert.equal(await webhooks.resume(accountId, endpointId), true);
+  await waitFor(
+    'both',
+    () => receiver.about(first.id).length === 2 && receiver.about(second.id).length === 1,
+  );
+  await waitFor(
+    'the log',
+    async () =>
+      (await readLog(kysely, accountId, endpointId, { state: 'pending', limit: 10 })).length === 0,
+  );
+  const span = { from: new Date(Date.now() - 60_000), until: new Date(Date.now() + 60_000) };
+  assert.equal(await webhooks.replay(accountId, endpointId, span), 2);
+  await waitFor('the replay', () => receiver.about(second.id).length === 2);
+  const eventId = String(receiver.about(second.id)[0]?.body.data.eventId);
+  await waitFor(
+    'the log',
+    async () =>
+      (await readLog(kysely, accountId, endpointId, { state: 'pending', limit: 10 })).length === 0,
+  );
+  assert.equal(await webhooks.replay(accountId, endpointId, { eventId }), 1);
+  await waitFor('one more', () => receiver.about(second.id).length === 3);
+  assert.equal(await webhooks.replay('other' as AccountId, endpointId, { eventId }), 0);
+  await removeEndpoint(kysely, accountId, endpointId);
+});
+
+test('a redirect is not followed', async () => {
+  const receiver = await Receiver.open();
+  receiver.status = 307;
+  const { id: endpointId } = await addEndpoint(kysely, webhooks.box, accountId, {
+    url: receiver.url,
+    kinds: ['accepted'],
+  });
+  const { id } = await shop.send('note');
+  const [line] = await waitFor('the answer', async () => {
+    const lines = await readLog(kysely, accountId, endpointId, { limit: 1 });
+    return lines[0]?.lastStatus === 307 && lines;
+  });
+  assert.equal(line?.state, 'pending');
+  assert.equal(receiver.about(id).length, 1);
+  await changeEndpoint(kysely, accountId, endpointId, { url: receiver.url, kinds: [] });
+  await removeEndpoint(kysely, accountId, endpointId);
+});
