@@ -100,7 +100,9 @@ test('messages: a filter stands in the address; a message that was sent shows it
   await sendTest(page, 'ann@people.test');
   await page.frameLocator('iframe').locator('body').waitFor();
   await visit.look('message-delivered');
+  const first = page.url();
   await page.getByRole('button', { name: 'Send again' }).click();
+  await page.waitForURL((url) => url.href !== first && /messages\/[\w-]{36}$/.test(url.href));
   await page.getByText('It was delivered').waitFor();
   await visit.open(`${shop.id}/messages`);
   await page.getByLabel('Recipient').fill('ann@');
