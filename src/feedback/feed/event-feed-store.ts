@@ -53,6 +53,8 @@ export async function waitForCursor(transaction: Kysely, name: string): Promise<
  * Everything below has ended. A snapshot knows of the whole server's transactions, and one of another database must not
  * hold this one up: so those that still run here are looked for. They are read after the snapshot, so what has ended in
  * between is seen by the statements that follow. Where another role's sessions cannot be seen, the snapshot alone counts.
+ * A session shows the lower 32 bits of its transaction's number: they belong to the epoch that brings it nearest to the
+ * snapshot, which it may have begun after.
  */
 const bound = sql`
   running as materialized (
@@ -65,8 +67,9 @@ const bound = sql`
   bound as materialized (
     select case when exists (select from running where hidden) then pg_snapshot_xmin(pg_current_snapshot())
       else (select least(newest.tx, min(
-          newest.tx - mod(newest.tx, 4294967296) + running.xid
-            - case when running.xid > mod(newest.tx, 4294967296) then 4294967296 else 0 end))::text::xid8
+          newest.tx - mod(newest.tx, 4294967296) + running.xid + case
+            when running.xid - mod(newest.tx, 4294967296) > 2147483648 then -4294967296
+            when mod(newest.tx, 4294967296) - running.xid > 2147483648 then 4294967296 else 0 end))::text::xid8
         from newest left join running on true group by newest.tx) end as tx)`;
 
 /**
