@@ -59,14 +59,14 @@ export class EventFeed {
   async catchUp(): Promise<void> {
     for (const { name } of this.#parts.followers)
       await ensureCursor(this.#parts.database.kysely, name);
-    while (await this.#pass()) if (this.#stop.signal.aborted) return;
+    while ((await this.#pass()) > 0) if (this.#stop.signal.aborted) return;
   }
 
   async #run(): Promise<void> {
     const { kysely } = this.#parts.database;
     let ready = false;
     while (!this.#stop.signal.aborted) {
-      let worked = false;
+      let rows = 0;
       try {
         if (!ready) {
           for (const { name } of this.#parts.followers) await ensureCursor(kysely, name);
@@ -74,47 +74,46 @@ export class EventFeed {
             this.#parts.log.warn('the database was restored; followers begin from here');
           ready = true;
         }
-        worked = await this.#pass();
+        rows = await this.#pass();
       } catch (error) {
         this.#parts.log.warn({ err: error }, 'events cannot be followed now; trying on');
       }
-      if (!worked)
+      // A small window costs as much as a full one: under load, followers take what comes in half a second together.
+      if (rows < mostRows)
         await delay(idleMilliseconds, undefined, { signal: this.#stop.signal }).catch(
           () => undefined,
         );
     }
   }
 
-  /** One window for each follower. @returns true where there was one */
-  async #pass(): Promise<boolean> {
+  /** One window for each follower. @returns the rows of the largest */
+  async #pass(): Promise<number> {
     const { database, followers } = this.#parts;
     const names = followers.map(({ name }) => name);
-    if (!(await anyBehind(database.kysely, names))) return false;
-    let worked = false;
+    if (!(await anyBehind(database.kysely, names))) return 0;
+    let most = 0;
     for (const follower of followers) {
-      if (this.#stop.signal.aborted) return false;
-      if (await this.#follow(follower)) worked = true;
+      if (this.#stop.signal.aborted) return 0;
+      most = Math.max(most, await this.#follow(follower));
     }
-    return worked;
+    return most;
   }
 
-  async #follow(follower: Follower): Promise<boolean> {
+  async #follow(follower: Follower): Promise<number> {
     const failed = this.#failures.get(follower.name);
-    if (failed !== undefined && failed.until > performance.now()) return false;
+    if (failed !== undefined && failed.until > performance.now()) return 0;
     try {
-      const worked = await this.#parts.database.kysely
-        .transaction()
-        .execute(async (transaction) => {
-          const from = await lockCursor(transaction, follower.name);
-          if (from === undefined) return false;
-          const window = await nextWindow(transaction, from, mostRows);
-          if (window === undefined) return false;
-          await follower.follow(transaction, window);
-          await moveCursor(transaction, follower.name, window.until);
-          return true;
-        });
+      const rows = await this.#parts.database.kysely.transaction().execute(async (transaction) => {
+        const from = await lockCursor(transaction, follower.name);
+        if (from === undefined) return 0;
+        const window = await nextWindow(transaction, from, mostRows);
+        if (window === undefined) return 0;
+        await follower.follow(transaction, window);
+        await moveCursor(transaction, follower.name, window.until);
+        return window.rows;
+      });
       this.#failures.delete(follower.name);
-      return worked;
+      return rows;
     } catch (error) {
       const count = (failed?.count ?? 0) + 1;
       const pause = Math.min(500 * 2 ** count, longestPause);
@@ -123,7 +122,7 @@ export class EventFeed {
         { err: error, follower: follower.name },
         'a follower failed; trying on',
       );
-      return false;
+      return 0;
     }
   }
 }
