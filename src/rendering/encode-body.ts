@@ -14,12 +14,13 @@ export function encodeBody(pieces: readonly BodyPiece[]): EncodedBody {
     if (typeof piece === 'string') writer.addText(piece);
     else writer.addEncoded(piece.quotedPrintable);
   }
+  const encoded = writer.finish();
   const base64Length = Math.ceil(writer.octets / 3) * 4 * (78 / 76);
-  if (writer.encoded.length > base64Length + 78) return encodeBase64(bodyText(pieces));
-  const ended = writer.encoded.endsWith('\r\n') && !writer.encoded.endsWith('=\r\n');
+  if (encoded.length > base64Length + 78) return encodeBase64(bodyText(pieces));
+  const ended = encoded.endsWith('\r\n') && !encoded.endsWith('=\r\n');
   return {
     encoding: 'quoted-printable',
-    content: ended || writer.encoded === '' ? writer.encoded : `${writer.encoded}\r\n`,
+    content: ended || encoded === '' ? encoded : `${encoded}\r\n`,
   };
 }
 

@@ -34,6 +34,8 @@ export interface EncodedText {
   readonly firstLine: number;
   /** Length of its last line, or -1 if it has no line break. */
   readonly lastLine: number;
+  /** White space at its end, which is not in `encoded`: what follows decides how it is written. */
+  readonly space: '' | ' ' | '\t';
   /** Octets before encoding. */
   readonly octets: number;
 }
@@ -42,23 +44,37 @@ export interface EncodedText {
 export function encodeText(text: string): EncodedText {
   const writer = new QuotedPrintableWriter();
   writer.addText(text);
-  const { encoded } = writer;
+  const { encoded, space, octets } = writer;
   const firstBreak = encoded.indexOf('\r\n');
-  if (firstBreak === -1) {
-    return { encoded, firstLine: encoded.length, lastLine: -1, octets: writer.octets };
-  }
+  if (firstBreak === -1) return { encoded, firstLine: encoded.length, lastLine: -1, space, octets };
   const lastLine = encoded.length - encoded.lastIndexOf('\r\n') - 2;
-  return { encoded, firstLine: firstBreak, lastLine, octets: writer.octets };
+  return { encoded, firstLine: firstBreak, lastLine, space, octets };
+}
+
+function spaceAtEnd(text: string): '' | ' ' | '\t' {
+  if (text.endsWith(' ')) return ' ';
+  return text.endsWith('\t') ? '\t' : '';
 }
 
 export class QuotedPrintableWriter {
+  /** What was added, but for `space`. */
   encoded = '';
+  /** White space that was added last and is not written yet: at the end of a line it has to be escaped (rule 3). */
+  space: '' | ' ' | '\t' = '';
   /** Octets before encoding. */
   octets = 0;
   #column = 0;
 
+  /** What was added, encoded; a line may end here. */
+  finish(): string {
+    this.#writeSpace(true);
+    return this.encoded;
+  }
+
   /** Adds text that was encoded before. */
-  addEncoded({ encoded, firstLine, lastLine, octets }: EncodedText): void {
+  addEncoded({ encoded, firstLine, lastLine, space, octets }: EncodedText): void {
+    if (encoded === '' && space === '') return;
+    this.#writeSpace(lastLine !== -1 && firstLine === 0);
     // A first line that is closed by a soft break may be full; an open one has to leave room for one.
     if (
       this.#column > 0 &&
@@ -69,28 +85,35 @@ export class QuotedPrintableWriter {
     this.encoded += encoded;
     this.octets += octets;
     this.#column = lastLine === -1 ? this.#column + firstLine : lastLine;
+    this.space = space;
   }
 
-  /** Adds text whose line breaks are line feeds. White space at its end is escaped, as a line may end there. */
+  /** Adds text whose line breaks are line feeds. */
   addText(text: string): void {
     if (text === '') return;
+    this.#writeSpace(text.charCodeAt(0) === LF);
+    const space = spaceAtEnd(text);
+    this.octets += space.length;
+    this.#addUnspaced(space === '' ? text : text.slice(0, -1));
+    this.space = space;
+  }
+
+  #addUnspaced(text: string): void {
     if (LITERAL.test(text)) this.#addLiteral(text);
     else this.#addOctets(Buffer.from(text, 'utf8'));
   }
 
   #addLiteral(text: string): void {
     this.octets += text.length;
-    const bare = text.endsWith(' ') ? text.slice(0, -1) : text;
     let from = 0;
-    while (bare.length - from > MAX_BEFORE_BREAK - this.#column) {
+    while (text.length - from > MAX_BEFORE_BREAK - this.#column) {
       const room = MAX_BEFORE_BREAK - this.#column;
-      this.encoded += bare.slice(from, from + room);
+      this.encoded += text.slice(from, from + room);
       from += room;
       this.#softBreak();
     }
-    this.encoded += bare.slice(from);
-    this.#column += bare.length - from;
-    if (bare.length < text.length) this.#addUnit('=20');
+    this.encoded += text.slice(from);
+    this.#column += text.length - from;
   }
 
   #addOctets(octets: Uint8Array): void {
@@ -103,7 +126,7 @@ export class QuotedPrintableWriter {
         this.#column = 0;
         continue;
       }
-      const lineEnds = at + 1 === end || octets[at + 1] === LF;
+      const lineEnds = octets[at + 1] === LF;
       const table = lineEnds && (octet === SPACE || octet === TAB) ? ESCAPED : WRITTEN;
       this.#addUnit(table[octet] ?? '');
     }
@@ -113,6 +136,15 @@ export class QuotedPrintableWriter {
     if (this.#column + unit.length > MAX_BEFORE_BREAK) this.#softBreak();
     this.encoded += unit;
     this.#column += unit.length;
+  }
+
+  /** @param lineEnds a line break follows, or nothing */
+  #writeSpace(lineEnds: boolean): void {
+    const space = this.space;
+    if (space === '') return;
+    this.space = '';
+    if (lineEnds) this.#addUnit(space === ' ' ? '=20' : '=09');
+    else this.#addUnit(space);
   }
 
   #softBreak(): void {

@@ -28,13 +28,21 @@ function decode(encoded: string): string {
   return Buffer.from(octets, 'latin1').toString('utf8');
 }
 
-function write(pieces: readonly { text: string; fixed: boolean }[]): QuotedPrintableWriter {
+function write(pieces: readonly { text: string; fixed: boolean }[]): {
+  encoded: string;
+  octets: number;
+} {
   const writer = new QuotedPrintableWriter();
   for (const { text, fixed } of pieces) {
     if (fixed) writer.addEncoded(encodeText(text));
     else writer.addText(text);
   }
-  return writer;
+  return { encoded: writer.finish(), octets: writer.octets };
+}
+
+/** Text that stands alone, as a static piece of a template. */
+function encodeAlone(text: string): string {
+  return write([{ text, fixed: true }]).encoded;
 }
 
 const text = hostileText(4).map((value) => value.replace(/\r\n?/g, '\n'));
@@ -45,7 +53,8 @@ const long = fc
 test('text is encoded with lines of at most 76 characters and reads back the same', () => {
   fc.assert(
     fc.property(fc.oneof(text, long), (value) => {
-      assert.equal(decode(encodeText(value).encoded), value);
+      assert.equal(decode(encodeAlone(value)), value);
+      assert.equal(write([{ text: value, fixed: false }]).encoded, encodeAlone(value));
     }),
     { numRuns: 2000 },
   );
@@ -93,16 +102,37 @@ test('white space at the end of a line is written so that no server can strip it
   const cases: [string, string][] = [
     ['a \nb', 'a=20\r\nb'],
     ['a\t\n', 'a=09\r\n'],
+    ['a ', 'a=20'],
+    ['a  \n', 'a =20\r\n'],
     ['a b', 'a b'],
     ['a=b', 'a=3Db'],
     ['é\n', '=C3=A9\r\n'],
     ['\u0000\u007f', '=00=7F'],
   ];
-  for (const [plain, encoded] of cases) assert.equal(encodeText(plain).encoded, encoded);
+  for (const [plain, encoded] of cases) assert.equal(encodeAlone(plain), encoded);
+});
+
+test('a space at a seam is escaped only where a line ends behind it', () => {
+  for (const fixed of [true, false]) {
+    const seam = (...texts: string[]): string =>
+      write(texts.map((text, place) => ({ text, fixed: (place % 2 === 0) === fixed }))).encoded;
+    assert.equal(seam('Hello ', 'Anna', ', your order\t', 'is'), 'Hello Anna, your order\tis');
+    assert.equal(seam('Hello ', ' ', 'Anna'), 'Hello  Anna');
+    assert.equal(seam('Hello ', '\nAnna'), 'Hello=20\r\nAnna');
+    assert.equal(seam('Hello ', ' ', '\nAnna'), 'Hello =20\r\nAnna');
+    assert.equal(seam('Hello', ' '), 'Hello=20');
+    assert.equal(seam('Hello ', '', 'é'), 'Hello =C3=A9');
+    assert.equal(
+      seam(`${'x'.repeat(74)} `, 'y'.repeat(75)),
+      `${'x'.repeat(74)} =\r\n${'y'.repeat(75)}`,
+    );
+  }
 });
 
 test('the facts about an encoded piece are those of its text', () => {
   const piece: EncodedText = encodeText('ab\ncdé');
   assert.deepEqual([piece.firstLine, piece.lastLine, piece.octets], [2, 8, 7]);
   assert.equal(encodeText('ab').lastLine, -1);
+  const spaced = encodeText('ab ');
+  assert.deepEqual([spaced.encoded, spaced.space, spaced.octets], ['ab', ' ', 3]);
 });
