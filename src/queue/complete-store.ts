@@ -31,7 +31,7 @@ export class CompleteStore {
         values: [
           this.#clock.offset,
           JSON.stringify(completions.map(itemOf)),
-          JSON.stringify(completions.flatMap(eventsOf)),
+          `[${completions.flatMap(eventsOf).join(',')}]`,
         ],
       });
     const { rows } = await run().catch((error: unknown) => {
@@ -98,32 +98,36 @@ function itemOf(completion: Completion, place: number): Record<string, unknown> 
     due_in: completion.dueIn ?? null,
     pending: completion.pending,
     held: completion.held,
-    reason: completion.reason === null ? null : storable(completion.reason.slice(0, 1_000)),
+    reason:
+      completion.reason === null
+        ? null
+        : completion.reason.slice(0, 1_000).toWellFormed().replaceAll('\0', ''),
     content: completion.content,
   };
 }
 
-function eventsOf(completion: Completion, place: number): Record<string, unknown>[] {
-  return completion.events.map((event) => ({
-    place,
-    id: newId(),
-    kind: event.kind,
-    recipient: event.recipient,
-    detail: fittingDetail(event),
-  }));
+/** The events as rows in JSON, ready to be put into a list. */
+function eventsOf(completion: Completion, place: number): string[] {
+  return completion.events.map((event) => {
+    const row = { place, id: newId(), kind: event.kind, recipient: event.recipient };
+    return `${JSON.stringify(row).slice(0, -1)},"detail":${fittingDetail(event)}}`;
+  });
 }
 
-/** No reply, however long, may keep an outcome from being written. */
-function fittingDetail(event: EventDraft): unknown {
-  const { transcript, ...rest } = event.detail;
-  for (const detail of [event.detail, { ...rest, transcript: undefined }]) {
-    const text = JSON.stringify(detail);
-    if (text.length <= longestDetail) return JSON.parse(storable(text));
-  }
-  return { reason: storable(String(event.detail.reason ?? '').slice(0, 1_000)) };
+/** The detail in JSON. No reply, however long, may keep an outcome from being written. */
+function fittingDetail(event: EventDraft): string {
+  const text = JSON.stringify(event.detail);
+  if (text.length <= longestDetail) return storable(text);
+  const { transcript: _, ...rest } = event.detail;
+  const short = JSON.stringify(rest);
+  if (short.length <= longestDetail) return storable(short);
+  return storable(JSON.stringify({ reason: String(event.detail.reason ?? '').slice(0, 1_000) }));
 }
 
-/** PostgreSQL's text has no NUL, and its JSON no unpaired surrogates. */
-function storable(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '').replaceAll('\\u0000', '');
+/** What `JSON.stringify` escapes and PostgreSQL's JSON cannot hold: NUL and unpaired surrogates. */
+const unstorable = /(?<=(?<!\\)(?:\\\\)*)\\u(?:(0000)|d[89a-f][0-9a-f]{2})/g;
+
+function storable(json: string): string {
+  if (!json.includes('\\u')) return json;
+  return json.replace(unstorable, (_, nul?: string) => (nul === undefined ? '\ufffd' : ''));
 }

@@ -278,7 +278,7 @@ test('an outcome with a reply of any length and content is written', async () =>
   const stores = world.stores(lease);
   const id = await world.accept();
   const message = await claimOne(stores, id);
-  const nasty = `\0\ud800 ${'x'.repeat(200_000)}`;
+  const nasty = `\0\ud800 \\u0000 \\\\u0000 \\\0 ${'x'.repeat(200_000)}`;
   const completion = settleAttempt(
     message,
     {
@@ -296,4 +296,16 @@ test('an outcome with a reply of any length and content is written', async () =>
   );
   assert.deepEqual(await stores.outcomes.complete([completion]), [true]);
   assert.equal(await world.state(id), 'deferred');
+});
+
+test('what looks like an escape in a reply is written as it is', async () => {
+  const stores = world.stores(lease);
+  const id = await world.accept();
+  const message = await claimOne(stores, id);
+  const reply = '550 \\u0000 \\\\u0000 \\ud800 \u0000\ud800\u0007😀\\';
+  const results = [{ recipient: 0, outcome: 'bounced' as const, reason: reply, detail: { reply } }];
+  const completion = settleAttempt(message, { results, notes: [] }, 0);
+  assert.deepEqual(await stores.outcomes.complete([completion]), [true]);
+  const [event] = await world.events(id);
+  assert.equal(event?.detail.reply, '550 \\u0000 \\\\u0000 \\ud800 \ufffd\u0007😀\\');
 });
