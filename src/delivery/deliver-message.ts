@@ -2,6 +2,7 @@ import { domainOf, type EmailAddress } from '../foundation/email-address.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import { simulatedOutcome } from '../foundation/simulated-address.ts';
+import { TurnQueue } from '../foundation/turn-queue.ts';
 import type {
   Attempt,
   AttemptReport,
@@ -10,11 +11,16 @@ import type {
   Note,
   RecipientResult,
 } from '../queue/attempt.ts';
-import type { ComposedMessage } from '../rendering/compose-mime.ts';
 import { type DeliverableContent, eraseValues, readContent } from './deliverable-content.ts';
 import { judgeTransaction } from './judge-transaction.ts';
 import { maskAddresses, maskDeep } from './mask-addresses.ts';
-import { type DressMail, type FindVersion, prepareMail, redirectHeader } from './prepare-mail.ts';
+import {
+  type DressMail,
+  type FindVersion,
+  type PreparedMail,
+  prepareMail,
+  redirectHeader,
+} from './prepare-mail.ts';
 import { type Route, routeRecipients, type StagingRules } from './route-recipients.ts';
 import type {
   Admission,
@@ -53,6 +59,8 @@ export type FindIdentity = (
 
 /** Makes the function that sends one claimed message: render, route, one SMTP transaction, a result for each recipient. */
 export function createDelivery(parts: DeliveryParts): Attempt {
+  // Many messages are claimed at once; rendered and signed at once, they would keep the connections waiting.
+  const turns = new TurnQueue();
   return async (message, lease) => {
     const content = readContent(message.content);
     if (content === undefined) return forAll(message, 'canceled', 'its content is no longer kept');
@@ -66,9 +74,17 @@ export function createDelivery(parts: DeliveryParts): Attempt {
     const secret = template.compiled.fields.filter((field) => field.secret).map(({ name }) => name);
     const made = parts.dress?.(message, content, template);
     const dressing = made instanceof Promise ? await made : made;
-    const report = await deliver(parts, message, lease, content, () =>
-      prepareMail(message, content, template, parts.staging.redirect !== undefined, dressing),
-    );
+    const prepare = async () => {
+      await turns.next(message.accountId);
+      return prepareMail(
+        message,
+        content,
+        template,
+        parts.staging.redirect !== undefined,
+        dressing,
+      );
+    };
+    const report = await deliver(parts, message, lease, content, prepare);
     return report && { ...report, erasedContent: eraseValues(message.content, secret) };
   };
 }
@@ -78,7 +94,7 @@ async function deliver(
   message: ClaimedMessage,
   lease: Lease,
   content: DeliverableContent,
-  prepare: () => { readonly mail: ComposedMessage; readonly notes: readonly Note[] },
+  prepare: () => Promise<PreparedMail>,
 ): Promise<AttemptReport | undefined> {
   if (message.canceled) return forAll(message, 'canceled', 'canceled by hand');
   if (message.expired) return forAll(message, 'expired', whyExpired(message));
@@ -98,10 +114,10 @@ async function deliver(
     pool: identity?.pool,
   });
   if (admission.permits.length === 0) return postpone(message, admission, untried, route);
-  let prepared: ReturnType<typeof prepare>;
+  let prepared: PreparedMail;
   let raw: Buffer;
   try {
-    prepared = prepare();
+    prepared = await prepare();
     raw = identity?.sign(prepared.mail.raw, message.acceptedAt) ?? prepared.mail.raw;
   } catch (error) {
     for (const permit of admission.permits) permit.cancel();
@@ -114,7 +130,7 @@ async function deliver(
   for (const [place, permit] of admission.permits.entries()) {
     const [first = 0] = permit.to.flatMap((address) => route.envelope.get(address) ?? []);
     const from = identity?.returnPath(message.messageId, first) ?? content.from.address;
-    const mail = { from, to: permit.to, raw, needsSmtpUtf8 };
+    const mail = { from, to: permit.to, raw, needsSmtpUtf8, group: message.accountId };
     const result = await permit.send(mail, lease.markDot, lease.stopping);
     const over = result.end.kind === 'lost' || result.end.kind === 'stopped';
     if (over) for (const rest of admission.permits.slice(place + 1)) rest.cancel();

@@ -3,6 +3,7 @@
  * data, so that erasing the row erases the person.
  */
 export function maskAddresses(text: string, recipients: readonly string[]): string {
+  if (!text.includes('@')) return text;
   let masked = text;
   recipients.forEach((address, recipient) => {
     const name = recipient === 0 ? '<to>' : `<cc ${recipient}>`;

@@ -28,6 +28,11 @@ export type DressMail = (
   template: LoadedTemplate,
 ) => Promise<MailDressing> | MailDressing;
 
+export interface PreparedMail {
+  readonly mail: ComposedMessage;
+  readonly notes: readonly Note[];
+}
+
 /** Header that names the recipients of a message that DELIVERY_REDIRECT sends elsewhere. */
 export const redirectHeader = 'X-Signalpost-Original-To';
 
@@ -38,7 +43,7 @@ export function prepareMail(
   template: LoadedTemplate,
   redirected: boolean,
   dressing: MailDressing = {},
-): { readonly mail: ComposedMessage; readonly notes: readonly Note[] } {
+): PreparedMail {
   const rendered = renderMessage(template, {
     values: { ...content.values, ...dressing.values },
     rewriteLink: dressing.rewriteLink,

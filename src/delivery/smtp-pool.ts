@@ -1,3 +1,4 @@
+import { FairLine } from '../foundation/fair-line.ts';
 import type { SmtpServerSettings } from './smtp-server-settings.ts';
 import {
   NoSession,
@@ -33,7 +34,7 @@ export class SmtpPool implements Transport {
   readonly #timeouts: SmtpTimeouts;
   readonly #sessions = new Set<SmtpSession>();
   readonly #idle = new Map<SmtpSession, NodeJS.Timeout>();
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new FairLine<Waiting>();
   #opening = 0;
   #fault: { readonly error: NoSession; readonly until: number } | undefined;
 
@@ -55,7 +56,7 @@ export class SmtpPool implements Transport {
     for (;;) {
       let session: SmtpSession;
       try {
-        const found = await this.#acquire(stopping);
+        const found = await this.#acquire(mail.group ?? '', stopping);
         if (found === undefined) return this.#result({ kind: 'stopped' });
         session = found;
       } catch (error) {
@@ -89,7 +90,7 @@ export class SmtpPool implements Transport {
   }
 
   /** An open session, or a place to open one; undefined where the service stops first. */
-  async #acquire(stopping: AbortSignal): Promise<SmtpSession | undefined> {
+  async #acquire(group: string, stopping: AbortSignal): Promise<SmtpSession | undefined> {
     if (stopping.aborted) return undefined;
     const [idle] = this.#idle.keys();
     if (idle !== undefined) {
@@ -98,27 +99,29 @@ export class SmtpPool implements Transport {
       return idle;
     }
     if (this.#sessions.size + this.#opening < this.#server.connections) return this.#open();
-    const turn = await this.#wait(stopping);
+    const turn = await this.#wait(group, stopping);
     if (turn === undefined) return undefined;
     if (turn instanceof NoSession) throw turn;
     return turn === 'open' ? this.#open() : turn;
   }
 
-  #wait(stopping: AbortSignal): Promise<SmtpSession | 'open' | NoSession | undefined> {
+  #wait(
+    group: string,
+    stopping: AbortSignal,
+  ): Promise<SmtpSession | 'open' | NoSession | undefined> {
     return new Promise((resolve) => {
       const leave = (): void => {
-        this.#waiting.delete(waiting);
+        this.#waiting.delete(group, waiting);
         resolve(undefined);
       };
       const waiting: Waiting = {
         take: (turn) => {
-          this.#waiting.delete(waiting);
           stopping.removeEventListener('abort', leave);
           resolve(turn);
         },
       };
       stopping.addEventListener('abort', leave, { once: true });
-      this.#waiting.add(waiting);
+      this.#waiting.add(group, waiting);
     });
   }
 
@@ -154,7 +157,7 @@ export class SmtpPool implements Transport {
       return;
     }
     session.onEnd(() => this.#forget(session));
-    const [waiting] = this.#waiting;
+    const waiting = this.#waiting.next();
     if (waiting !== undefined) waiting.take(session);
     else this.#rest(session);
   }
@@ -172,12 +175,11 @@ export class SmtpPool implements Transport {
     clearTimeout(this.#idle.get(session));
     this.#idle.delete(session);
     if (!this.#sessions.delete(session)) return;
-    const [waiting] = this.#waiting;
-    if (waiting !== undefined) waiting.take('open');
+    this.#waiting.next()?.take('open');
   }
 
   #refuse(error: NoSession): void {
-    for (const waiting of [...this.#waiting]) waiting.take(error);
+    for (let left = this.#waiting.size; left > 0; left -= 1) this.#waiting.next()?.take(error);
   }
 }
 

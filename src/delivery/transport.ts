@@ -8,6 +8,8 @@ export interface OutgoingMail {
   /** With CRLF line ends, not dot-stuffed. */
   readonly raw: Buffer;
   readonly needsSmtpUtf8: boolean;
+  /** Where connections are scarce, groups take turns. */
+  readonly group?: string;
 }
 
 /** How far a dialogue had come. */

@@ -8,6 +8,8 @@ export interface GroupCommitOptions<Item> {
   readonly concurrency: number;
   /** Items that may wait; one more is refused by `add` returning undefined. */
   readonly waiting: number;
+  /** Lets a group grow while the process has other work; without it a group goes out after the turn that began it. */
+  readonly gather?: Gathering;
   /** Limits by weight beside those by number, such as bytes. */
   readonly weight?: {
     readonly of: (item: Item) => number;
@@ -16,6 +18,16 @@ export interface GroupCommitOptions<Item> {
     /** Most that may wait. */
     readonly waiting: number;
   };
+}
+
+/**
+ * A group goes out once so many turns of the event loop in a row have brought it nothing new. Turns of a process that has
+ * other work are long, so that much comes together; those of an idle one take some microseconds.
+ */
+export interface Gathering {
+  readonly quietTurns: number;
+  /** Never longer than this, however much comes. */
+  readonly milliseconds: number;
 }
 
 interface Waiting<Item, Answer> {
@@ -81,10 +93,24 @@ export class GroupCommit<Item, Answer> {
   #schedule(): void {
     if (this.#scheduled || this.#running >= this.#options.concurrency) return;
     this.#scheduled = true;
+    const { gather } = this.#options;
+    if (gather === undefined) setImmediate(() => this.#start());
+    else this.#gather(gather, performance.now() + gather.milliseconds, 0, this.#waiting.length);
+  }
+
+  #start(): void {
+    this.#scheduled = false;
+    while (this.#running < this.#options.concurrency && this.#waiting.length > 0) void this.#run();
+  }
+
+  /** Looks once a turn whether something came since. */
+  #gather(gather: Gathering, until: number, quiet: number, before: number): void {
     setImmediate(() => {
-      this.#scheduled = false;
-      while (this.#running < this.#options.concurrency && this.#waiting.length > 0)
-        void this.#run();
+      const count = this.#waiting.length;
+      const nowQuiet = count === before ? quiet + 1 : 0;
+      const enough = nowQuiet >= gather.quietTurns || count >= this.#options.most;
+      if (enough || performance.now() >= until) this.#start();
+      else this.#gather(gather, until, nowQuiet, count);
     });
   }
 

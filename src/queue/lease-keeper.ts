@@ -23,8 +23,10 @@ export class LeaseKeeper {
     this.#every = leaseMilliseconds / 3;
     this.#dots = new GroupCommit((messages) => leases.markDots(messages), {
       most: 200,
-      concurrency: 2,
+      // One at a time, so that what comes meanwhile makes the next one large: a statement costs more than its rows.
+      concurrency: 1,
       waiting: Number.POSITIVE_INFINITY,
+      gather: { quietTurns: 3, milliseconds: 5 },
     });
   }
 

@@ -27,8 +27,9 @@ export class OutcomeWriter {
     this.#log = log;
     this.#group = new GroupCommit((completions) => this.#write(completions), {
       most: 200,
-      concurrency: 2,
+      concurrency: 1,
       waiting: Number.POSITIVE_INFINITY,
+      gather: { quietTurns: 3, milliseconds: 5 },
     });
   }
 

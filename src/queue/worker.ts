@@ -52,6 +52,8 @@ export interface WorkerParts {
 const longestBackoff = 5_000;
 /** No account may have more than this part of the slots, so that a slow flood leaves room for the others. */
 const largestShare = 0.75;
+/** An account that has so many under way gets more only once there is room for so many: a claim costs more than its rows. */
+const smallestRefill = 32;
 
 /**
  * The loop that sends what is due: accounts take turns, each claim is one short statement, each message then goes its
@@ -146,7 +148,8 @@ export class Worker {
 
   async #claim(accountId: AccountId, free: number): Promise<void> {
     const most = this.#quota(accountId, free);
-    if (most <= 0) {
+    const refill = Math.min(smallestRefill, Math.ceil(this.#most / 2));
+    if (most <= 0 || (most < refill && this.#under(accountId) >= refill)) {
       this.#full.add(accountId);
       return;
     }
@@ -163,14 +166,23 @@ export class Worker {
 
   #quota(accountId: AccountId, free: number): number {
     const turn = Math.ceil(free / (this.#ring.size + 1));
-    const share = Math.max(1, Math.floor(this.#options.slots * largestShare));
-    const room = Math.min(turn, share - (this.#share.get(accountId) ?? 0));
+    const room = Math.min(turn, this.#most - this.#under(accountId));
     return room <= 0 ? 0 : claimSize(room);
+  }
+
+  /** Most messages of one account under way. */
+  get #most(): number {
+    return Math.max(1, Math.floor(this.#options.slots * largestShare));
+  }
+
+  /** Messages of an account under way. */
+  #under(accountId: AccountId): number {
+    return this.#share.get(accountId) ?? 0;
   }
 
   #begin(message: ClaimedMessage): void {
     const { accountId } = message;
-    this.#share.set(accountId, (this.#share.get(accountId) ?? 0) + 1);
+    this.#share.set(accountId, this.#under(accountId) + 1);
     this.#keeper.hold(message);
     const done = this.#send(message).finally(() => {
       this.#keeper.drop(message);

@@ -28,12 +28,11 @@ export function splitMessage(mime: Buffer): MessageParts {
 export function relaxField(raw: string): string {
   const colon = raw.indexOf(':');
   const name = raw.slice(0, colon).trim().toLowerCase();
-  const value = raw
-    .slice(colon + 1)
-    .replace(/\r\n/g, '')
-    .replace(/[ \t]+/g, ' ')
-    .trim();
-  return `${name}:${value}`;
+  const value = raw.slice(colon + 1);
+  // Most fields are so already, but for the space after the colon.
+  const plain = !value.includes('\r') && !value.includes('\t') && !value.includes('  ');
+  const relaxed = plain ? value : value.replace(/\r\n/g, '').replace(/[ \t]+/g, ' ');
+  return `${name}:${relaxed.trim()}`;
 }
 
 /**

@@ -48,14 +48,42 @@ export function signMessage(
   if (keys.length === 0) return mime;
   const { fields, body } = splitMessage(mime);
   const bodyHash = hash('sha256', relaxBody(body), 'base64');
-  const names = namesToSign(fields);
-  const signed = signedFields(fields, names);
+  const { order, names } = planFor(fields);
+  let signed = '';
+  for (const place of order) {
+    const field = fields[place];
+    if (field !== undefined) signed += `${relaxField(field.raw)}\r\n`;
+  }
   const signatures = keys.map((key) => {
     const field = unsignedField(key, names, bodyHash, options.signedAt);
     const data = Buffer.from(signed + relaxField(field), 'latin1');
     return `${field}${fold(signatureOf(key, data))}\r\n`;
   });
   return Buffer.concat([Buffer.from(signatures.join(''), 'latin1'), mime]);
+}
+
+/** What only the names of a message's header fields decide. */
+interface SigningPlan {
+  /** Places of the signed fields, in the order in which they are signed. */
+  readonly order: readonly number[];
+  /** The `h=` tag's value, folded. */
+  readonly names: string;
+}
+
+/** Messages of one kind have the same fields: their plan is made once. */
+const plans = new Map<string, SigningPlan>();
+const mostPlans = 1_000;
+
+function planFor(fields: readonly HeaderField[]): SigningPlan {
+  let key = '';
+  for (const { name } of fields) key += `${name}:`;
+  const known = plans.get(key);
+  if (known !== undefined) return known;
+  const names = namesToSign(fields);
+  const plan = { order: signingOrder(fields, names), names: foldNames(names) };
+  if (plans.size >= mostPlans) plans.clear();
+  plans.set(key, plan);
+  return plan;
 }
 
 function namesToSign(fields: readonly HeaderField[]): string[] {
@@ -69,29 +97,21 @@ function namesToSign(fields: readonly HeaderField[]): string[] {
 }
 
 /** RFC 6376 section 5.4.2: several fields of one name are taken from the bottom up; a missing one counts as nothing. */
-function signedFields(fields: readonly HeaderField[], names: readonly string[]): string {
-  const left = new Map<string, string[]>();
-  for (const { name, raw } of fields) left.set(name, [...(left.get(name) ?? []), raw]);
-  let text = '';
-  for (const name of names) {
-    const raw = left.get(name.toLowerCase())?.pop();
-    if (raw !== undefined) text += `${relaxField(raw)}\r\n`;
-  }
-  return text;
+function signingOrder(fields: readonly HeaderField[], names: readonly string[]): number[] {
+  const left = new Map<string, number[]>();
+  fields.forEach(({ name }, place) => {
+    left.set(name, [...(left.get(name) ?? []), place]);
+  });
+  return names.flatMap((name) => left.get(name.toLowerCase())?.pop() ?? []);
 }
 
 /** The DKIM-Signature field with an empty `b=`, which stands last, so that the signature only has to follow. */
-function unsignedField(
-  key: DkimKey,
-  names: readonly string[],
-  bodyHash: string,
-  signedAt: Date,
-): string {
+function unsignedField(key: DkimKey, names: string, bodyHash: string, signedAt: Date): string {
   return [
     `DKIM-Signature: v=1; a=${key.algorithm}; c=relaxed/relaxed;`,
     ` d=${key.domain}; s=${key.selector};`,
     ` t=${Math.floor(signedAt.getTime() / 1_000)};`,
-    ` h=${foldNames(names)};`,
+    ` h=${names};`,
     ` bh=${bodyHash};`,
     ' b=',
   ].join('\r\n');

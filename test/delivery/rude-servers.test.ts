@@ -197,6 +197,19 @@ test('connections are reused, bounded in number, and renewed after so many messa
   pool.drop();
 });
 
+test('groups take turns at a connection that several wait for', async () => {
+  const server = await startRudeServer({});
+  const pool = new SmtpPool({ ...inboxServer(server.port), connections: 1 }, { timeouts });
+  const order: string[] = [];
+  const send = async (group: string): Promise<void> => {
+    await pool.send({ ...mail(), group }, granted, never);
+    order.push(group);
+  };
+  await Promise.all(['flood', 'flood', 'flood', 'flood', 'single'].map(send));
+  assert.deepEqual(order, ['flood', 'flood', 'single', 'flood', 'flood']);
+  pool.drop();
+});
+
 test('an unused connection says goodbye by itself', async () => {
   const server = await startRudeServer({});
   const pool = new SmtpPool(inboxServer(server.port), { timeouts, idle: 20 });

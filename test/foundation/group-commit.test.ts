@@ -103,3 +103,23 @@ test('every item gets its own answer, in groups no larger and no more at once th
     { numRuns: 50 },
   );
 });
+
+test('a gathering group goes out once turns bring nothing new, and at the latest when its time is over', async () => {
+  const sizes: number[] = [];
+  const commit = async (items: readonly number[]) => {
+    sizes.push(items.length);
+    return items;
+  };
+  const patient = { quietTurns: 2, milliseconds: 60_000 };
+  const group = new GroupCommit<number, number>(commit, { ...options, gather: patient });
+  const answers: (Promise<number> | undefined)[] = [];
+  for (let item = 0; item < 5; item += 1) {
+    answers.push(group.add(item));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.deepEqual(await Promise.all(answers), [0, 1, 2, 3, 4]);
+  assert.deepEqual(sizes, [5]);
+  const brief = { quietTurns: Number.POSITIVE_INFINITY, milliseconds: 1 };
+  const other = new GroupCommit<number, number>(commit, { ...options, gather: brief });
+  assert.equal(await other.add(7), 7);
+});

@@ -1,0 +1,37 @@
+/** A line of those who wait, in groups that take turns; within its group, who came first is first. */
+export class FairLine<Item> {
+  readonly #groups = new Map<string, Set<Item>>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(group: string, item: Item): void {
+    const members = this.#groups.get(group);
+    if (members === undefined) this.#groups.set(group, new Set([item]));
+    else members.add(item);
+    this.#size += 1;
+  }
+
+  /** Takes one who does not want to wait any longer out of the line. */
+  delete(group: string, item: Item): void {
+    const members = this.#groups.get(group);
+    if (members?.delete(item) !== true) return;
+    this.#size -= 1;
+    if (members.size === 0) this.#groups.delete(group);
+  }
+
+  /** Takes the one whose turn it is out of the line. */
+  next(): Item | undefined {
+    const [first] = this.#groups;
+    if (first === undefined) return undefined;
+    const [group, members] = first;
+    const [item] = members;
+    this.#groups.delete(group);
+    members.delete(item as Item);
+    this.#size -= 1;
+    if (members.size > 0) this.#groups.set(group, members);
+    return item;
+  }
+}
