@@ -1,178 +1,110 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeDkimKey } from '../src/sender/dkim-key.ts';
-import { openShop, publishTemplate } from '../test/support/shop.ts';
-import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
+import { startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
-import { type BenchSink, startBenchSink } from './deliver/bench-sink.ts';
-import { fillQueue } from './deliver/fill-queue.ts';
-import { letter } from './deliver/letter.ts';
+import { BenchSink } from './deliver/bench-sink.ts';
+import { openLetterAccount } from './deliver/installation.ts';
+import { measureIdle } from './deliver/measure-idle.ts';
+import { measureService, rateSince } from './deliver/measure-service.ts';
+import { startNodemailer } from './deliver/nodemailer-peer.ts';
+import type { MissingPeer, Peer } from './deliver/peer.ts';
+import { startPostfix, whyNoPostfix } from './deliver/postfix-peer.ts';
+import { type BenchNode, startServe } from './deliver/start-serve.ts';
+import { writeLetterFile } from './deliver/write-letter-file.ts';
+import { median } from './median.ts';
 
+/** To the sink, of each side together; the service's processes share them. */
 const connections = 20;
+const processes = 2;
 
-/** Messages sent one by one to an idle worker. */
-const idleMessages = 200;
+/** Messages of one measurement for each of its seconds: about what each side can do, so that it lasts so long. */
+const pace = { ours: 2_000, nodemailer: 600, postfix: 800, 'postfix+opendkim': 500 } as const;
 
 /**
- * Accepted to delivered: rendered, signed with RSA-2048, every dot and outcome flushed to the database. Beside it, in
- * turns to the same sink, a stock Nodemailer pool that composes and signs the same message and stores nothing. The
- * percentiles are of single messages on an idle worker: from before the commit that stores one to its final dot.
+ * Accepted to delivered: an installation as `serve` runs it, with a process for each core, empties a queue into a receiver.
+ * Beside it, in turns, to the same receiver and over as many connections: a stock Nodemailer pool that composes and signs
+ * the same message and stores nothing, and where they are installed Postfix that relays the unsigned message, alone and
+ * with OpenDKIM. A rate counts from the first message that the receiver took until it has all, and for the service until
+ * all outcomes are written besides.
  */
 export async function benchDeliver(options: BenchOptions): Promise<BenchResult[]> {
   const folder = await mkdtemp(join(tmpdir(), 'signalpost-bench-'));
-  const keyFile = join(folder, 'dkim.pem');
-  const key = await makeDkimKey('rsa-sha256');
-  await writeFile(keyFile, key.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+  // Postfix's processes are of another user.
+  await chmod(folder, 0o711);
   const database = await startBenchDatabase();
-  const sink = await startBenchSink();
+  const sink = await BenchSink.start();
+  const peers: Peer[] = [];
+  let node: BenchNode | undefined;
   try {
-    const shop = await openShop(database.database);
-    await publishTemplate(database.database, shop, {
-      id: 'bench',
-      sender: 'orders@shop.test',
-      source: letter,
-    });
-    await database.database.pool.query(
-      `update template_version v set compiled = b.compiled from template_version b
-       where v.template_id = 't-0001' and b.template_id = 'bench'`,
-    );
-    const ours: number[] = [];
-    const theirs: number[] = [];
-    const count = Math.max(1_000, Math.round(options.seconds * 1_000));
-    for (let round = 0; round < options.rounds; round += 1) {
-      theirs.push(await measureNodemailer(sink, keyFile, count));
-      ours.push(await measureWorker(database, sink, shop.id, keyFile, count, options.nodeOptions));
+    const key = await makeDkimKey('rsa-sha256');
+    const shop = await openLetterAccount(database.database, key);
+    const keyFile = join(folder, 'dkim.pem');
+    await writeFile(keyFile, key.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+    const messageFile = await writeLetterFile(join(folder, 'letter.eml'));
+    peers.push(await startNodemailer(sink.port, keyFile, connections));
+    for (const name of ['postfix', 'postfix+opendkim'] as const) {
+      const missing = await whyNoPostfix(name);
+      if (missing !== undefined) sayMissing(missing);
+      else {
+        const place = { folder, sinkPort: sink.port, connections, messageFile, keyFile };
+        peers.push(await startPostfix(place, name !== 'postfix'));
+      }
     }
-    const idle = await measureIdle(database, sink, shop.id, keyFile);
-    const rate = median(ours);
-    const ceiling = median(theirs);
+    node = await startServe(database.url, sink.port, connections / processes, options.nodeOptions);
+    const idle = await measureIdle(node, sink, shop);
+    const rates = new Map<string, number[]>();
+    const note = (name: string, rate: number): void => {
+      rates.set(name, [...(rates.get(name) ?? []), rate]);
+    };
+    // One short round lets everybody load code and open connections.
+    for (let round = -1; round < options.rounds; round += 1) {
+      const seconds = round < 0 ? Math.min(2, options.seconds) : options.seconds;
+      for (const peer of peers) {
+        const rate = await measurePeer(peer, sink, seconds);
+        if (round >= 0) note(peer.name, rate);
+      }
+      const count = Math.round(pace.ours * seconds);
+      const rate = await measureService(database.database, sink, shop.id, count);
+      if (round >= 0) note('ours', rate);
+    }
+    const ours = median(rates.get('ours') ?? []);
     return [
-      {
-        name: 'deliver',
-        params: { peer: 'nodemailer', connections, messages: count },
-        rate: Math.round(rate),
-        ceiling: Math.round(ceiling),
-        ratio: rate / ceiling,
-        p50_ms: percentile(idle, 0.5),
-        p99_ms: percentile(idle, 0.99),
-      },
+      ...peers.map(({ name }) => {
+        const ceiling = median(rates.get(name) ?? []);
+        const { seconds, rounds } = options;
+        return {
+          name: 'deliver',
+          params: { peer: name, connections, processes, seconds, rounds },
+          rate: Math.round(ours),
+          ceiling: Math.round(ceiling),
+          ratio: ours / ceiling,
+          p50_ms: idle.p50_ms,
+          p99_ms: idle.p99_ms,
+        };
+      }),
+      idle,
     ];
   } finally {
+    await node?.stop();
+    for (const peer of peers) await peer.stop();
     sink.stop();
     await database.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function measureWorker(
-  database: BenchDatabase,
-  sink: BenchSink,
-  accountId: string,
-  keyFile: string,
-  count: number,
-  nodeOptions: readonly string[],
-): Promise<number> {
-  await fillQueue(database.database, accountId, count);
-  await database.database.pool.query('vacuum analyze queue_entry, message');
-  const child = await startChild(
-    'bench-worker.ts',
-    [
-      database.url,
-      `smtp://127.0.0.1:${sink.port}?tls=off&connections=${connections}&messages=100000`,
-      keyFile,
-    ],
-    nodeOptions,
-  );
-  const rate = await timed(child, sink, count, () => untilQueueIsEmpty(database));
-  const exit = once(child, 'exit');
-  child.send('stop');
-  await exit;
+async function measurePeer(peer: Peer, sink: BenchSink, seconds: number): Promise<number> {
+  const count = Math.round((pace[peer.name as keyof typeof pace] ?? 500) * seconds);
+  await sink.reset();
+  const sent = peer.send(count);
+  await sink.reaches(count);
+  const rate = rateSince(sink.first, count);
+  await sent;
   return rate;
 }
 
-async function measureIdle(
-  database: BenchDatabase,
-  sink: BenchSink,
-  accountId: string,
-  keyFile: string,
-): Promise<number[]> {
-  const child = await startChild('bench-worker.ts', [
-    database.url,
-    `smtp://127.0.0.1:${sink.port}?tls=off&connections=${connections}&messages=100000`,
-    keyFile,
-  ]);
-  child.send('start');
-  const times: number[] = [];
-  for (let number = 0; number < idleMessages + 20; number += 1) {
-    const target = sink.taken() + 1;
-    const started = performance.now();
-    await fillQueue(database.database, accountId, 1);
-    child.send('wake');
-    await sink.reaches(target);
-    // The first ones load code and open the connection.
-    if (number >= 20) times.push(performance.now() - started);
-    await untilQueueIsEmpty(database);
-  }
-  const exit = once(child, 'exit');
-  child.send('stop');
-  await exit;
-  return times;
-}
-
-async function untilQueueIsEmpty(database: BenchDatabase): Promise<void> {
-  for (;;) {
-    const { rows } = await database.database.pool.query('select from queue_entry limit 1');
-    if (rows.length === 0) return;
-  }
-}
-
-async function measureNodemailer(sink: BenchSink, keyFile: string, count: number): Promise<number> {
-  const child = await startChild('bench-nodemailer.ts', [
-    String(sink.port),
-    keyFile,
-    String(count),
-    String(connections),
-  ]);
-  const exit = once(child, 'exit');
-  const rate = await timed(child, sink, count, async () => undefined);
-  await exit;
-  return rate;
-}
-
-/** Messages a second from the start until the sink took all and `settled` resolved. */
-async function timed(
-  child: ChildProcess,
-  sink: BenchSink,
-  count: number,
-  settled: () => Promise<void>,
-): Promise<number> {
-  const target = sink.taken() + count;
-  const started = performance.now();
-  child.send('start');
-  await sink.reaches(target);
-  await settled();
-  return (count * 1_000) / (performance.now() - started);
-}
-
-async function startChild(
-  file: string,
-  args: readonly string[],
-  nodeOptions: readonly string[] = [],
-): Promise<ChildProcess> {
-  const child = fork(join(import.meta.dirname, 'deliver', file), [...args], {
-    execArgv: ['--disable-warning=ExperimentalWarning', ...nodeOptions],
-  });
-  await once(child, 'message');
-  return child;
-}
-
-function median(numbers: readonly number[]): number {
-  return percentile(numbers, 0.5);
-}
-
-function percentile(numbers: readonly number[], part: number): number {
-  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length * part)] ?? 0;
+function sayMissing({ name, missing }: MissingPeer): void {
+  process.stderr.write(`without a row for ${name}: ${missing}\n`);
 }

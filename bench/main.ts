@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { benchAccept, benchAcceptCases } from './bench-accept.ts';
+import { benchBacklog } from './bench-backlog.ts';
 import { benchDeliver } from './bench-deliver.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { formatTable } from './bench-result.ts';
@@ -11,6 +12,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   accept: benchAccept,
   'accept-cases': benchAcceptCases,
   deliver: benchDeliver,
+  'deliver-backlog': benchBacklog,
   token: benchToken,
 };
 

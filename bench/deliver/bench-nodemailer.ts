@@ -7,9 +7,9 @@ import { letter, letterValues } from './letter.ts';
 
 /**
  * The peer: a stock Nodemailer pool that composes and signs the same message, with its bodies ready as text:
- * `bench-nodemailer.ts PORT KEY_FILE COUNT CONNECTIONS`.
+ * `bench-nodemailer.ts PORT KEY_FILE CONNECTIONS`. Each number that it is told is so many messages to send.
  */
-const [port = '', keyFile = '', count = '', connections = ''] = process.argv.slice(2);
+const [port = '', keyFile = '', connections = ''] = process.argv.slice(2);
 const { compiled } = await compileTemplate(letter);
 if (compiled === null) throw new Error('the letter does not compile');
 const template = loadTemplate(compiled);
@@ -27,24 +27,24 @@ const transport = createTransport({
     privateKey: readFileSync(keyFile, 'utf8'),
   },
 });
-process.send?.('ready');
-process.on('message', async (message) => {
-  if (message !== 'start') return;
+
+async function sendOne(number: number): Promise<void> {
+  const rendered = renderMessage(template, { values: letterValues(number) });
+  await transport.sendMail({
+    from: { name: 'Demo Shop', address: 'orders@shop.test' },
+    to: `reader${number}@example.test`,
+    subject: rendered.subject,
+    html: rendered.html ?? '',
+    text: rendered.text ?? '',
+  });
+}
+
+process.on('message', (count: number) => {
   let next = 0;
   const lane = async (): Promise<void> => {
-    while (next < Number(count)) {
-      const number = next++;
-      const rendered = renderMessage(template, { values: letterValues(number) });
-      await transport.sendMail({
-        from: { name: 'Demo Shop', address: 'orders@shop.test' },
-        to: `reader${number}@example.test`,
-        subject: rendered.subject,
-        html: rendered.html ?? '',
-        text: rendered.text ?? '',
-      });
-    }
+    while (next < count) await sendOne(next++);
   };
-  await Promise.all(Array.from({ length: Number(connections) * 2 }, lane));
-  transport.close();
-  process.disconnect();
+  for (let place = 0; place < Number(connections) * 2; place += 1) void lane();
 });
+process.on('disconnect', () => transport.close());
+process.send?.('ready');

@@ -1,0 +1,62 @@
+import { makeDkimKey } from '../src/sender/dkim-key.ts';
+import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
+import type { BenchOptions, BenchResult } from './bench-result.ts';
+import { BenchSink } from './deliver/bench-sink.ts';
+import { openLetterAccount } from './deliver/installation.ts';
+import { measureService } from './deliver/measure-service.ts';
+import { startServe } from './deliver/start-serve.ts';
+import { median } from './median.ts';
+
+const connections = 20;
+const processes = 2;
+
+/**
+ * The rate of delivery on a database that holds so many finished messages, beside that on an empty one, in turns. The
+ * filled database stays for the next time, with the account that this run adds to it.
+ */
+export async function benchHistory(
+  options: BenchOptions,
+  history: number,
+  openHistory: () => Promise<BenchDatabase>,
+): Promise<BenchResult> {
+  const closing: (() => Promise<void>)[] = [];
+  const sink = await BenchSink.start();
+  try {
+    const key = await makeDkimKey('rsa-sha256');
+    const open = async (database: BenchDatabase): Promise<() => Promise<number>> => {
+      closing.push(() => database.stop());
+      const { id } = await openLetterAccount(database.database, key, `bench-${Date.now()}`);
+      const node = await startServe(
+        database.url,
+        sink.port,
+        connections / processes,
+        options.nodeOptions,
+      );
+      closing.push(() => node.stop());
+      const count = Math.round(options.seconds * 2_000);
+      await measureService(database.database, sink, id, 4_000);
+      return () => measureService(database.database, sink, id, count);
+    };
+    const empty = await open(await startBenchDatabase());
+    const filled = await open(await openHistory());
+    const rates = { empty: [] as number[], filled: [] as number[] };
+    for (let round = 0; round < options.rounds; round += 1) {
+      rates.filled.push(await filled());
+      rates.empty.push(await empty());
+    }
+    const rate = median(rates.filled);
+    const ceiling = median(rates.empty);
+    return {
+      name: 'deliver-history',
+      params: { finished: history, seconds: options.seconds, rounds: options.rounds },
+      rate: Math.round(rate),
+      ceiling: Math.round(ceiling),
+      ratio: rate / ceiling,
+      p50_ms: 0,
+      p99_ms: 0,
+    };
+  } finally {
+    for (const close of closing.reverse()) await close();
+    sink.stop();
+  }
+}
