@@ -7,14 +7,13 @@ import { runStatement, withDatabase } from './scratch-database.ts';
 import { startTestPostgres } from './test-postgres.ts';
 
 /**
- * Runs the test files of a folder (or the files named) with Node's own runner, on one PostgreSQL with one migrated
+ * Runs the test files of a folder (or the files and folders named) with Node's own runner, on one PostgreSQL with one migrated
  * template database that each file clones.
  */
 const [folder = 'test', ...named] = process.argv.slice(2);
 const options = named.filter((argument) => argument.startsWith('-'));
 const wanted = named.filter((argument) => !argument.startsWith('-'));
-const files =
-  wanted.length > 0 ? wanted : (await Array.fromAsync(glob(`${folder}/**/*.test.ts`))).sort();
+const files = (await Promise.all((wanted.length > 0 ? wanted : [folder]).map(filesOf))).flat();
 
 const template = `signalpost_template_${process.pid}`;
 const postgres = await startTestPostgres();
@@ -47,4 +46,9 @@ function run(): Promise<number> {
     },
   );
   return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
+}
+
+async function filesOf(name: string): Promise<string[]> {
+  if (name.endsWith('.ts')) return [name];
+  return (await Array.fromAsync(glob(`${name}/**/*.test.ts`))).sort();
 }
