@@ -5,10 +5,9 @@ import {
   findPersonByEmail,
   type PersonWithPassword,
   renamePerson,
-  setPasswordHash,
 } from '../account/person-store.ts';
 import { newPersonId, type PersonId } from '../foundation/ids.ts';
-import { endTokensOfPerson } from '../session/end-tokens-store.ts';
+import { replacePassword } from '../session/change-password.ts';
 import type { Manifest } from './manifest.ts';
 import type { ChangeAction, PlanContext } from './manifest-change.ts';
 
@@ -94,8 +93,7 @@ async function planExisting(
     run: async () => {
       if (renamed) await renamePerson(transaction, person.id, name);
       if (!reset || password === undefined) return;
-      await setPasswordHash(transaction, person.id, await hashPassword(password));
-      await endTokensOfPerson(transaction, person.id);
+      await replacePassword(transaction, person.id, await hashPassword(password));
     },
   };
 }

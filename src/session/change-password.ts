@@ -2,7 +2,7 @@ import { shortestPassword } from '../account/hash-password.ts';
 import { setPasswordHash } from '../account/person-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { PersonId } from '../foundation/ids.ts';
-import { endTokensOfPerson } from './end-tokens-store.ts';
+import { endCodesOfPerson, endTokensOfPerson } from './end-tokens-store.ts';
 import type { PasswordChecker } from './password-checker.ts';
 
 /** More than anybody types; longer ones only cost work. */
@@ -21,6 +21,7 @@ export function passwordProblem(password: string): string | undefined {
 /**
  * Gives a person another password and ends everything that the old one opened: tokens, codes and browser sessions,
  * on all nodes within a second.
+ * @throws TemporarilyUnavailable where too many passwords wait already
  */
 export async function changePassword(
   { database, passwords }: { readonly database: Database; readonly passwords: PasswordChecker },
@@ -28,8 +29,18 @@ export async function changePassword(
   password: string,
 ): Promise<void> {
   const passwordHash = await passwords.hash(password);
-  await database.kysely.transaction().execute(async (transaction) => {
-    await setPasswordHash(transaction, personId, passwordHash);
-    await endTokensOfPerson(transaction, personId);
-  });
+  await database.kysely
+    .transaction()
+    .execute((transaction) => replacePassword(transaction, personId, passwordHash));
+}
+
+/** The same with a password that is hashed already, inside the caller's transaction. */
+export async function replacePassword(
+  transaction: Database['kysely'],
+  personId: PersonId,
+  passwordHash: string,
+): Promise<void> {
+  await endCodesOfPerson(transaction, personId);
+  await setPasswordHash(transaction, personId, passwordHash);
+  await endTokensOfPerson(transaction, personId);
 }

@@ -6,6 +6,11 @@ import type { ClientId, PersonId } from '../foundation/ids.ts';
 /** Topic of announcements about tokens; the key is `hash:HEX`, `person:ID` or `client:ID`. */
 export const tokenTopic = 'token';
 
+/*
+ * A refresh or a first use of a code may be under way while tokens end. Each statement waits for those that hold its
+ * rows, and only the statement after it sees what they issued; so codes end before pairs, and pairs before tokens.
+ */
+
 /**
  * Ends every token, code and browser session of a person on all nodes, inside the caller's transaction:
  * after a change of password, or when the person is disabled.
@@ -14,13 +19,26 @@ export async function endTokensOfPerson(
   transaction: Kysely<Tables>,
   personId: PersonId,
 ): Promise<void> {
+  await endCodesOfPerson(transaction, personId);
   await sql`
-    with refresh as (
-      update session_pair set refresh_hash = null, changed_at = now() where person_id = ${personId}),
-    codes as (delete from grant_code where person_id = ${personId}),
-    browsers as (delete from browser_session where person_id = ${personId})
+    update session_pair set refresh_hash = null, changed_at = now() where person_id = ${personId}`.execute(
+    transaction,
+  );
+  await sql`
+    with browsers as (delete from browser_session where person_id = ${personId})
     delete from access_token where person_id = ${personId}`.execute(transaction);
   await announceChange(transaction, tokenTopic, `person:${personId}`);
+}
+
+/**
+ * Ends the codes of a person. A transaction that changes the person's row calls it first: the code grant locks the code
+ * and then the person, and two that lock in different orders would wait for each other.
+ */
+export async function endCodesOfPerson(
+  transaction: Kysely<Tables>,
+  personId: PersonId,
+): Promise<void> {
+  await sql`delete from grant_code where person_id = ${personId}`.execute(transaction);
 }
 
 /** Ends every token and code that an integration holds, on all nodes, inside the caller's transaction. */
@@ -28,11 +46,12 @@ export async function endTokensOfClient(
   transaction: Kysely<Tables>,
   clientId: ClientId,
 ): Promise<void> {
+  await sql`delete from grant_code where client_id = ${clientId}`.execute(transaction);
   await sql`
-    with refresh as (
-      update session_pair set refresh_hash = null, changed_at = now() where client_id = ${clientId}),
-    codes as (delete from grant_code where client_id = ${clientId})
-    delete from access_token where client_id = ${clientId}`.execute(transaction);
+    update session_pair set refresh_hash = null, changed_at = now() where client_id = ${clientId}`.execute(
+    transaction,
+  );
+  await sql`delete from access_token where client_id = ${clientId}`.execute(transaction);
   await announceChange(transaction, tokenTopic, `client:${clientId}`);
 }
 
@@ -41,9 +60,11 @@ export async function endTokensOfCode(
   transaction: Kysely<Tables>,
   codeHash: Buffer,
 ): Promise<void> {
+  await sql`
+    update session_pair set refresh_hash = null, changed_at = now() where code_hash = ${codeHash}`.execute(
+    transaction,
+  );
   const { rows } = await sql<{ hash: Buffer }>`
-    with refresh as (
-      update session_pair set refresh_hash = null, changed_at = now() where code_hash = ${codeHash})
     delete from access_token where code_hash = ${codeHash} returning hash`.execute(transaction);
   for (const { hash } of rows)
     await announceChange(transaction, tokenTopic, `hash:${hash.toString('hex')}`);
@@ -56,10 +77,13 @@ export async function endTokensOfPair(
   clientId: ClientId,
 ): Promise<void> {
   await sql`
-    with refresh as (
-      update session_pair set refresh_hash = null, changed_at = now()
-      where person_id = ${personId} and client_id = ${clientId}),
-    codes as (delete from grant_code where person_id = ${personId} and client_id = ${clientId})
+    delete from grant_code where person_id = ${personId} and client_id = ${clientId}`.execute(
+    transaction,
+  );
+  await sql`
+    update session_pair set refresh_hash = null, changed_at = now()
+    where person_id = ${personId} and client_id = ${clientId}`.execute(transaction);
+  await sql`
     delete from access_token where person_id = ${personId} and client_id = ${clientId}`.execute(
     transaction,
   );

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { ClientId } from '../foundation/ids.ts';
+import { endTokensOfClient } from './end-tokens-store.ts';
 import { integrationTopic } from './integration-store.ts';
 
 /** What an operator sees of an integration. */
@@ -81,6 +82,8 @@ export class IntegrationControlStore {
           initial_requests_per_hour = coalesce(${allowance}::integer, initial_requests_per_hour)
         where client_id = ${clientId} returning 1`.execute(transaction);
       await announceChange(transaction, integrationTopic, clientId);
+      // Enabled again, it begins anew.
+      if (disabled === true) await endTokensOfClient(transaction, clientId);
       return rows.length === 1;
     });
   }

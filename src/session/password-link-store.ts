@@ -40,14 +40,18 @@ export class PasswordLinkStore {
   }
 
   /** Spends a link, and every other one of its person; of two uses at the same instant one gets the person. */
-  async spend(hash: Buffer, offset: number): Promise<PersonId | undefined> {
+  async spend(
+    transaction: Database['kysely'],
+    hash: Buffer,
+    offset: number,
+  ): Promise<PersonId | undefined> {
     const { rows } = await sql<{ person_id: PersonId }>`
       with spent as (
         delete from password_reset
         where hash = ${hash} and expires_at > now() + ${offset}::float8 * interval '1 ms'
         returning person_id),
       others as (delete from password_reset using spent where password_reset.person_id = spent.person_id)
-      select person_id from spent`.execute(this.#database.kysely);
+      select person_id from spent`.execute(transaction);
     return rows[0]?.person_id;
   }
 }

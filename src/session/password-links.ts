@@ -1,10 +1,9 @@
 import type { PersonWithPassword } from '../account/person-store.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import type { PersonId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { AuditStore, Origin } from './audit-store.ts';
-import { changePassword } from './change-password.ts';
+import { replacePassword } from './change-password.ts';
 import type { PasswordChecker } from './password-checker.ts';
 import { type PasswordLinkStore, passwordLinkMinutes } from './password-link-store.ts';
 import { hashToken, type TokenMint } from './token-mint.ts';
@@ -79,16 +78,22 @@ export class PasswordLinks {
   }
 
   /**
-   * Sets the password and ends everything that the old one opened.
+   * Sets the password and ends everything that the old one opened; spending the link and setting the password are one
+   * transaction, so a link is worth its password or nothing.
    * @returns false where the link was used or has expired
+   * @throws TemporarilyUnavailable where too many passwords wait already
    */
   async use(token: string, password: string, origin: Origin): Promise<boolean> {
-    const { store, mint, clock, audit } = this.#parts;
-    const personId: PersonId | undefined = mint.recognises('link', token)
-      ? await store.spend(hashToken(token), clock.offset)
-      : undefined;
+    // Whoever has no link makes no work.
+    if (!(await this.isLive(token))) return false;
+    const { database, store, passwords, clock, audit } = this.#parts;
+    const passwordHash = await passwords.hash(password);
+    const personId = await database.kysely.transaction().execute(async (transaction) => {
+      const spender = await store.spend(transaction, hashToken(token), clock.offset);
+      if (spender !== undefined) await replacePassword(transaction, spender, passwordHash);
+      return spender;
+    });
     if (personId === undefined) return false;
-    await changePassword(this.#parts, personId, password);
     await audit.record({ kind: 'password_set_by_link', outcome: 'success', personId, origin });
     return true;
   }
