@@ -1,5 +1,11 @@
 import { type Config, readConfig } from '../config.ts';
-import { type Database, openDatabase } from '../foundation/database/open-database.ts';
+import { isCurrent } from '../foundation/database/migrate.ts';
+import {
+  type Database,
+  describeServer,
+  openDatabase,
+  requireServer,
+} from '../foundation/database/open-database.ts';
 import { findRunningEmbedded } from '../foundation/embedded/find-running-embedded.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { requireSameKey } from '../foundation/installation-store.ts';
@@ -15,7 +21,7 @@ export interface RunningInstallation {
 
 /**
  * Runs a command on the database of DATABASE_URL, or on that of the service that runs on DATA_DIR.
- * @throws OperatorError where there is none
+ * @throws OperatorError where there is none, or none that this release can work on
  */
 export async function withRunning<Result>(
   environment: Readonly<Record<string, string | undefined>>,
@@ -40,6 +46,11 @@ export async function withRunning<Result>(
     return loaded;
   };
   try {
+    await requireServer(database);
+    if (!(await isCurrent(database).catch(() => false)))
+      throw new OperatorError(
+        `The database at ${describeServer(settings)} was not set up by this release; run signalpost migrate, or restart its service with this one.`,
+      );
     return await use({ config, database, key });
   } finally {
     await database.close();

@@ -1,10 +1,8 @@
-import { readConfig } from '../config.ts';
 import { systemClock } from '../foundation/clock.ts';
-import { type Database, openDatabase } from '../foundation/database/open-database.ts';
-import { findRunningEmbedded } from '../foundation/embedded/find-running-embedded.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { parseAccountId, parseMessageId } from '../foundation/ids.ts';
 import { QueueControlStore, type Selection } from '../queue/control-store.ts';
+import { withRunning } from './open-running.ts';
 import type { QueueAction, QueueCommandOptions } from './queue-actions.ts';
 
 const done: Readonly<Record<QueueAction, string>> = {
@@ -26,15 +24,12 @@ export async function queueCommand(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
   const selection = readSelection(options);
-  const database = await open(environment);
-  try {
+  return withRunning(environment, async ({ database }) => {
     const store = new QueueControlStore(database, systemClock);
     const { changed, busy } = await store.control(action, selection);
     process.stdout.write(`${describe(action, selection, changed, busy)}\n`);
     return changed === 0 && selection.messageId !== undefined ? 1 : 0;
-  } finally {
-    await database.close();
-  }
+  });
 }
 
 function describe(
@@ -65,17 +60,4 @@ function readSelection(options: QueueCommandOptions): Selection {
   if (message !== undefined && messageId === undefined)
     throw new OperatorError(`--message must be the id of a message, not "${message}".`);
   return { accountId, messageId, destination: destination?.toLowerCase() };
-}
-
-async function open(environment: Readonly<Record<string, string | undefined>>): Promise<Database> {
-  const config = readConfig(environment);
-  const settings =
-    config.databaseUrl === undefined
-      ? await findRunningEmbedded(config.dataDir)
-      : { url: config.databaseUrl };
-  if (settings === undefined)
-    throw new OperatorError(
-      `No service runs on ${config.dataDir}; start it, or set DATA_DIR or DATABASE_URL.`,
-    );
-  return openDatabase(settings, { applicationName: 'signalpost queue', connections: 2 });
 }

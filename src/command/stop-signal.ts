@@ -1,14 +1,17 @@
+/** A terminal's Ctrl-C comes twice under npm: from the terminal to the whole group, and again from npm. */
+const sameKeyMilliseconds = 500;
+
 /**
- * Aborts at the first SIGTERM, SIGINT or SIGHUP; a second one ends the process at once. A parent process may ask by the
- * message `stop` instead, which a terminal's signal to the whole group does not turn into a second one.
+ * Aborts at the first SIGTERM, SIGINT or SIGHUP; a second one, somewhat later, ends the process at once. A parent process
+ * may ask by the message `stop` instead, which a terminal's signal to the whole group does not turn into a second one.
  */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
   const stop = (): void => controller.abort(new Error('asked to stop'));
-  let signals = 0;
+  let first: number | undefined;
   const onSignal = (): void => {
-    signals += 1;
-    if (signals > 1) process.exit(1);
+    first ??= performance.now();
+    if (performance.now() - first > sameKeyMilliseconds) process.exit(1);
     stop();
   };
   process.on('message', (message) => {

@@ -37,9 +37,10 @@ export async function welcome(facts: WelcomeFacts): Promise<string> {
 
 function describeDelivery(config: Config, url: string): string {
   if (config.delivery === 'inbox') return `stays on this machine: ${url}/inbox`;
-  const relays = readSmtpServers(config.smtpUrl ?? '').map(({ host, port }) => `${host}:${port}`);
   const redirected =
     config.deliveryRedirect === undefined ? '' : ', all of it redirected by DELIVERY_REDIRECT';
+  if (config.delivery === 'direct') return `goes straight to the recipients’ servers${redirected}`;
+  const relays = readSmtpServers(config.smtpUrl ?? '').map(({ host, port }) => `${host}:${port}`);
   return `goes to the relay ${relays.join(', else ')}${redirected}`;
 }
 

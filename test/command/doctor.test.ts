@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
 import { createTestDatabase } from '../support/test-database.ts';
+import { TestDns } from '../support/test-dns.ts';
 
 const folder = temporaryFolder();
 const dataDir = join(folder, 'data');
@@ -60,6 +61,21 @@ test('doctor finds a relay that cannot be reached', async () => {
   assert.match(said, /^FAIL mail .*127\.0\.0\.1:1/m);
   assert.doesNotMatch(said, /hidden-password/);
   assert.equal(code, 1);
+});
+
+test('doctor finds that DNS does not know the name of a server that delivers by itself', async () => {
+  const zones = await new TestDns().set('mail.sender.test', { A: ['192.0.2.10'] }).start();
+  const direct = { ...environment, DELIVERY: 'direct', DNS_SERVERS: zones.server };
+  const well = await doctor({ ...direct, SMTP_HOSTNAME: 'mail.sender.test' });
+  assert.match(
+    well.said,
+    /^ok {3}mail {6}goes straight to the recipients’ servers, as mail\.sender/m,
+  );
+  const wrong = await doctor({ ...direct, SMTP_HOSTNAME: 'mial.sender.test' });
+  assert.match(wrong.said, /^FAIL mail {6}DNS has no address for mial\.sender\.test/m);
+  assert.equal(wrong.code, 1);
+  const silent = { ...direct, SMTP_HOSTNAME: 'mail.sender.test', DNS_SERVERS: '127.0.0.1:1' };
+  assert.match((await doctor(silent)).said, /^FAIL mail {6}the resolvers give no answer/m);
 });
 
 test('migrate brings a database to this release, and doctor agrees', async () => {

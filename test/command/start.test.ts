@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { runNpmStart, runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
 
 const folder = temporaryFolder();
 const environment = { DATA_DIR: join(folder, 'data'), PORT: '0', LOG_LEVEL: 'warn' };
@@ -19,6 +19,24 @@ test('a start prints its address, answers there, and SIGTERM ends it with 0', as
   service.child.kill('SIGTERM');
   assert.equal(await service.exit, 0);
 });
+
+for (const [what, stop] of [
+  ['SIGTERM to npm', (pid: number) => process.kill(pid, 'SIGTERM')],
+  ['Ctrl-C in its terminal', (pid: number) => process.kill(-pid, 'SIGINT')],
+] as const)
+  test(`npm start is ended in order by ${what}`, async () => {
+    const dataDir = join(folder, 'npm');
+    const service = runNpmStart({ ...environment, DATA_DIR: dataDir, LOG_LEVEL: 'info' });
+    await service.printed(address);
+    const { pid } = JSON.parse(readFileSync(join(dataDir, 'service.json'), 'utf8')) as {
+      pid: number;
+    };
+    stop(service.child.pid ?? 0);
+    await service.exit;
+    assert.throws(() => process.kill(pid, 0), 'the service itself has ended');
+    assert.equal(existsSync(join(dataDir, 'database', 'postmaster.pid')), false);
+    assert.match(service.output.stdout + service.output.stderr, /"msg":"stopping"/);
+  });
 
 test('a second service on the same folder ends with a sentence and 1', async () => {
   const first = runSignalpost(['start'], environment);
@@ -89,6 +107,20 @@ const mistakes: [string, Record<string, string>, RegExp][] = [
     /SMTP_URL is set, but DELIVERY=inbox/,
   ],
   ['direct delivery without a name', { DELIVERY: 'direct' }, /DELIVERY=direct needs SMTP_HOSTNAME/],
+  [
+    'a setting of another way of delivery',
+    { DIRECT_SOURCES: '192.0.2.1=mail.shop.test' },
+    /DIRECT_SOURCES is set, but DELIVERY=inbox does not use it/,
+  ],
+  ['a report server without a port', { BOUNCE_HOST: '::' }, /BOUNCE_HOST is set, but/],
+  ['a proxy that is no address', { TRUST_PROXY: '10.0.0.1,proxy' }, /TRUST_PROXY must list/],
+  [
+    'a redirect to nowhere',
+    { DELIVERY_REDIRECT: 'nonsense' },
+    /DELIVERY_REDIRECT must be an e-mail address, not "nonsense"/,
+  ],
+  ['an allowed domain that is none', { DELIVERY_ALLOW: 'a.test,@b' }, /DELIVERY_ALLOW must list/],
+  ['a number of days that is none', { AUDIT_DAYS: '-1' }, /AUDIT_DAYS must be a number of days/],
   ['a key of the wrong length', { SIGNALPOST_KEY: 'c2hvcnQ=' }, /SIGNALPOST_KEY must be 32 bytes/],
   [
     'a data folder that is a file',

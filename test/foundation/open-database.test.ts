@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openDatabase } from '../../src/foundation/database/open-database.ts';
+import { openDatabase, refuseOldServer } from '../../src/foundation/database/open-database.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 const { url } = await createTestDatabase();
@@ -16,4 +16,16 @@ test('rule 1: commits wait for the disk, whatever the options of DATABASE_URL sa
     await database.close();
     assert.deepEqual(rows, [{ commit: 'on', memory: each === url ? '4MB' : '5MB' }]);
   }
+});
+
+test('a server older than PostgreSQL 15 is refused with a sentence, newer ones are taken', () => {
+  for (const [version, name] of [
+    [140_023, '14.23'],
+    [130_000, '13.0'],
+  ] as const)
+    assert.throws(() => refuseOldServer('db.test/mail', version), {
+      name: 'OperatorError',
+      message: `The database at db.test/mail is PostgreSQL ${name}; Signalpost needs PostgreSQL 15 or later.`,
+    });
+  for (const version of [150_000, 150_017, 180_004]) refuseOldServer('db.test/mail', version);
 });

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 
-const program = join(import.meta.dirname, '../../bin/signalpost');
+const root = join(import.meta.dirname, '../..');
+const program = join(root, 'bin/signalpost');
 
 /** The command line as a process of its own. */
 export interface Running {
@@ -22,8 +23,22 @@ export function runSignalpost(
   args: readonly string[],
   environment: Record<string, string>,
 ): Running {
+  return runProgram(program, args, environment);
+}
+
+/** Runs `npm start` in a process group of its own, as a terminal does. */
+export function runNpmStart(environment: Record<string, string>): Running {
+  return runProgram('npm', ['start'], environment, { cwd: root, detached: true });
+}
+
+function runProgram(
+  name: string,
+  args: readonly string[],
+  environment: Record<string, string>,
+  options: { readonly cwd?: string; readonly detached?: boolean } = {},
+): Running {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(program, args, { env: { PATH, HOME, ...environment } });
+  const child = spawn(name, args, { ...options, env: { PATH, HOME, ...environment } });
   const output = { stdout: '', stderr: '' };
   const watchers = new Set<() => void>();
   child.stdout.on('data', (chunk: Buffer) => {

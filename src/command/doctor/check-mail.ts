@@ -1,6 +1,7 @@
 import { showReply } from '../../delivery/reply.ts';
 import { readSmtpServers, type SmtpServerSettings } from '../../delivery/smtp-server-settings.ts';
 import { NoSession, SmtpSession } from '../../delivery/smtp-session.ts';
+import { checkDirect } from './check-direct.ts';
 import type { Diagnosis, Patient } from './patient.ts';
 
 const patience = 10_000;
@@ -12,8 +13,9 @@ const timeouts = {
   final: patience,
 };
 
-/** Each relay of SMTP_URL accepts a connection, TLS and the credentials; nothing is sent. */
+/** Each relay of SMTP_URL accepts a connection, TLS and the credentials; nothing is sent. Direct delivery has its own check. */
 export async function checkMail({ config }: Patient): Promise<Diagnosis> {
+  if (config.delivery === 'direct') return checkDirect(config);
   if (config.smtpUrl === undefined) return { ok: true, finding: 'stays in the local inbox' };
   const servers = readSmtpServers(config.smtpUrl);
   const problems = await Promise.all(servers.map((server) => tryRelay(server, config.hostname)));

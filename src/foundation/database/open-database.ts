@@ -105,12 +105,19 @@ export async function requireServer(database: Database): Promise<void> {
       cause,
     });
   }
-  if (version < oldestServer) {
-    const found = `${Math.floor(version / 10_000)}.${version % 10_000}`;
-    throw new OperatorError(
-      `The database at ${where} is PostgreSQL ${found}; Signalpost needs PostgreSQL 15 or later.`,
-    );
-  }
+  refuseOldServer(where, version);
+}
+
+/**
+ * @param version as in the server's setting `server_version_num`: 140023 for 14.23
+ * @throws OperatorError for a server older than PostgreSQL 15
+ */
+export function refuseOldServer(where: string, version: number): void {
+  if (version >= oldestServer) return;
+  const found = `${Math.floor(version / 10_000)}.${version % 10_000}`;
+  throw new OperatorError(
+    `The database at ${where} is PostgreSQL ${found}; Signalpost needs PostgreSQL 15 or later.`,
+  );
 }
 
 /** Host, port and database name of a server, without user and password. */
