@@ -444,6 +444,13 @@ create table queue_entry (
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);
 CREATE INDEX queue_entry_due ON queue_entry USING btree (account_id, priority, due_at);
 
+create table recovery_code (
+  person_id uuid not null,
+  hash bytea not null,
+  recovery_code_pkey PRIMARY KEY (person_id, hash),
+  recovery_code_person_id_fkey FOREIGN KEY (person_id) REFERENCES second_factor(person_id) ON DELETE CASCADE
+);
+
 create table report_destination (
   account_id text not null,
   quarter timestamp with time zone not null,

@@ -60,6 +60,8 @@ export interface AppParts {
   readonly clock?: Clock;
   /** Both where not given. */
   readonly roles?: ReadonlySet<Role>;
+  /** How many processes share the node's cores, this one included; one where not given. */
+  readonly processes?: number;
 }
 
 /** The service, wired but not listening: routes on `http`, workers behind `start`. */
@@ -96,6 +98,8 @@ export function createApp(parts: AppParts): App {
     integrations,
     publicUrl: () => publicUrl(http, config.publicUrl),
     sendPasswordLink: template && ((mail) => sendPasswordLink(template, mail)),
+    processes: parts.processes,
+    auditDays: config.auditDays,
   });
   const inbox =
     config.delivery === 'inbox'

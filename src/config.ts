@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { parseSource, type Source } from './delivery/direct/source-pools.ts';
 import { readSmtpServers } from './delivery/smtp-server-settings.ts';
 import { type DnsServer, parseDnsServer } from './foundation/dns/dns-server.ts';
+import { domainOf, parseEmailAddress } from './foundation/email-address.ts';
 import { OperatorError } from './foundation/errors.ts';
 import { type AccountId, parseAccountId, parseTemplateId } from './foundation/ids.ts';
 
@@ -38,6 +39,8 @@ export interface Config {
   /** Readers' addresses stay whole in events of opens and clicks. */
   readonly keepReaderAddresses: boolean;
   readonly metricsPublic: boolean;
+  /** Days that the audit log is kept; 0: for ever. */
+  readonly auditDays: number;
   readonly logLevel: string;
   /** Base64 of 32 bytes; undefined: a key file in `dataDir`. */
   readonly key: string | undefined;
@@ -218,6 +221,11 @@ export const settings: readonly Setting[] = [
     meaning: '`1` keeps the whole network address of who opened or clicked, not just its network.',
   },
   {
+    name: 'AUDIT_DAYS',
+    default: '400',
+    meaning: 'Days that entries of the audit log are kept; `0` keeps them for ever.',
+  },
+  {
     name: 'METRICS_PUBLIC',
     default: '0',
     meaning: '`1` answers `/metrics` to everyone instead of the loopback only.',
@@ -238,13 +246,14 @@ export const settings: readonly Setting[] = [
 ];
 
 type Environment = Readonly<Record<string, string | undefined>>;
+type Read = (name: string) => string | undefined;
 
 /**
  * Reads the environment once. An empty variable counts as not set.
  * @throws OperatorError for a wrong value or settings that contradict each other, saying what to change
  */
 export function readConfig(environment: Environment): Config {
-  const read = (name: string): string | undefined => {
+  const read: Read = (name) => {
     const value = environment[name]?.trim();
     return value === '' ? undefined : value;
   };
@@ -253,6 +262,7 @@ export function readConfig(environment: Environment): Config {
   const demo = readSwitch('DEMO', read('DEMO')) ?? databaseUrl === undefined;
   const hostname = read('SMTP_HOSTNAME')?.toLowerCase();
   const delivery = readDelivery(read('DELIVERY'), smtpUrl, hostname);
+  refuseDirectSettings(delivery, read);
   return {
     host: read('HOST') ?? '127.0.0.1',
     port: readPort('PORT', read('PORT') ?? '3000'),
@@ -262,9 +272,9 @@ export function readConfig(environment: Environment): Config {
     delivery,
     smtpUrl,
     publicUrl: readPublicUrl(read('PUBLIC_URL')),
-    trustProxy: readList(read('TRUST_PROXY')),
-    deliveryRedirect: read('DELIVERY_REDIRECT'),
-    deliveryAllow: readList(read('DELIVERY_ALLOW')).map((domain) => domain.toLowerCase()),
+    trustProxy: readProxies(read('TRUST_PROXY')),
+    deliveryRedirect: readAddress('DELIVERY_REDIRECT', read('DELIVERY_REDIRECT')),
+    deliveryAllow: readDomains('DELIVERY_ALLOW', read('DELIVERY_ALLOW')),
     reports: readReports(read),
     intake: {
       snsTopics: readList(read('INTAKE_SNS_TOPICS')),
@@ -276,6 +286,7 @@ export function readConfig(environment: Environment): Config {
     keepReaderAddresses:
       readSwitch('KEEP_READER_ADDRESSES', read('KEEP_READER_ADDRESSES')) ?? false,
     metricsPublic: readSwitch('METRICS_PUBLIC', read('METRICS_PUBLIC')) ?? false,
+    auditDays: readDays('AUDIT_DAYS', read('AUDIT_DAYS') ?? '400'),
     logLevel: readChoice('LOG_LEVEL', read('LOG_LEVEL') ?? 'info', [
       'debug',
       'info',
@@ -299,9 +310,15 @@ export function readConfig(environment: Environment): Config {
   };
 }
 
-function readReports(read: (name: string) => string | undefined): ReportConfig | undefined {
+function readReports(read: Read): ReportConfig | undefined {
   const port = read('BOUNCE_PORT');
-  if (port === undefined) return undefined;
+  if (port === undefined) {
+    const useless = ['BOUNCE_HOST', 'BOUNCE_TLS_KEY', 'BOUNCE_TLS_CERT'].find((name) => read(name));
+    if (useless === undefined) return undefined;
+    throw new OperatorError(
+      `${useless} is set, but nothing listens without BOUNCE_PORT; set both.`,
+    );
+  }
   const [key, cert] = [read('BOUNCE_TLS_KEY'), read('BOUNCE_TLS_CERT')];
   if ((key === undefined) !== (cert === undefined)) {
     throw new OperatorError(
@@ -329,6 +346,30 @@ function readNetworks(name: string, text: string | undefined): string[] {
   return networks;
 }
 
+/** Names that stand for networks, as `proxy-addr` knows them. */
+const namedNetworks = ['loopback', 'linklocal', 'uniquelocal'];
+
+function readProxies(text: string | undefined): string[] {
+  const proxies = readList(text);
+  readNetworks('TRUST_PROXY', proxies.filter((proxy) => !namedNetworks.includes(proxy)).join());
+  return proxies;
+}
+
+function readAddress(name: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const parsed = parseEmailAddress(text);
+  if (parsed.ok) return parsed.address;
+  throw new OperatorError(`${name} must be an e-mail address, not "${text}": it ${parsed.reason}.`);
+}
+
+function readDomains(name: string, text: string | undefined): string[] {
+  return readList(text).map((domain) => {
+    const parsed = parseEmailAddress(`postmaster@${domain}`);
+    if (parsed.ok) return domainOf(parsed.address);
+    throw new OperatorError(`${name} must list domains such as example.com, not "${domain}".`);
+  });
+}
+
 function readText(name: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
@@ -343,6 +384,14 @@ function readPort(name: string, text: string): number {
     throw new OperatorError(`${name} must be a number from 0 to 65535, not "${text}".`);
   }
   return port;
+}
+
+function readDays(name: string, text: string): number {
+  const days = Number(text);
+  if (!/^\d{1,5}$/.test(text)) {
+    throw new OperatorError(`${name} must be a number of days from 0 to 99999, not "${text}".`);
+  }
+  return days;
 }
 
 function readSwitch(name: string, text: string | undefined): boolean | undefined {
@@ -390,6 +439,15 @@ function readDelivery(
     );
   }
   return kind;
+}
+
+/** A setting of another way of delivery would be passed over in silence. */
+function refuseDirectSettings(delivery: DeliveryKind, read: Read): void {
+  const useless = ['DIRECT_SOURCES', 'DIRECT_PORT', 'DIRECT_LOOPBACK'].find((name) => read(name));
+  if (delivery === 'direct' || useless === undefined) return;
+  throw new OperatorError(
+    `${useless} is set, but DELIVERY=${delivery} does not use it; remove it, or set DELIVERY=direct.`,
+  );
 }
 
 function readSmtpUrl(text: string | undefined): string | undefined {

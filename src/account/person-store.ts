@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { newPersonId, type PersonId } from '../foundation/ids.ts';
@@ -98,5 +99,20 @@ export async function setPasswordHash(
     .set({ password_hash: passwordHash })
     .where('id', '=', personId)
     .execute();
+  await announceChange(transaction, personTopic, personId);
+}
+
+/**
+ * Disables or enables a person, and tells all nodes at commit. Ending the person's tokens is up to the caller, as with
+ * a password.
+ */
+export async function setPersonDisabled(
+  transaction: Kysely,
+  personId: PersonId,
+  disabled: boolean,
+): Promise<void> {
+  await sql`
+    update person set disabled_at = case when ${disabled} then coalesce(disabled_at, now()) end
+    where id = ${personId}`.execute(transaction);
   await announceChange(transaction, personTopic, personId);
 }

@@ -25,9 +25,9 @@ export async function serve(
 ): Promise<number> {
   if (cluster.isWorker) {
     // The channel to the first process must not keep this one alive once it is done.
-    return serveHere(environment, roleText).finally(() => process.channel?.unref());
+    return serveHere(environment, roleText, processes).finally(() => process.channel?.unref());
   }
-  if (processes <= 1) return serveHere(environment, roleText);
+  if (processes <= 1) return serveHere(environment, roleText, 1);
   const config = readConfig(environment);
   const roles = [...readRoles(roleText)].join(', ');
   const log = createLog(config.logLevel);
@@ -37,7 +37,11 @@ export async function serve(
 }
 
 /** One process of a node. */
-async function serveHere(environment: Environment, roleText: string): Promise<number> {
+async function serveHere(
+  environment: Environment,
+  roleText: string,
+  processes: number,
+): Promise<number> {
   const config = readConfig(environment);
   const roles = readRoles(roleText);
   if (config.databaseUrl === undefined) {
@@ -48,7 +52,7 @@ async function serveHere(environment: Environment, roleText: string): Promise<nu
   const log = createLog(config.logLevel);
   const signal = stopSignal();
   const installation = await openInstallation(config, log, signal);
-  const app = createApp({ config, log, roles, ...installation });
+  const app = createApp({ config, log, roles, processes, ...installation });
   try {
     await app.start();
     const url = await listen(app.http, config);

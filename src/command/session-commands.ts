@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import type { AuditOptions } from './audit.ts';
+import { type UserActionName, userActions } from './user-actions.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Adds `integration …` and `audit`: what operators do about sign-ins and integrations. */
+/** Adds `integration …`, `user …` and `audit`: what operators do about sign-ins and integrations. */
 export function addSessionCommands(
   program: Command,
   environment: Environment,
@@ -47,6 +48,19 @@ export function addSessionCommands(
       const { rotateSecret } = await import('./integration.ts');
       done(await rotateSecret(clientId, options, environment));
     });
+  const user = program
+    .command('user')
+    .description('keeps users out and helps those who lost a second factor');
+  for (const [action, description] of Object.entries(userActions)) {
+    user
+      .command(action)
+      .description(description)
+      .argument('<email>')
+      .action(async (email: string) => {
+        const { userCommand } = await import('./user.ts');
+        done(await userCommand(action as UserActionName, email, environment));
+      });
+  }
   program
     .command('audit')
     .description('security-relevant events, newest first')

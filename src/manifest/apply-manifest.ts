@@ -19,6 +19,7 @@ import { planPeople } from './plan-people.ts';
 import { planSenders } from './plan-senders.ts';
 import { planTemplates } from './plan-templates.ts';
 import { planUsers } from './plan-users.ts';
+import { recordApply } from './record-apply.ts';
 
 /** Takes a dry run back; never leaves this file. */
 class DryRunOver extends Error {
@@ -50,6 +51,7 @@ export async function applyManifest(
         await lockApply(transaction);
         const changes = await applyWithin(transaction, key, manifest, options);
         if (options.dryRun === true) throw new DryRunOver(changes);
+        await recordApply(transaction, changes);
         return changes;
       });
     } catch (error) {

@@ -2,8 +2,23 @@ import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 
 /** What is removed some time after its end, in chunks; each skips rows that another node is removing. */
-export const expiring = ['access tokens', 'codes', 'browser sessions', 'links', 'guesses'] as const;
+export const expiring = [
+  'access tokens',
+  'codes',
+  'browser sessions',
+  'links',
+  'guesses',
+  'audit events',
+] as const;
 export type Expiring = (typeof expiring)[number];
+
+/** When time is over. */
+export interface Expiry {
+  /** Milliseconds added to the database's clock. */
+  readonly offset: number;
+  /** Days that the audit log is kept; 0: for ever. */
+  readonly auditDays: number;
+}
 
 /**
  * Removes some rows of one kind whose time is over.
@@ -13,38 +28,53 @@ export function removeExpired(
   database: Database,
   kind: Expiring,
   most: number,
-  offset: number,
+  expiry: Expiry,
 ): Promise<number> {
-  return removers[kind](database, most, offset);
+  return removers[kind](database, most, expiry);
 }
 
-type Remove = (database: Database, most: number, offset: number) => Promise<number>;
+type Remove = (database: Database, most: number, expiry: Expiry) => Promise<number>;
 
 const removers: Readonly<Record<Expiring, Remove>> = {
-  'access tokens': removeExpiredTokens,
+  'access tokens': (database, most, { offset }) =>
+    affected(
+      sql`delete from access_token where hash in (
+        select hash from access_token
+        where expires_at < now() + ${offset}::float8 * interval '1 ms'
+        order by expires_at limit ${most} for update skip locked)`.execute(database.kysely),
+    ),
   // A code that was used is kept for an hour, so that a second use of it is recognised.
-  codes: (database, most, offset) =>
+  codes: (database, most, { offset }) =>
     affected(
       sql`delete from grant_code where hash in (
         select hash from grant_code
         where expires_at < now() + ${offset}::float8 * interval '1 ms' - interval '1 hour'
         limit ${most} for update skip locked)`.execute(database.kysely),
     ),
-  'browser sessions': (database, most, offset) =>
+  'browser sessions': (database, most, { offset }) =>
     affected(
       sql`delete from browser_session where hash in (
         select hash from browser_session
         where expires_at < now() + ${offset}::float8 * interval '1 ms'
         limit ${most} for update skip locked)`.execute(database.kysely),
     ),
-  links: (database, most, offset) =>
+  links: (database, most, { offset }) =>
     affected(
       sql`delete from password_reset where hash in (
         select hash from password_reset
         where expires_at < now() + ${offset}::float8 * interval '1 ms'
         limit ${most} for update skip locked)`.execute(database.kysely),
     ),
-  guesses: (database, most, offset) =>
+  'audit events': async (database, most, { offset, auditDays }) => {
+    if (auditDays === 0) return 0;
+    return affected(
+      sql`delete from audit_event where id in (
+        select id from audit_event
+        where at < now() + ${offset}::float8 * interval '1 ms' - ${auditDays} * interval '1 day'
+        order by at limit ${most} for update skip locked)`.execute(database.kysely),
+    );
+  },
+  guesses: (database, most, { offset }) =>
     affected(
       sql`delete from wrong_guess where key in (
         select key from wrong_guess
@@ -55,22 +85,4 @@ const removers: Readonly<Record<Expiring, Remove>> = {
 
 async function affected(answer: Promise<{ readonly numAffectedRows?: bigint }>): Promise<number> {
   return Number((await answer).numAffectedRows ?? 0);
-}
-
-/**
- * Removes some access tokens that have expired, skipping rows that another node is removing.
- * @returns how many went
- */
-export function removeExpiredTokens(
-  database: Database,
-  most: number,
-  offset: number,
-): Promise<number> {
-  return affected(
-    sql`
-    delete from access_token where hash in (
-      select hash from access_token
-      where expires_at < now() + ${offset}::float8 * interval '1 ms'
-      order by expires_at limit ${most} for update skip locked)`.execute(database.kysely),
-  );
 }

@@ -3,7 +3,7 @@ import { verify } from '@node-rs/argon2';
 import { hashPassword } from '../account/hash-password.ts';
 import { TemporarilyUnavailable } from './oauth-errors.ts';
 
-/** Passwords that are checked at the same time: more would starve the threads that everything else waits for. */
+/** Passwords that a node checks at the same time: more would starve the threads that everything else waits for. */
 const mostAtOnce = 2;
 /** Passwords that may wait; at 10 ms each the last one waits a sixth of a second. */
 const mostWaiting = 32;
@@ -13,11 +13,16 @@ const mostWaiting = 32;
  * as any other, so that time does not tell them apart.
  */
 export class PasswordChecker {
+  readonly #mostAtOnce: number;
+  readonly #mostWaiting: number;
   #running = 0;
   readonly #waiting: (() => void)[] = [];
   readonly #nobody: Promise<string>;
 
-  constructor() {
+  /** @param processes how many processes share the node's cores: each takes its share of the work, at least one at a time */
+  constructor(processes = 1) {
+    this.#mostAtOnce = Math.max(1, Math.floor(mostAtOnce / processes));
+    this.#mostWaiting = Math.max(1, Math.floor(mostWaiting / processes));
     this.#nobody = hashPassword(randomBytes(16).toString('hex'));
   }
 
@@ -50,11 +55,11 @@ export class PasswordChecker {
   }
 
   #enter(): Promise<void> | void {
-    if (this.#running < mostAtOnce) {
+    if (this.#running < this.#mostAtOnce) {
       this.#running += 1;
       return;
     }
-    if (this.#waiting.length >= mostWaiting)
+    if (this.#waiting.length >= this.#mostWaiting)
       throw new TemporarilyUnavailable('Too many passwords are being checked; try again shortly');
     return new Promise((resolve) => {
       this.#waiting.push(resolve);

@@ -31,9 +31,12 @@ import { registerPasswordLinkRoutes } from './password-link-routes.ts';
 import { PasswordLinkStore } from './password-link-store.ts';
 import { PasswordLinks, type SendPasswordLink } from './password-links.ts';
 import { PersonProver } from './prove-person.ts';
+import { RecoveryCodeStore } from './recovery-code-store.ts';
+import { RecoveryCodes } from './recovery-codes.ts';
 import { RefreshTokenStore } from './refresh-tokens-store.ts';
 import { SecondFactors } from './second-factor.ts';
 import { SecondFactorStore } from './second-factor-store.ts';
+import { registerSignInCodeRoutes } from './sign-in-code-routes.ts';
 import { registerSignInRoutes } from './sign-in-routes.ts';
 import { TokenCleaner } from './token-cleaner.ts';
 import { TokenEndpoint } from './token-endpoint.ts';
@@ -51,6 +54,10 @@ export interface SessionParts {
   /** The address that others see; asked when it is needed, since a free port is known only then. */
   readonly publicUrl: () => string;
   readonly sendPasswordLink: SendPasswordLink;
+  /** How many processes share the node's cores with this one, itself included; one where not given. */
+  readonly processes: number | undefined;
+  /** Days that the audit log is kept; 0: for ever. */
+  readonly auditDays: number;
 }
 
 /** Session authentication as the rest of the service sees it. */
@@ -70,7 +77,7 @@ export function createSession(parts: SessionParts): Session {
   const mint = new TokenMint(key);
   const audit = new AuditStore(database);
   const guard = new GuessGuard(new WrongGuessStore(database), key, clock);
-  const passwords = new PasswordChecker();
+  const passwords = new PasswordChecker(parts.processes);
   const clients = new ClientAuthenticator(integrations, new ClientSecrets(key), audit, clock);
   const findPerson = (email: string) => findPersonByEmail(database.kysely, email);
   const prover = new PersonProver({ findPerson, passwords, guard });
@@ -80,12 +87,13 @@ export function createSession(parts: SessionParts): Session {
     key,
     clock,
   });
+  const recoveryCodes = new RecoveryCodes({ store: new RecoveryCodeStore(database), guard, key });
   const endpoint = new TokenEndpoint(clients, [
     new PasswordGrant({ database, mint, clock, audit, prover, secondFactors }),
     new CodeGrant({ database, mint, clock, audit }),
     new RefreshGrant({ store: new RefreshTokenStore(database), mint, clock, audit }),
   ]);
-  const cleaner = new TokenCleaner(database, clock, log);
+  const cleaner = new TokenCleaner(database, clock, log, parts.auditDays);
   const sessions = new BrowserSessionStore(database);
   const browser = new Browser({ store: sessions, key, clock, publicUrl });
   const links = new PasswordLinks({
@@ -112,6 +120,7 @@ export function createSession(parts: SessionParts): Session {
       registerMetadataRoutes(http, publicUrl);
       registerPages(http, (scope) => {
         registerSignInRoutes(scope, { browser, prover, secondFactors, audit });
+        registerSignInCodeRoutes(scope, { browser, secondFactors, recoveryCodes, audit });
         registerAuthorizeRoutes(scope, {
           database,
           clock,
@@ -125,7 +134,7 @@ export function createSession(parts: SessionParts): Session {
         registerPasswordLinkRoutes(scope, { browser, links, guard });
         registerMeRoutes(scope, { browser, sessions, consents, secondFactors, audit, clock });
         registerChangePasswordRoutes(scope, { database, browser, prover, passwords, audit });
-        registerSecondFactorRoutes(scope, { browser, prover, secondFactors, audit });
+        registerSecondFactorRoutes(scope, { browser, prover, secondFactors, recoveryCodes, audit });
       });
     },
     start: () => cleaner.start(),

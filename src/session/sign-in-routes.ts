@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Http } from '../http/create-http.ts';
 import type { AuditStore } from './audit-store.ts';
-import type { Browser, Visit } from './browser/browser.ts';
+import type { Browser } from './browser/browser.ts';
 import { formOf, originOf } from './form-body.ts';
 import { localAddress } from './local-address.ts';
 import { SlowDown, TemporarilyUnavailable } from './oauth-errors.ts';
 import { seeOther, sendPage } from './pages/layout.ts';
-import { type SignInPage, secondFactorPage, signInPage } from './pages/sign-in-page.ts';
+import { type SignInPage, signInPage } from './pages/sign-in-page.ts';
 import type { PersonProver } from './prove-person.ts';
 import type { SecondFactors } from './second-factor.ts';
 
@@ -20,7 +20,7 @@ export interface SignInParts {
 const expired = 'That page was too old to be used. Please try again.';
 
 /**
- * `GET /sign-in?next=…`, `POST /sign-in`: address and password; `GET` and `POST /sign-in/code`: the second factor;
+ * `GET /sign-in?next=…`, `POST /sign-in`: address and password, then the second factor where there is one;
  * `POST /sign-out`. All lead on to the local address `next`.
  */
 export function registerSignInRoutes(scope: Http, parts: SignInParts): void {
@@ -34,16 +34,6 @@ export function registerSignInRoutes(scope: Http, parts: SignInParts): void {
   });
 
   scope.post('/sign-in', (request, reply) => signIn(parts, request, reply));
-
-  scope.get('/sign-in/code', async (request, reply) => {
-    const next = localAddress(queryOf(request, 'next'));
-    const visit = await browser.visit(request, reply);
-    if (visit.person !== undefined) return seeOther(reply, next);
-    if (visit.halfway === undefined) return seeOther(reply, signInAddress(next));
-    return sendPage(reply, secondFactorPage({ csrf: visit.csrf, next }));
-  });
-
-  scope.post('/sign-in/code', (request, reply) => giveCode(parts, request, reply));
 
   scope.post('/sign-out', async (request, reply) => {
     const form = formOf(request);
@@ -97,45 +87,8 @@ async function signIn(
   }
 }
 
-async function giveCode(
-  { browser, secondFactors, audit }: SignInParts,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const form = formOf(request);
-  const next = localAddress(form.get('next'));
-  const visit: Visit = await browser.visit(request, reply);
-  if (visit.person !== undefined) return seeOther(reply, next);
-  const { halfway } = visit;
-  if (halfway === undefined || !browser.isOwnForm(request, form))
-    return seeOther(reply, signInAddress(next));
-  const record = (outcome: 'success' | 'refused') =>
-    audit.record({
-      kind: 'sign_in',
-      outcome,
-      personId: halfway.personId,
-      origin: originOf(request),
-      detail: { secondFactor: true },
-    });
-  const again = (error: string, status: number) =>
-    sendPage(reply, secondFactorPage({ csrf: visit.csrf, next, error, status }));
-  try {
-    const right = await secondFactors.verify(halfway.personId, form.get('code') ?? '', request.ip);
-    if (!right) {
-      await record('refused');
-      return again('This code is not right, or was used already. Wait for the next one.', 401);
-    }
-  } catch (error) {
-    if (!(error instanceof SlowDown)) throw error;
-    reply.header('retry-after', error.retryAfter);
-    return again(waitText(error.retryAfter), error.status);
-  }
-  await browser.signIn(request, reply, halfway.personId, true);
-  await record('success');
-  return seeOther(reply, next);
-}
-
-function waitText(seconds: number): string {
+/** Asks people to wait. */
+export function waitText(seconds: number): string {
   const wait =
     seconds < 90
       ? `${seconds} second${seconds === 1 ? '' : 's'}`

@@ -6,17 +6,20 @@ import { expiring, removeExpired } from './clean-tokens-store.ts';
 const chunk = 1_000;
 const pauseMilliseconds = 60_000;
 
-/** Removes tokens, codes, sessions, links and guesses whose time is over, once a minute, in small chunks that are each a short statement of their own. */
+/** Removes tokens, codes, sessions, links, guesses and entries of the audit log whose time is over, once a minute, in small chunks that are each a short statement of their own. */
 export class TokenCleaner {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #auditDays: number;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  constructor(database: Database, clock: Clock, log: Log) {
+  /** @param auditDays days that the audit log is kept; 0: for ever */
+  constructor(database: Database, clock: Clock, log: Log, auditDays: number) {
     this.#database = database;
+    this.#auditDays = auditDays;
     this.#clock = clock;
     this.#log = log;
   }
@@ -40,10 +43,11 @@ export class TokenCleaner {
 
   /** Removes everything that has expired by now. */
   async clean(): Promise<void> {
+    const expiry = { offset: this.#clock.offset, auditDays: this.#auditDays };
     for (const kind of expiring) {
       let removed = chunk;
       while (removed === chunk && !this.#stopped)
-        removed = await removeExpired(this.#database, kind, chunk, this.#clock.offset);
+        removed = await removeExpired(this.#database, kind, chunk, expiry);
     }
   }
 }

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ask } from '../support/ask.ts';
 import { runSignalpost } from '../support/run-signalpost.ts';
-import { clientSecret, passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
+import {
+  clientSecret,
+  passwordFields,
+  postToken,
+  refreshFields,
+  SessionWorld,
+} from '../support/session-world.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -80,6 +87,43 @@ test('a disabled integration is refused within a second, and works again when it
   await waitFor('the answer', async () => (await grantOther()).status === 200, 1_000);
 });
 
+test('a disabled user is kept out within a second, on all ways in, and comes in again when enabled', async () => {
+  const [somebody, other] = [await world.addPerson(), await world.addIntegration()];
+  const { body } = await postToken(service, passwordFields(somebody, other));
+  const asks = async () => {
+    const headers = { authorization: `Bearer ${String(body.access_token)}` };
+    return (await ask(`${service.url}/api/1/list`, { headers })).status;
+  };
+  assert.equal(await asks(), 200);
+  assert.equal((await run('user', 'disable', somebody.email.toUpperCase())).code, 0);
+  await waitFor('the token to end', async () => (await asks()) === 401, 1_000);
+  const refresh = () => postToken(service, refreshFields(body.refresh_token, other));
+  assert.equal((await refresh()).body.error, 'invalid_grant');
+  const grantAgain = () => postToken(service, passwordFields(somebody, other));
+  assert.equal((await grantAgain()).body.error, 'invalid_grant');
+  assert.match((await run('user', 'enable', somebody.email)).out, /can sign in again/);
+  assert.equal((await grantAgain()).status, 200);
+  assert.equal(await asks(), 401, 'what ended stays ended');
+  const { out } = await run('audit', '--person', somebody.email);
+  assert.match(out, /user_enabled\tsuccess.*user_disabled\tsuccess/s);
+});
+
+test('an operator takes a second factor away from somebody who lost it', async () => {
+  const somebody = await world.addPerson();
+  const none = await run('user', 'remove-second-factor', somebody.email);
+  assert.equal(none.code, 1);
+  assert.match(none.err, /has no second factor/);
+  await database.pool.query(
+    "insert into second_factor (person_id, secret, confirmed_at) values ($1, '', now())",
+    [somebody.id],
+  );
+  assert.equal((await run('user', 'remove-second-factor', somebody.email)).code, 0);
+  const { rows } = await database.pool.query('select from second_factor');
+  assert.equal(rows.length, 0);
+  assert.match((await run('audit', '--person', somebody.email)).out, /second_factor_removed/);
+  assert.match((await run('user', 'disable', 'no@one.test')).err, /There is no user "no@one.test"/);
+});
+
 test('the audit log is read by person, kind, outcome and time, and holds no secret', async () => {
   await postToken(service, { ...passwordFields(person, client), client_secret: clientSecret });
   const stranger = await world.addPerson();
@@ -124,4 +168,23 @@ test('wrong arguments are one sentence and exit code 1', async () => {
     assert.equal(code, 1, args.join(' '));
     assert.match(err, /^signalpost: [^\n]+\n$/);
   }
+});
+
+test('a database that is not there, or was not set up, is one sentence', async () => {
+  const empty = `empty_${process.pid}`;
+  await database.pool.query(`create database ${empty}`);
+  for (const [name, sentence] of [
+    [empty, /was not set up by this release; run signalpost migrate/],
+    ['nowhere', /cannot be used: database "nowhere" does not exist/],
+  ] as const) {
+    const wrong = new URL(url);
+    wrong.pathname = `/${name}`;
+    for (const args of [['audit'], ['integration', 'list'], ['queue', 'pause', '--account', '1']]) {
+      const { exit, output } = runSignalpost(args, { ...environment, DATABASE_URL: wrong.href });
+      assert.equal(await exit, 1);
+      assert.match(output.stderr, sentence);
+      assert.equal(output.stderr.split('\n').length, 2, output.stderr);
+    }
+  }
+  await database.pool.query(`drop database ${empty}`);
 });

@@ -347,6 +347,25 @@ describe('passwords and tokens', () => {
     assert.deepEqual(await tokensOf('token@shop.test'), { access: 0, refresh: 0 });
     assert.deepEqual(await tokensOf('ann@shop.test'), { access: 1, refresh: 1 });
   });
+
+  test('the audit log says what an apply did to an account, and nothing of one that changed nothing', async () => {
+    const applied = async () => {
+      const { rows } = await database.pool.query(
+        "select detail from audit_event where kind = 'manifest_applied' and account_id = 'audited' order by id",
+      );
+      return rows.map(({ detail }) => detail);
+    };
+    const audited = (password: string) =>
+      of(shop('audited', { users: [{ ...ann, email: 'audited@shop.test', password }, ann] }));
+    await apply(database, audited(first), { dryRun: true });
+    await apply(database, audited(first));
+    await apply(database, audited(first));
+    const [made, ...more] = await applied();
+    assert.ok(made.created > 0 && made.removed === 0 && made.newPasswords === 0);
+    assert.deepEqual(more, []);
+    await apply(database, audited(second), { resetPasswords: true });
+    assert.deepEqual((await applied())[1], { created: 0, changed: 1, removed: 0, newPasswords: 1 });
+  });
 });
 
 describe('integrations', () => {

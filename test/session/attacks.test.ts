@@ -429,6 +429,27 @@ test('ASVS 2.2.1: names, passwords and codes are not found out by answers', asyn
   assert.equal(texts[0], texts[1]);
 });
 
+test('ASVS 2.2.1: the time of an answer does not tell who has an account, a password, or is disabled', async () => {
+  const environment = { TRUST_PROXY: '127.0.0.1' };
+  const proxied = await startTestService({ databaseUrl: url, environment });
+  const disabled = await world.addPerson();
+  await database.pool.query('update person set disabled_at = now() where id = $1', [disabled.id]);
+  const passwordless = await world.addPerson({ withoutPassword: true });
+  const emails = [person.email, 'no@one.test', disabled.email, passwordless.email];
+  const shortest = emails.map(() => Infinity);
+  const alike = () => Math.max(...shortest) < Math.min(...shortest) * 1.5;
+  // What the machine does beside it only adds time: with enough rounds the shortest are those of the service alone.
+  for (let round = 0; round < 8 || (round < 60 && !alike()); round += 1)
+    for (const [index, email] of emails.entries()) {
+      const from = { 'x-forwarded-for': `192.0.2.${round}` };
+      const fields = { ...passwordFields({ email }, client), password: 'a wrong password' };
+      const before = performance.now();
+      assert.equal((await postToken(proxied, fields, from)).body.error, 'invalid_grant');
+      shortest[index] = Math.min(shortest[index] ?? 0, performance.now() - before);
+    }
+  assert.ok(alike(), shortest.join(', '));
+});
+
 /** `fetch` sets Host itself, so this one goes by hand. */
 function raw(
   path: string,

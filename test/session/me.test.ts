@@ -42,16 +42,35 @@ function codeOf(secret: string, steps = 0): string {
   return totp.generate({ timestamp: clock.now() + steps * 30_000 });
 }
 
-/** Turns the second factor on and answers its secret. */
-async function enrol(browser: TestBrowser): Promise<string> {
+/** Turns the second factor on; answers its secret, the code that confirmed it, and the recovery codes. */
+async function enrolWithCodes(
+  browser: TestBrowser,
+): Promise<{ secret: string; used: string; recoveryCodes: string[] }> {
   const page = await browser.submit(await browser.open('/me/second-factor'), { password });
   const secret = (/Or type the key: <code>([A-Z2-7 ]+)</.exec(page.text)?.[1] ?? '').replaceAll(
     ' ',
     '',
   );
   assert.equal(secret.length, 32);
-  assert.match((await browser.submit(page, { code: codeOf(secret) })).text, /second factor is on/);
-  return secret;
+  const used = codeOf(secret);
+  const kept = await browser.submit(page, { code: used });
+  assert.match(kept.text, /second factor is on/);
+  return { secret, used, recoveryCodes: recoveryCodesOn(kept) };
+}
+
+/** Turns the second factor on and answers its secret. */
+async function enrol(browser: TestBrowser): Promise<string> {
+  return (await enrolWithCodes(browser)).secret;
+}
+
+function recoveryCodesOn(page: VisitedPage): string[] {
+  return page.text.match(/(?:[A-Z2-7]{4}-){3}[A-Z2-7]{4}/g) ?? [];
+}
+
+/** Gives the password, then a recovery code in the place of the second factor. */
+async function signInByRecovery(email: string, code: string): Promise<VisitedPage> {
+  const [browser] = await signedIn(email);
+  return browser.submit(await browser.open('/sign-in/recovery-code'), { code });
 }
 
 async function lastEvents(personId: string): Promise<string[]> {
@@ -149,12 +168,12 @@ test('a changed password ends all tokens and other browsers of the person, on ev
 
 test('with a second factor, signing in wants a code; each code works once', async () => {
   const { id, email } = await world.addPerson();
-  const secret = await enrol((await signedIn(email))[0]);
+  const { secret, used } = await enrolWithCodes((await signedIn(email))[0]);
   const [browser, page] = await signedIn(email);
   assert.match(page.text, /<h1>Enter your code/);
   assert.match((await browser.open('/me')).text, /<h1>Sign in<\/h1>/, 'not signed in yet');
-  const used = await browser.submit(page, { code: codeOf(secret) });
-  assert.match(used.text, /was used already/);
+  const refused = await browser.submit(page, { code: used });
+  assert.match(refused.text, /was used already/);
   clock.advance(30_000);
   const code = codeOf(secret);
   assert.match((await browser.submit(page, { code })).text, /<h1>Your sign-in/);
@@ -212,6 +231,119 @@ test('a second factor is removed with one more code', async () => {
   const after = await browser.submit(page, { code: codeOf(secret, 1) });
   assert.match(after.text, /second factor is off/);
   assert.match((await signedIn(email))[1].text, /<h1>Your sign-in/);
+});
+
+test('ASVS 2.6.1: ten recovery codes are shown once, and each signs in once without the authenticator', async () => {
+  const { id, email } = await world.addPerson();
+  const [browser] = await signedIn(email);
+  const { recoveryCodes } = await enrolWithCodes(browser);
+  assert.equal(new Set(recoveryCodes).size, 10);
+  assert.deepEqual(recoveryCodesOn(await browser.open('/me/second-factor')), []);
+  const [first = '', second = ''] = recoveryCodes;
+  assert.match((await signInByRecovery(email, first)).text, /<h1>Your sign-in/);
+  assert.match((await signInByRecovery(email, first)).text, /not right, or was used/);
+  const typed = ` ${second.toLowerCase().replaceAll('-', ' ')} `;
+  assert.match((await signInByRecovery(email, typed)).text, /<h1>Your sign-in/);
+  assert.match((await browser.open('/me/second-factor')).text, /8 recovery codes are left/);
+  const { rows } = await database.pool.query(
+    'select outcome from audit_event where person_id = $1 and detail @> \'{"recoveryCode": true}\' order by id',
+    [id],
+  );
+  assert.deepEqual(
+    rows.map(({ outcome }) => outcome),
+    ['success', 'refused', 'success'],
+  );
+});
+
+test('of two uses of one recovery code at the same instant one signs in', async () => {
+  const { email } = await world.addPerson();
+  const { recoveryCodes } = await enrolWithCodes((await signedIn(email))[0]);
+  for (const code of recoveryCodes.slice(0, 4)) {
+    const pages = await Promise.all([signInByRecovery(email, code), signInByRecovery(email, code)]);
+    assert.equal(pages.filter(({ text }) => text.includes('<h1>Your sign-in')).length, 1);
+  }
+});
+
+test('ASVS 2.6.2: recovery codes stand in the database hashed under the key, bound to their person', async () => {
+  const one = await world.addPerson();
+  const other = await world.addPerson();
+  const { recoveryCodes } = await enrolWithCodes((await signedIn(one.email))[0]);
+  await enrol((await signedIn(other.email))[0]);
+  const [code = ''] = recoveryCodes;
+  const bare = code.replaceAll('-', '');
+  const { rows } = await database.pool.query(
+    `select hash in (sha256($2::text::bytea), sha256($3::text::bytea)) as unkeyed,
+       position($3::text::bytea in hash) > 0 as plain
+     from recovery_code where person_id = $1`,
+    [one.id, code, bare],
+  );
+  assert.equal(rows.length, 10);
+  assert.equal(
+    rows.some(({ unkeyed, plain }) => unkeyed || plain),
+    false,
+  );
+  assert.match((await signInByRecovery(other.email, code)).text, /not right/);
+  const { rows: logged } = await database.pool.query(
+    'select detail::text as detail from audit_event',
+  );
+  assert.equal(
+    logged.some(({ detail }) => recoveryCodes.some((one) => String(detail).includes(one))),
+    false,
+  );
+});
+
+test('new recovery codes end the old ones, and need a code themselves', async () => {
+  const { id, email } = await world.addPerson();
+  const [browser] = await signedIn(email);
+  const { secret, recoveryCodes } = await enrolWithCodes(browser);
+  const [old = '', spent = ''] = recoveryCodes;
+  const renew = async (code: string) => {
+    const { forms } = await browser.open('/me/second-factor');
+    return browser.request('/me/second-factor/recovery-codes', { ...forms[0]?.fields, code });
+  };
+  const refused = await renew('000000');
+  assert.equal(refused.status, 401);
+  assert.deepEqual(recoveryCodesOn(refused), []);
+  assert.equal(recoveryCodesOn(await renew(codeOf(secret, 1))).length, 10);
+  assert.match((await signInByRecovery(email, old)).text, /not right/);
+  assert.equal((await renew(spent)).status, 401);
+  const [made] = (await lastEvents(id)).filter((event) => event.startsWith('recovery_codes_made'));
+  assert.equal(made, 'recovery_codes_made success');
+});
+
+test('without the authenticator, a recovery code also removes the second factor, and all codes go with it', async () => {
+  const { id, email } = await world.addPerson();
+  const [browser] = await signedIn(email);
+  const { recoveryCodes } = await enrolWithCodes(browser);
+  const page = await browser.open('/me/second-factor');
+  assert.match((await browser.submit(page, { code: recoveryCodes[0] ?? '' })).text, /is off/);
+  const { rows } = await database.pool.query('select from recovery_code where person_id = $1', [
+    id,
+  ]);
+  assert.equal(rows.length, 0);
+});
+
+test('recovery codes are guessed slowly, together with the authenticator’s', async () => {
+  const { email } = await world.addPerson();
+  const { recoveryCodes } = await enrolWithCodes((await signedIn(email))[0]);
+  const [browser] = await signedIn(email);
+  for (let count = 0; count < 5; count += 1) {
+    const path = count % 2 === 0 ? '/sign-in/code' : '/sign-in/recovery-code';
+    await browser.submit(await browser.open(path), { code: '000000' });
+  }
+  const slowed = await signInByRecovery(email, recoveryCodes[0] ?? '');
+  assert.equal(slowed.status, 429);
+});
+
+test('nobody gets to a recovery code without the password', async () => {
+  const { email } = await world.addPerson();
+  const { recoveryCodes } = await enrolWithCodes((await signedIn(email))[0]);
+  const stranger = new TestBrowser(service.url);
+  const sign = await stranger.open('/sign-in/recovery-code');
+  assert.match(sign.text, /<h1>Sign in<\/h1>/);
+  const { fields } = sign.forms[0] ?? { fields: {} };
+  await stranger.request('/sign-in/recovery-code', { ...fields, code: recoveryCodes[0] ?? '' });
+  assert.match((await stranger.open('/me')).text, /<h1>Sign in<\/h1>/);
 });
 
 test('a sign-in lasts twelve hours', async () => {

@@ -40,6 +40,26 @@ test('a full queue refuses at once, and what waits is served in its turn', async
   assert.equal(await passwords.check(stored, password), true);
 });
 
+test('processes of one node share its cap: two of them check one password each, and half as many wait', async () => {
+  const share = new PasswordChecker(2);
+  const stored = await hash(password);
+  const ended: number[] = [];
+  const check = async (index: number) => {
+    await share.check(stored, password);
+    ended.push(index);
+  };
+  const checks = Array.from({ length: 17 }, (_, index) => check(index));
+  await assert.rejects(share.check(stored, password), TemporarilyUnavailable);
+  await Promise.all(checks);
+  assert.deepEqual(
+    ended,
+    ended.toSorted((a, b) => a - b),
+    'one after the other',
+  );
+  const crowded = new PasswordChecker(64);
+  assert.equal(await crowded.check(stored, password), true);
+});
+
 test('a flood of log-ins from everywhere gets 503 with Retry-After, and those in line get their answer', async () => {
   const { url, database } = await createTestDatabase();
   const environment = { TRUST_PROXY: '127.0.0.1' };

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../src/foundation/clock.ts';
-import { openDatabase } from '../../src/foundation/database/open-database.ts';
+import { Client } from 'pg';
 import { MasterKey } from '../../src/foundation/master-key.ts';
-import { AuditStore } from '../../src/session/audit-store.ts';
-import { expiring, removeExpired } from '../../src/session/clean-tokens-store.ts';
-import { Form } from '../../src/session/form.ts';
-import { RefreshGrant } from '../../src/session/grants/refresh-grant.ts';
-import { RefreshTokenStore } from '../../src/session/refresh-tokens-store.ts';
 import { hashToken, TokenMint } from '../../src/session/token-mint.ts';
 import type { Answer } from '../support/ask.ts';
 import {
@@ -18,7 +12,6 @@ import {
 } from '../support/session-world.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService, testKey } from '../support/test-service.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 const { url, database } = await createTestDatabase();
 const nodes = [
@@ -160,71 +153,21 @@ test('nodes of another key neither make nor take these tokens', async () => {
   assert.equal(new TokenMint(testKey).recognises('refresh', foreign.mint('refresh').text), false);
 });
 
-test('expired access tokens are removed in chunks, live ones stay', async () => {
-  const person = await world.addPerson();
-  const { body } = await postToken(nodes[0], passwordFields(person, client));
-  await database.pool.query(
-    `insert into access_token (hash, person_id, client_id, issued_at, expires_at)
-     select sha256(n::text::bytea), $1, $2, now() - interval '2 hours', now() - interval '1 hour'
-     from generate_series(1, 2500) n`,
-    [person.id, client.clientId],
-  );
-  const removed: number[] = [];
-  await waitFor('all expired tokens to go', async () => {
-    removed.push(await removeExpired(database, 'access tokens', 1_000, 0));
-    return removed.at(-1) === 0;
-  });
-  assert.deepEqual(removed, [1_000, 1_000, 500, 0]);
-  const { rows } = await database.pool.query('select from access_token where hash = $1', [
-    hashToken(String(body.access_token)),
-  ]);
-  assert.equal(rows.length, 1);
-});
-
-test('codes, browser sessions, links and guesses go when their time is over', async () => {
-  const person = await world.addPerson();
-  const past = "now() - interval '2 hours'";
-  await database.pool.query(
-    `insert into grant_code (hash, person_id, client_id, account_id, redirect_uri, redirect_uri_sent, expires_at)
-     values ('\\x01', $1, $2, '1000', '', true, ${past})`,
-    [person.id, client.clientId],
-  );
-  await database.pool.query(
-    `insert into browser_session (hash, id, person_id, complete, created_at, expires_at, remote_address, user_agent)
-     values ('\\x01', $1, $1, true, ${past}, ${past}, '', '')`,
-    [person.id],
-  );
-  await database.pool.query(
-    `insert into password_reset (hash, person_id, expires_at) values ('\\x01', $1, ${past})`,
-    [person.id],
-  );
-  await database.pool.query(
-    `insert into wrong_guess (key, failures, last_at, free_at) values ('\\x01', 1, ${past}, ${past})`,
-  );
-  for (const kind of expiring.slice(1)) {
-    assert.equal(await removeExpired(database, kind, 1_000, 0), 1, kind);
-    assert.equal(await removeExpired(database, kind, 1_000, 0), 0, kind);
-  }
-});
-
 test('a refresh is one round trip to the database', async () => {
-  const { refreshToken } = await signIn();
-  const counted = openDatabase({ url });
-  let statements = 0;
-  counted.pool.on('acquire', () => {
-    statements += 1;
-  });
-  const grant = new RefreshGrant({
-    mint: new TokenMint(testKey),
-    store: new RefreshTokenStore(counted),
-    audit: new AuditStore(counted),
-    clock: systemClock,
-  });
-  await grant.run({
-    client: { ...client, requirePkce: false, previousSecret: undefined },
-    form: new Form(new Map([['refresh_token', String(refreshToken)]])),
-    origin: { remoteAddress: '', requestId: '' },
-  });
-  await counted.close();
-  assert.equal(statements, 1);
+  const first = await signIn();
+  const warm = await postToken(nodes[0], refreshFields(first.refreshToken, client));
+  const statements: string[] = [];
+  const { query } = Client.prototype;
+  // Each call is one round trip: statement, values and the end of the message go out together.
+  Client.prototype.query = function (this: Client, ...call: [string | { text: string }]) {
+    statements.push(typeof call[0] === 'string' ? call[0] : call[0].text);
+    return query.apply(this, call as never);
+  } as never;
+  const answer = await postToken(nodes[0], refreshFields(warm.body.refresh_token, client));
+  Client.prototype.query = query;
+  assert.equal(answer.status, 200);
+  const own = statements.filter((text) =>
+    /session_pair|access_token|integration|person|audit_event|begin|commit/.test(text),
+  );
+  assert.equal(own.length, 1, own.join('\n'));
 });

@@ -343,6 +343,11 @@ export interface QueueEntry {
   stage: string | null;
 }
 
+export interface RecoveryCode {
+  hash: Buffer;
+  person_id: string;
+}
+
 export interface ReportDestination {
   accepted: Generated<number>;
   account_id: string;
@@ -630,6 +635,7 @@ export interface DB {
   person: Person;
   privacy_record: PrivacyRecord;
   queue_entry: QueueEntry;
+  recovery_code: RecoveryCode;
   report_destination: ReportDestination;
   report_latency: ReportLatency;
   report_total: ReportTotal;

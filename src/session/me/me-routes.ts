@@ -26,7 +26,6 @@ const notes: Readonly<Record<string, string>> = {
   session: 'That browser is signed out.',
   consent: 'That integration can no longer act for you.',
   password: 'Your password is changed.',
-  added: 'The second factor is on.',
   removed: 'The second factor is off.',
 };
 

@@ -6,7 +6,9 @@ import type { Browser } from '../browser/browser.ts';
 import { originOf } from '../form-body.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
 import { enrolPage, secondFactorStatePage } from '../pages/me-page.ts';
+import { recoveryCodesPage } from '../pages/recovery-codes-page.ts';
 import type { PersonProver } from '../prove-person.ts';
+import type { RecoveryCodes } from '../recovery-codes.ts';
 import type { SecondFactors } from '../second-factor.ts';
 import { type SignedInVisit, signedInForm, signedInPage } from './signed-in-form.ts';
 
@@ -14,6 +16,7 @@ export interface SecondFactorRoutesParts {
   readonly browser: Browser;
   readonly prover: PersonProver;
   readonly secondFactors: SecondFactors;
+  readonly recoveryCodes: RecoveryCodes;
   readonly audit: AuditStore;
 }
 
@@ -21,16 +24,38 @@ const page = '/me/second-factor';
 const wrongCode = 'This code is not right, or was used already. Wait for the next one.';
 
 /**
- * `GET /me/second-factor`: add one or remove it. `POST …/begin` wants the password and shows the key, `POST …/confirm`
- * wants a first code of it, `POST …/remove` one more.
+ * `GET /me/second-factor`: add one, or look after it. `POST …/begin` wants the password and shows the key, `POST
+ * …/confirm` wants a first code of it and shows recovery codes. `POST …/recovery-codes` makes new ones and `POST
+ * …/remove` removes the factor, both for one more code or recovery code.
  */
 export function registerSecondFactorRoutes(scope: Http, parts: SecondFactorRoutesParts): void {
-  const { browser, prover, secondFactors, audit } = parts;
+  const { browser, prover, secondFactors, recoveryCodes, audit } = parts;
 
   async function showState(reply: FastifyReply, visit: SignedInVisit, error?: string) {
-    const enrolled = await secondFactors.has(visit.person.personId);
+    const { personId } = visit.person;
+    const [enrolled, left] = await Promise.all([
+      secondFactors.has(personId),
+      recoveryCodes.left(personId),
+    ]);
     const status = error === undefined ? 200 : 401;
-    return sendPage(reply, secondFactorStatePage({ csrf: visit.csrf, enrolled, error, status }));
+    return sendPage(
+      reply,
+      secondFactorStatePage({ csrf: visit.csrf, enrolled, recoveryCodes: left, error, status }),
+    );
+  }
+
+  /** Six digits are of the authenticator, anything else can only be a recovery code. */
+  function prove(request: FastifyRequest, { person }: SignedInVisit, code: string) {
+    return /^[\d ]+$/.test(code)
+      ? secondFactors.verify(person.personId, code, request.ip)
+      : recoveryCodes.spend(person.personId, code, request.ip);
+  }
+
+  async function showNewCodes(request: FastifyRequest, reply: FastifyReply, visit: SignedInVisit) {
+    const codes = await recoveryCodes.renew(visit.person.personId);
+    if (codes.length === 0) return seeOther(reply, page);
+    await record('recovery_codes_made', 'success', request, visit);
+    return sendPage(reply, recoveryCodesPage(codes));
   }
 
   function record(
@@ -66,7 +91,17 @@ export function registerSecondFactorRoutes(scope: Http, parts: SecondFactorRoute
       if (!(await secondFactors.verify(personId, form.get('code') ?? '', request.ip)))
         return showState(reply, visit, `${wrongCode} Begin again.`);
       await record('second_factor_added', 'success', request, visit);
-      return seeOther(reply, '/me?done=added');
+      return showNewCodes(request, reply, visit);
+    }),
+  );
+
+  scope.post(
+    `${page}/recovery-codes`,
+    signedInForm(browser, page, (request, reply) => async (visit, form) => {
+      if (await prove(request, visit, form.get('code') ?? ''))
+        return showNewCodes(request, reply, visit);
+      await record('recovery_codes_made', 'refused', request, visit);
+      return showState(reply, visit, wrongCode);
     }),
   );
 
@@ -74,7 +109,7 @@ export function registerSecondFactorRoutes(scope: Http, parts: SecondFactorRoute
     `${page}/remove`,
     signedInForm(browser, page, (request, reply) => async (visit, form) => {
       const { personId } = visit.person;
-      if (!(await secondFactors.verify(personId, form.get('code') ?? '', request.ip))) {
+      if (!(await prove(request, visit, form.get('code') ?? ''))) {
         await record('second_factor_removed', 'refused', request, visit);
         return showState(reply, visit, wrongCode);
       }

@@ -29,7 +29,7 @@ export function mePage(page: MePage): Page {
 <h2>Password</h2>
 <p><a href="/me/password">Change your password</a></p>
 <h2>Second factor</h2>
-<p>!${page.hasSecondFactor ? 'A code from your authenticator is asked for when you sign in.' : 'Your password alone signs you in.'} <a href="/me/second-factor">!${page.hasSecondFactor ? 'Remove it' : 'Add a second factor'}</a></p>
+<p>!${page.hasSecondFactor ? 'A code from your authenticator is asked for when you sign in.' : 'Your password alone signs you in.'} <a href="/me/second-factor">!${page.hasSecondFactor ? 'Recovery codes, or remove it' : 'Add a second factor'}</a></p>
 <form method="post" action="/sign-out" class="foot">
 <input type="hidden" name="csrf" value="${page.csrf}">
 <button type="submit" class="quiet">Sign out</button>
@@ -104,19 +104,24 @@ export function newPasswordField(): string {
 export interface SecondFactorStatePage {
   readonly csrf: string;
   readonly enrolled: boolean;
+  /** Recovery codes that are left. */
+  readonly recoveryCodes: number;
   readonly error?: string | undefined;
   readonly status?: number;
 }
 
-/** Offers to add a second factor, or to remove the one there is. */
+/** Offers to add a second factor; where there is one, to make new recovery codes or to remove it. */
 export function secondFactorStatePage(page: SecondFactorStatePage): Page {
-  const title = page.enrolled ? 'Remove your second factor' : 'Add a second factor';
+  const title = page.enrolled ? 'Your second factor' : 'Add a second factor';
   const form = page.enrolled
-    ? html`<p>Enter a code of your authenticator once more; afterwards your password alone signs you in.</p>
+    ? html`<p>A code from your authenticator is asked for when you sign in. ${page.recoveryCodes} recovery codes are left; new ones end the old.</p>
+<p>Enter a code for either. After removing, your password alone signs you in.</p>
 <form method="post" action="/me/second-factor/remove">
 <input type="hidden" name="csrf" value="${page.csrf}">
-!${codeField()}
-<div class="actions"><button type="submit">Remove</button></div>
+<label for="code">Code, or a recovery code</label>
+<input id="code" name="code" type="text" autocomplete="one-time-code" maxlength="40" required>
+<div class="actions"><button type="submit" formaction="/me/second-factor/recovery-codes">Make new recovery codes</button>
+<button type="submit" class="quiet">Remove the second factor</button></div>
 </form>`
     : html`<p>After your password, signing in will ask for a code that an authenticator on your phone shows. The password grant of the API will be refused for you; integrations should use a service user.</p>
 <form method="post" action="/me/second-factor/begin">
@@ -143,14 +148,10 @@ export function enrolPage({ csrf, secret, picture }: EnrolPage): Page {
 <p>Or type the key: <code>${secret.replace(/(.{4})(?=.)/g, '$1 ')}</code></p>
 <form method="post" action="/me/second-factor/confirm">
 <input type="hidden" name="csrf" value="${csrf}">
-!${codeField()}
+<label for="code">Code</label>
+<input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9 ]*" maxlength="12" required>
 <div class="actions"><button type="submit">Turn it on</button></div>
 </form>
 <p class="foot"><a href="/me">Leave it</a></p>`;
   return { title: 'Scan this with your authenticator', body };
-}
-
-function codeField(): string {
-  return html`<label for="code">Code</label>
-<input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9 ]*" maxlength="12" required>`;
 }

@@ -54,6 +54,7 @@ export function secondFactorPage(page: SecondFactorPage): Page {
 <form method="post" action="/sign-out" class="foot">
 <input type="hidden" name="csrf" value="${page.csrf}">
 <input type="hidden" name="next" value="${page.next}">
+<p>Lost your authenticator? <a href="/sign-in/recovery-code?${new URLSearchParams({ next: page.next })}">Use a recovery code</a></p>
 <button type="submit" class="link">Sign in as somebody else</button>
 </form>`;
   const title = page.error === undefined ? 'Enter your code' : 'Enter your code: try again';

@@ -52,6 +52,7 @@ a { color: var(--accent); }
 ul.plain { list-style: none; margin: 0; padding: 0; }
 ul.plain > li { display: flex; flex-wrap: wrap; gap: .5rem 1rem; justify-content: space-between; align-items: center; padding: .75rem 0; border-top: 1px solid var(--line); }
 ul.may { margin: 0 0 1rem; padding-left: 1.2rem; }
+ul.codes { list-style: none; margin: 0 0 1rem; padding: 0; display: grid; grid-template-columns: repeat(auto-fit, minmax(11.5rem, 1fr)); gap: .4rem 1rem; }
 .qr { width: 12rem; max-width: 100%; background: #fff; padding: .5rem; border-radius: .4rem; }
 .qr svg { display: block; width: 100%; height: auto; }
 code { font-family: ui-monospace, monospace; }

@@ -1,0 +1,44 @@
+import { html } from 'ghtml';
+import type { Page } from './layout.ts';
+
+/** Shows new recovery codes, the only time that anybody sees them. */
+export function recoveryCodesPage(codes: readonly string[]): Page {
+  const title = 'Keep these recovery codes';
+  const items = codes.map((code) => html`<li><code>${code}</code></li>`);
+  const body = html`<h1>${title}</h1>
+<p class="note" role="status">Your second factor is on.</p>
+<p id="codes">If you lose your authenticator, one of these signs you in instead of its code. Each works once.</p>
+<ul class="codes" aria-labelledby="codes">!${items.join('')}</ul>
+<p>They are shown only now: print them, or keep them in a password manager, apart from your phone.</p>
+<p class="foot"><a href="/me">I have kept them</a></p>`;
+  return { title, body };
+}
+
+export interface RecoveryCodePage {
+  readonly csrf: string;
+  readonly next: string;
+  readonly error?: string;
+  readonly status?: number;
+}
+
+/** Asks for a recovery code in the place of the second factor's. */
+export function recoveryCodePage(page: RecoveryCodePage): Page {
+  const failed = page.error !== undefined;
+  const problem = failed ? html`<p id="problem" class="error" role="alert">${page.error}</p>` : '';
+  const body = html`<h1>Use a recovery code</h1>
+!${problem}
+<form method="post" action="/sign-in/recovery-code">
+<input type="hidden" name="csrf" value="${page.csrf}">
+<input type="hidden" name="next" value="${page.next}">
+<label for="code">Recovery code</label>
+<input id="code" name="code" type="text" autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="40" required aria-describedby="hint!${failed ? ' problem' : ''}" !${failed ? 'aria-invalid="true"' : ''}>
+<p id="hint" class="soft">One of those that you kept when you turned the second factor on. It works once. Whoever lost these too asks an operator of this service.</p>
+<div class="actions"><button type="submit">Continue</button></div>
+</form>
+<p class="foot"><a href="/sign-in/code?${new URLSearchParams({ next: page.next })}">Use your authenticator</a></p>`;
+  return {
+    title: failed ? 'Use a recovery code: try again' : 'Use a recovery code',
+    body,
+    status: page.status ?? 200,
+  };
+}

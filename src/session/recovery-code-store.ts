@@ -1,0 +1,47 @@
+import { sql } from 'kysely';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { PersonId } from '../foundation/ids.ts';
+
+/** Recovery codes in the database, by their hash. */
+export class RecoveryCodeStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * Puts codes in the place of all that the person had.
+   * @returns false where the person has no second factor that is confirmed; then nothing is stored
+   */
+  async replace(personId: PersonId, hashes: readonly Buffer[]): Promise<boolean> {
+    return this.#database.kysely.transaction().execute(async (transaction) => {
+      const { rows } = await sql`
+        select from second_factor
+        where person_id = ${personId} and confirmed_at is not null for update`.execute(transaction);
+      if (rows.length === 0) return false;
+      await sql`delete from recovery_code where person_id = ${personId}`.execute(transaction);
+      await sql`
+        insert into recovery_code (person_id, hash)
+        select ${personId}, hash from unnest(${hashes}::bytea[]) hash`.execute(transaction);
+      return true;
+    });
+  }
+
+  /** Spends a code: of two uses at the same instant one gets true. */
+  async spend(personId: PersonId, hash: Buffer): Promise<boolean> {
+    const { rows } = await sql`
+      delete from recovery_code where person_id = ${personId} and hash = ${hash} returning 1`.execute(
+      this.#database.kysely,
+    );
+    return rows.length === 1;
+  }
+
+  async count(personId: PersonId): Promise<number> {
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::integer as count from recovery_code where person_id = ${personId}`.execute(
+      this.#database.kysely,
+    );
+    return rows[0]?.count ?? 0;
+  }
+}
