@@ -55,7 +55,9 @@ function planList(
   const prune = options.prune === true;
   const sameContacts = contacts === undefined || hasContacts(before, contacts, prune);
   const named = { account: account.id, kind: 'list', id: list.id, path: list.path } as const;
-  const size = contacts === undefined ? [] : [`${contacts.rows.length} contacts in the file`];
+  const count = contacts?.rows.length;
+  const size =
+    count === undefined ? [] : [`${count} ${count === 1 ? 'contact' : 'contacts'} in the file`];
   if (sameSettings && sameContacts) return { ...named, action: 'unchanged', notes: size };
   return {
     ...named,

@@ -114,7 +114,7 @@ export interface SecondFactorStatePage {
 export function secondFactorStatePage(page: SecondFactorStatePage): Page {
   const title = page.enrolled ? 'Your second factor' : 'Add a second factor';
   const form = page.enrolled
-    ? html`<p>A code from your authenticator is asked for when you sign in. ${page.recoveryCodes} recovery codes are left; new ones end the old.</p>
+    ? html`<p>A code from your authenticator is asked for when you sign in. ${page.recoveryCodes === 1 ? 'One recovery code is' : `${page.recoveryCodes} recovery codes are`} left; new ones end the old.</p>
 <p>Enter a code for either. After removing, your password alone signs you in.</p>
 <form method="post" action="/me/second-factor/remove">
 <input type="hidden" name="csrf" value="${page.csrf}">

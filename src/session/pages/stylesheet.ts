@@ -30,6 +30,7 @@ h2 { margin: 2rem 0 .5rem; font-size: 1.1rem; }
 p { margin: 0 0 1rem; }
 .soft { color: var(--soft); font-size: .925rem; }
 label, legend { display: block; font-weight: 600; margin: 0 0 .3rem; }
+legend { padding: 0; }
 fieldset { border: 0; margin: 0 0 1rem; padding: 0; }
 input[type=email], input[type=password], input[type=text] {
   width: 100%; padding: .6rem .7rem; margin: 0 0 1rem; font: inherit; color: inherit;
@@ -51,6 +52,7 @@ a { color: var(--accent); }
 .foot { margin: 1.5rem 0 0; padding-top: 1rem; border-top: 1px solid var(--line); font-size: .925rem; }
 ul.plain { list-style: none; margin: 0; padding: 0; }
 ul.plain > li { display: flex; flex-wrap: wrap; gap: .5rem 1rem; justify-content: space-between; align-items: center; padding: .75rem 0; border-top: 1px solid var(--line); }
+ul.plain > li > span { flex: 1 1 14rem; }
 ul.may { margin: 0 0 1rem; padding-left: 1.2rem; }
 ul.codes { list-style: none; margin: 0 0 1rem; padding: 0; display: grid; grid-template-columns: repeat(auto-fit, minmax(11.5rem, 1fr)); gap: .4rem 1rem; }
 .qr { width: 12rem; max-width: 100%; background: #fff; padding: .5rem; border-radius: .4rem; }
