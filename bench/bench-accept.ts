@@ -4,9 +4,10 @@ import { multiplyAccounts, openBenchAccount, wireRequests } from './bench-accoun
 import { startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
-import { LatencyHistogram } from './latency-histogram.ts';
 import type { LoadReport } from './load-generator.ts';
+import { measureUse } from './machine-use.ts';
 import { runLoad } from './run-load.ts';
+import { compare, Tally } from './tally.ts';
 
 /** One line of the table. */
 interface AcceptCase {
@@ -33,30 +34,6 @@ const distinctRequests = 5_000;
 /** Requests of 50 kB each would not fit the generator's memory in that number. */
 const distinctCharacters = 20_000_000;
 
-/** What one route did over all rounds. */
-class Tally {
-  readonly latencies = new LatencyHistogram();
-  #answered = 0;
-  #seconds = 0;
-
-  add(report: LoadReport): void {
-    const wrong = Object.keys(report.statuses).filter((status) => status !== '200');
-    if (wrong.length > 0)
-      throw new Error(`answers other than 200: ${JSON.stringify(report.statuses)}`);
-    this.#answered += report.answered;
-    this.#seconds += report.seconds;
-    this.latencies.merge(report.latencies);
-  }
-
-  get answered(): number {
-    return this.#answered;
-  }
-
-  get rate(): number {
-    return this.#answered / this.#seconds;
-  }
-}
-
 /**
  * Durable accepted requests per second at 128 connections, beside a POST of the same server that does nothing, measured
  * in turns so that both meet the same machine. Every accepted request is looked for in the database afterwards.
@@ -74,18 +51,26 @@ async function measureCases(
   options: BenchOptions,
   wanted: readonly AcceptCase[],
 ): Promise<BenchResult[]> {
-  const { url, database, stop } = await startBenchDatabase();
+  const { url, database, pid, stop } = await startBenchDatabase();
   try {
     const shop = await openBenchAccount(database);
     const most = Math.max(...wanted.map((one) => one.accounts));
     const accountIds = await multiplyAccounts(database, shop, most);
-    const service = await startBenchService(url, options.nodeOptions);
+    const service = await startBenchService(url, { nodeOptions: options.nodeOptions });
     try {
       const token = await getToken({ url: `http://127.0.0.1:${service.port}` }, shop);
       const results: BenchResult[] = [];
       for (const one of wanted) {
         const ids = accountIds.slice(0, one.accounts);
-        results.push(await measureCase(options, one, { port: service.port, ids, token, database }));
+        results.push(
+          await measureCase(options, one, {
+            port: service.port,
+            pids: { service: service.child.pid ?? 0, database: pid },
+            ids,
+            token,
+            database,
+          }),
+        );
       }
       return results;
     } finally {
@@ -98,6 +83,7 @@ async function measureCases(
 
 interface Target {
   readonly port: number;
+  readonly pids: { readonly service: number; readonly database: number };
   readonly ids: readonly string[];
   readonly token: string;
   readonly database: Database;
@@ -106,7 +92,7 @@ interface Target {
 async function measureCase(
   options: BenchOptions,
   one: AcceptCase,
-  { port, ids, token, database }: Target,
+  { port, pids, ids, token, database }: Target,
 ): Promise<BenchResult> {
   const count = Math.min(
     distinctRequests,
@@ -118,15 +104,17 @@ async function measureCase(
     return runLoad({ host: '127.0.0.1', port, connections, seconds, requests });
   };
   const before = await countMessages(database);
-  const warm = await load('/ete/v1/email', options.seconds / 2);
+  let answered = (await load('/ete/v1/email', options.seconds / 2)).answered;
   await load('/bench/nothing', options.seconds / 2);
   const accept = new Tally();
   const nothing = new Tally();
   for (let round = 0; round < options.rounds; round += 1) {
-    nothing.add(await load('/bench/nothing', options.seconds));
-    accept.add(await load('/ete/v1/email', options.seconds));
+    const idle = await measureUse(pids, () => load('/bench/nothing', options.seconds));
+    nothing.add(idle.result, idle.use);
+    const busy = await measureUse(pids, () => load('/ete/v1/email', options.seconds));
+    accept.add(busy.result, busy.use);
+    answered += busy.result.answered;
   }
-  const answered = accept.answered + warm.answered;
   const stored = (await countMessages(database)) - before;
   if (stored !== answered) throw new Error(`${answered} accepted, ${stored} stored`);
   return {
@@ -138,11 +126,7 @@ async function measureCase(
       seconds: options.seconds,
       rounds: options.rounds,
     },
-    rate: Math.round(accept.rate),
-    ceiling: Math.round(nothing.rate),
-    ratio: Number((accept.rate / nothing.rate).toFixed(3)),
-    p50_ms: accept.latencies.quantile(0.5),
-    p99_ms: accept.latencies.quantile(0.99),
+    ...compare(accept, nothing),
   };
 }
 

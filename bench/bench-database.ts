@@ -8,6 +8,8 @@ import { startEmbeddedDatabase } from '../src/foundation/embedded/start-embedded
 export interface BenchDatabase {
   readonly url: string;
   readonly database: Database;
+  /** Of PostgreSQL's first process. */
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -28,6 +30,7 @@ export async function startBenchDatabase(): Promise<BenchDatabase> {
   return {
     url: url.href,
     database,
+    pid: embedded.pid ?? 0,
     async stop() {
       await database.close();
       await embedded.stop();

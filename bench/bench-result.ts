@@ -17,11 +17,38 @@ export interface BenchResult {
   readonly ratio: number;
   readonly p50_ms: number;
   readonly p99_ms: number;
+  /** Of the ceiling. */
+  readonly ceiling_p50_ms?: number;
+  readonly ceiling_p99_ms?: number;
+  /** Microseconds of the processors for each request: of the service, and of the database. */
+  readonly service_us?: number;
+  readonly database_us?: number;
+  /** Of the load generator. */
+  readonly load_us?: number;
+  /** Of the ceiling's service. */
+  readonly ceiling_us?: number;
+  /** Percent of the machine's processors that other programs took meanwhile. */
+  readonly elsewhere_percent?: number;
 }
 
 /** The results as a table for the screen. */
 export function formatTable(results: readonly BenchResult[]): string {
-  const head = ['name', 'params', 'rate/s', 'ceiling/s', 'ratio', 'p50 ms', 'p99 ms'];
+  const head = [
+    'name',
+    'params',
+    'rate/s',
+    'ceiling/s',
+    'ratio',
+    'p50 ms',
+    'p99 ms',
+    'ceiling p50',
+    'ceiling p99',
+    'service µs',
+    'database µs',
+    'load µs',
+    'ceiling µs',
+    'elsewhere %',
+  ];
   const lines = results.map((result) => [
     result.name,
     Object.entries(result.params)
@@ -32,6 +59,13 @@ export function formatTable(results: readonly BenchResult[]): string {
     result.ratio.toFixed(2),
     result.p50_ms.toFixed(1),
     result.p99_ms.toFixed(1),
+    result.ceiling_p50_ms?.toFixed(1) ?? '',
+    result.ceiling_p99_ms?.toFixed(1) ?? '',
+    String(result.service_us ?? ''),
+    String(result.database_us ?? ''),
+    String(result.load_us ?? ''),
+    String(result.ceiling_us ?? ''),
+    String(result.elsewhere_percent ?? ''),
   ]);
   const widths = head.map((title, column) =>
     Math.max(title.length, ...lines.map((line) => line[column]?.length ?? 0)),

@@ -1,11 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-/** A server under measurement, in a process of its own. */
+/** A server under measurement, in processes of its own. */
 export interface BenchService {
   readonly port: number;
+  /** The first process, which keeps the others. */
   readonly child: ChildProcess;
+  /** Milliseconds from its start until it answered. */
+  readonly startedIn: number;
   stop(): Promise<void>;
+}
+
+export interface BenchServiceOptions {
+  /** For the runtime, such as `--cpu-prof`. */
+  readonly nodeOptions?: readonly string[];
+  /** Undefined: one for each core, as `serve` has it. */
+  readonly processes?: number;
+  readonly roles?: string;
+  readonly smtpUrl?: string;
 }
 
 /** The key of the benchmark's installation, in the form of SIGNALPOST_KEY. */
@@ -14,8 +26,10 @@ export const benchKey = Buffer.alloc(32, 7).toString('base64');
 /** Starts the service on a database that is set up already; resolves once it listens. */
 export async function startBenchService(
   databaseUrl: string,
-  nodeOptions: readonly string[] = [],
+  options: BenchServiceOptions = {},
 ): Promise<BenchService> {
+  const { nodeOptions = [], processes, roles, smtpUrl } = options;
+  const started = performance.now();
   const child = spawn(
     process.execPath,
     [
@@ -31,6 +45,9 @@ export async function startBenchService(
         SIGNALPOST_KEY: benchKey,
         PORT: '0',
         LOG_LEVEL: 'error',
+        ...(processes !== undefined && { BENCH_PROCESSES: String(processes) }),
+        ...(roles !== undefined && { BENCH_ROLES: roles }),
+        ...(smtpUrl !== undefined && { SMTP_URL: smtpUrl }),
       },
     },
   );
@@ -39,7 +56,7 @@ export async function startBenchService(
     let text = '';
     child.stdout.on('data', (chunk: Buffer) => {
       text += chunk;
-      const match = /listening on (\d+)/.exec(text);
+      const match = /answers at http:\S+:(\d+)/.exec(text);
       if (match !== null) resolve(Number(match[1]));
     });
     void exit.then(() => reject(new Error('the service ended before it listened')));
@@ -47,6 +64,7 @@ export async function startBenchService(
   return {
     port,
     child,
+    startedIn: performance.now() - started,
     async stop() {
       child.kill('SIGTERM');
       await exit;

@@ -55,7 +55,7 @@ export async function benchToken(options: BenchOptions): Promise<BenchResult[]> 
 
 /** Requests a second that do nothing, at 128 connections. */
 async function measureNothing(url: string, shop: Shop, options: BenchOptions): Promise<number> {
-  const service = await startBenchService(url, options.nodeOptions);
+  const service = await startBenchService(url, { nodeOptions: options.nodeOptions });
   try {
     const requests = wireRequests({
       path: '/bench/nothing',

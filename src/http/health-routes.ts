@@ -1,16 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Http } from './create-http.ts';
 
 /** Resolves with undefined when the node can serve; else with why not, in a few words. */
 export type Readiness = () => Promise<string | undefined>;
 
+/** How long a probe waits for the database, in milliseconds. */
+const patience = 3_000;
+
 /**
  * `GET /healthz`: 200 while the process answers at all.
- * `GET /readyz`: 200 while the database is reachable and its migrations are current, else 503 with the reason.
+ * `GET /readyz`: 200 while the database is reachable and its migrations are current, else 503 with the reason,
+ * within three seconds also where the database is silent. Probes that come together share one look at the database.
  */
 export function registerHealthRoutes(http: Http, readiness: Readiness): void {
+  let looking: ReturnType<Readiness> | undefined;
+  const look = (): ReturnType<Readiness> => {
+    looking ??= readiness()
+      .catch(() => 'the database cannot be reached')
+      .finally(() => {
+        looking = undefined;
+      });
+    return looking;
+  };
   http.get('/healthz', async () => ({ status: 'ok' }));
   http.get('/readyz', async (_request, reply) => {
-    const reason = await readiness().catch(() => 'the database cannot be reached');
+    const silence = new AbortController();
+    const reason = await Promise.race([
+      look(),
+      delay(patience, 'the database does not answer', { signal: silence.signal }),
+    ]);
+    silence.abort();
     if (reason === undefined) return { status: 'ready' };
     return reply.code(503).header('retry-after', 1).send({ status: 'not ready', reason });
   });

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import { openDatabase, refuseOldServer } from '../../src/foundation/database/open-database.ts';
+import { isUnavailable } from '../../src/foundation/database/sqlstate.ts';
+import { openGate } from '../support/tcp-gate.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 const { url } = await createTestDatabase();
@@ -29,3 +32,20 @@ test('a server older than PostgreSQL 15 is refused with a sentence, newer ones a
     });
   for (const version of [150_000, 150_017, 180_004]) refuseOldServer('db.test/mail', version);
 });
+
+for (const way of ['the pool', 'the query builder'] as const) {
+  test(`a statement of ${way} that a silent server does not answer is given up, and the next one has a connection of its own`, async () => {
+    const gate = await openGate(url);
+    const database = openDatabase({ url: gate.url }, { connections: 1, patience: 300 });
+    const ask = () =>
+      way === 'the pool'
+        ? database.pool.query('select 1 as one')
+        : sql<{ one: number }>`select 1 as one`.execute(database.kysely);
+    await ask();
+    gate.hold();
+    await assert.rejects(ask(), isUnavailable);
+    gate.open();
+    assert.deepEqual((await ask()).rows, [{ one: 1 }]);
+    await database.close();
+  });
+}

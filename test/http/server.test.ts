@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { openGate } from '../support/tcp-gate.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const { url: databaseUrl, database } = await createTestDatabase();
 const { url } = await startTestService({ databaseUrl });
@@ -38,6 +40,25 @@ test('readiness says why a node cannot serve', async () => {
     'update schema_migration set sha256 = substr(sha256, 2) where version = 1',
   );
   assert.equal((await fetch(`${url}/readyz`)).status, 200);
+});
+
+test('readiness is answered within seconds where the database is silent, and is back with it', async () => {
+  const gate = await openGate(databaseUrl);
+  const node = await startTestService({ databaseUrl: gate.url, roles: ['http'] });
+  assert.equal((await fetch(`${node.url}/readyz`)).status, 200);
+  gate.hold();
+  const started = performance.now();
+  const answers = await Promise.all([1, 2, 3].map(() => fetch(`${node.url}/readyz`)));
+  assert.ok(performance.now() - started < 10_000);
+  for (const answer of answers) {
+    assert.equal(answer.status, 503);
+    assert.deepEqual(await answer.json(), {
+      status: 'not ready',
+      reason: 'the database does not answer',
+    });
+  }
+  gate.open();
+  await waitFor('the node to be ready', async () => (await fetch(`${node.url}/readyz`)).ok);
 });
 
 test('metrics answer the loopback, and nobody for whom a proxy speaks', async () => {

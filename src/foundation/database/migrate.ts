@@ -10,6 +10,14 @@ const fileName = /^(\d{4})-[a-z0-9-]+\.sql$/;
 /** One advisory lock for the whole installation: nodes that start together migrate one after the other. */
 const lockKey = 7_233_480_021;
 
+/** A migration may build an index over all that is stored, and a node waits for one that another node runs: a day. */
+const patience = 24 * 60 * 60 * 1000;
+
+function patient(text: string, values?: unknown[]): pg.QueryConfig {
+  const bounded = { text, query_timeout: patience };
+  return values === undefined ? bounded : { ...bounded, values };
+}
+
 interface Migration {
   readonly version: number;
   readonly name: string;
@@ -38,7 +46,7 @@ export async function migrate(database: Database): Promise<string[]> {
   const migrations = await readMigrations();
   const client = await database.pool.connect();
   try {
-    await client.query('select pg_advisory_lock($1)', [lockKey]);
+    await client.query(patient('select pg_advisory_lock($1)', [lockKey]));
     try {
       return await applyMissing(client, migrations);
     } finally {
@@ -59,7 +67,7 @@ async function applyMissing(client: pg.PoolClient, migrations: Migration[]): Pro
   for (const migration of missing) {
     await client.query('begin');
     try {
-      await client.query(migration.sql);
+      await client.query(patient(migration.sql));
       await client.query(
         'insert into schema_migration (version, name, sha256) values ($1, $2, $3)',
         [migration.version, migration.name, migration.sha256],

@@ -29,6 +29,33 @@ export interface OpenOptions {
   readonly applicationName?: string;
   /** Most connections of this pool. */
   readonly connections?: number;
+  /** How long an answer is waited for before its connection is given up, in milliseconds. */
+  readonly patience?: number;
+}
+
+/** Longer than any statement of this pool takes but those of a migration, which name their own time. */
+const usualPatience = 60_000;
+
+/**
+ * A connection that is broken off once its server has been silent for too long: a statement that was given up still
+ * occupies it, so the next one would wait behind it.
+ */
+class BoundedClient extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config);
+    const query = this.query.bind(this) as (...given: unknown[]) => unknown;
+    const bounded = (...given: unknown[]): unknown => {
+      const answer = query(...given);
+      if (answer instanceof Promise) answer.catch((error: unknown) => this.#giveUp(error));
+      return answer;
+    };
+    this.query = bounded as pg.Client['query'];
+  }
+
+  #giveUp(error: unknown): void {
+    if (error instanceof Error && error.message === 'Query read timeout')
+      this.end().catch(() => undefined);
+  }
 }
 
 /** The client settings that every connection of the service shares. */
@@ -64,6 +91,8 @@ function readUrl(text: string): pg.ClientConfig {
 export function openDatabase(settings: DatabaseSettings, options: OpenOptions = {}): Database {
   const pool = new pg.Pool({
     ...clientSettings(settings, options.applicationName),
+    Client: BoundedClient,
+    query_timeout: options.patience ?? usualPatience,
     max: options.connections ?? 10,
     idleTimeoutMillis: 60_000,
   });
