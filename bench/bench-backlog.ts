@@ -5,7 +5,12 @@ import { startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { BenchSink, monotonicNow } from './deliver/bench-sink.ts';
 import { fillQueue } from './deliver/fill-queue.ts';
-import { openLetterAccount, pauseAccount, resumeAccount } from './deliver/installation.ts';
+import {
+  openLetterAccount,
+  pauseAccount,
+  resumeAccount,
+  untilFollowersCaughtUp,
+} from './deliver/installation.ts';
 import { measureService } from './deliver/measure-service.ts';
 import { MemoryWatch } from './deliver/memory-watch.ts';
 import { sendSingle } from './deliver/send-single.ts';
@@ -43,6 +48,7 @@ export async function benchBacklog(options: BenchOptions): Promise<BenchResult[]
     const before = memory.take();
     await pauseAccount(database, flood.id);
     await fillQueue(database, flood.id, queued);
+    await untilFollowersCaughtUp(database);
     await sink.reset();
     await resumeAccount(database, flood.id);
     await sink.reaches(1_000);

@@ -9,6 +9,9 @@ interface Told {
   readonly singles?: readonly { readonly address: string; readonly at: number }[];
 }
 
+/** What takes longer than this has gone wrong. */
+export const patience = 600_000;
+
 /** The machine's monotonic clock in milliseconds, as the sink reads it too. */
 export function monotonicNow(): number {
   return Number(process.hrtime.bigint()) / 1e6;
@@ -78,10 +81,15 @@ export class BenchSink {
   }
 
   #until<Value>(look: () => Value | undefined): Promise<Value> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#watchers.delete(watch);
+        reject(new Error(`the sink has taken ${this.#taken} messages and waits for more in vain`));
+      }, patience);
       const watch = (): void => {
         const found = look();
         if (found === undefined) return;
+        clearTimeout(timer);
         this.#watchers.delete(watch);
         resolve(found);
       };

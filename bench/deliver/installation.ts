@@ -7,6 +7,7 @@ import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
 import { addDomain } from '../../src/sender/sending-domain-store.ts';
 import { openShop, publishTemplate, type Shop } from '../../test/support/shop.ts';
 import { benchKey } from '../bench-service.ts';
+import { patience } from './bench-sink.ts';
 import { letter } from './letter.ts';
 
 const domain = 'shop.test';
@@ -52,22 +53,27 @@ export async function resumeAccount(database: Database, accountId: AccountId): P
 }
 
 /** Resolves once every outcome is written. */
-export async function untilQueueIsEmpty(database: Database): Promise<void> {
-  for (;;) {
-    const { rows } = await database.pool.query('select from queue_entry limit 1');
-    if (rows.length === 0) return;
-    await delay(2);
-  }
+export function untilQueueIsEmpty(database: Database): Promise<void> {
+  return untilFalse(database, 2, 'select exists (select from queue_entry) as answer');
 }
 
 /** Resolves once reports, search and webhooks have seen all that was written, so that they take no time from others. */
-export async function untilFollowersCaughtUp(database: Database): Promise<void> {
-  for (;;) {
-    const { rows } = await database.pool.query<{ behind: boolean }>(
-      `with c as (select min(tx) as tx from feed_cursor)
-       select exists (select from message_event e, c where e.tx >= c.tx) as behind`,
-    );
-    if (rows[0]?.behind !== true) return;
-    await delay(100);
+export function untilFollowersCaughtUp(database: Database): Promise<void> {
+  return untilFalse(
+    database,
+    100,
+    `with c as (select min(tx) as tx from feed_cursor)
+     select exists (select from message_event e, c where e.tx >= c.tx)
+       or exists (select from message m, c where m.tx >= c.tx) as answer`,
+  );
+}
+
+async function untilFalse(database: Database, pause: number, question: string): Promise<void> {
+  const end = performance.now() + patience;
+  while (performance.now() < end) {
+    const { rows } = await database.pool.query<{ answer: boolean }>(question);
+    if (rows[0]?.answer === false) return;
+    await delay(pause);
   }
+  throw new Error(`in vain waited for the end of: ${question}`);
 }

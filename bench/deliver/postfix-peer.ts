@@ -53,8 +53,17 @@ export async function startPostfix(options: PostfixOptions, sign: boolean): Prom
   const { stdout } = await run('postconf', ['-d', '-h', 'daemon_directory']);
   await writeFile(join(config, 'main.cf'), mainSettings(place, stdout.trim()));
   await writeFile(join(config, 'master.cf'), masterSettings(place));
-  await run('postfix', ['-c', config, 'start']);
-  await untilGreeted(port);
+  const stop = async (): Promise<void> => {
+    await run('postfix', ['-c', config, 'stop']).catch(() => undefined);
+    await milter?.stop();
+  };
+  try {
+    await run('postfix', ['-c', config, 'start']);
+    await untilGreeted(port);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   return {
     name: sign ? 'postfix+opendkim' : 'postfix',
     async send(count) {
@@ -69,15 +78,13 @@ export async function startPostfix(options: PostfixOptions, sign: boolean): Prom
       const [code] = await once(feeder, 'exit');
       if (code !== 0) throw new Error(`smtp-source ended with ${code}`);
     },
-    async stop() {
-      await run('postfix', ['-c', config, 'stop']);
-      await milter?.stop();
-    },
+    stop,
   };
 }
 
 async function untilGreeted(port: number): Promise<void> {
-  for (;;) {
+  const end = performance.now() + 30_000;
+  while (performance.now() < end) {
     const greeted = await new Promise<boolean>((resolve) => {
       const socket = connect(port, '127.0.0.1', () => undefined);
       socket.once('data', () => {
@@ -89,6 +96,7 @@ async function untilGreeted(port: number): Promise<void> {
     if (greeted) return;
     await delay(50);
   }
+  throw new Error('Postfix does not greet');
 }
 
 async function freePort(): Promise<number> {
