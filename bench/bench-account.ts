@@ -53,14 +53,14 @@ export async function multiplyAccounts(
 }
 
 /** A body that is like no other: its own recipient and its own ten values, filled up to a size in bytes. */
-export function distinctBody(number: number, bytes = 0): string {
+export function distinctBody(number: number, bytes = 0, tag?: string): string {
   const values: Record<string, string> = Object.fromEntries(
     fieldNames.map((name, index) => [name, `${name} of request ${number * 10 + index}`]),
   );
   const body = {
     envelope: { toAddress: `reader${number}@example.test` },
     content: { personalizationDataMap: values },
-    metadata: { externalId: `order-${number}` },
+    metadata: { externalId: `order-${number}`, ...(tag !== undefined && { tagList: [tag] }) },
     actions: { trackOpens: true, trackClicks: true },
   };
   const missing = bytes - JSON.stringify(body).length;
@@ -72,6 +72,9 @@ export interface WireOptions {
   /** Before the account id, such as `/ete/v1/email`. */
   readonly path: string;
   readonly accountIds: readonly string[];
+  /** `t-0001` where not given. */
+  readonly templateId?: string;
+  readonly tag?: string;
   readonly token: string;
   readonly count: number;
   readonly bodyBytes: number;
@@ -81,11 +84,11 @@ export interface WireOptions {
 
 /** Requests as they go over the wire. */
 export function wireRequests(options: WireOptions): LoadOrder['requests'] {
-  const { path, accountIds, token, count, bodyBytes, keys } = options;
+  const { path, accountIds, templateId = 't-0001', tag, token, count, bodyBytes, keys } = options;
   return Array.from({ length: count }, (_, index) => {
-    const body = distinctBody(index, bodyBytes);
+    const body = distinctBody(index, bodyBytes, tag);
     return [
-      `POST ${path}/${accountIds[index % accountIds.length]}/t-0001 HTTP/1.1`,
+      `POST ${path}/${accountIds[index % accountIds.length]}/${templateId} HTTP/1.1`,
       'Host: 127.0.0.1',
       `Authorization: Bearer ${token}`,
       'Content-Type: application/json',

@@ -19,14 +19,29 @@ const silent = { info: () => undefined, warn: () => undefined };
 export async function startBenchDatabase(): Promise<BenchDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), 'signalpost-bench-'));
   await chmod(dataDir, 0o711);
-  const embedded = await startEmbeddedDatabase({ dataDir, log: silent });
+  const opened = await openBenchFolder(dataDir);
+  await migrate(opened.database);
+  return {
+    ...opened,
+    async stop() {
+      await opened.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The same on a folder that stays. */
+export async function openBenchFolder(
+  dataDir: string,
+  options: { readonly durable?: boolean } = {},
+): Promise<BenchDatabase> {
+  const embedded = await startEmbeddedDatabase({ dataDir, log: silent, ...options });
   const { host, port, user, password, database: name } = embedded.settings;
   const url = new URL(`postgres://localhost:${port}/${name}`);
   url.username = user;
   url.password = password;
   url.searchParams.set('host', host);
   const database = openDatabase({ url: url.href });
-  await migrate(database);
   return {
     url: url.href,
     database,
@@ -34,7 +49,6 @@ export async function startBenchDatabase(): Promise<BenchDatabase> {
     async stop() {
       await database.close();
       await embedded.stop();
-      await rm(dataDir, { recursive: true, force: true });
     },
   };
 }

@@ -5,6 +5,12 @@ export interface BenchOptions {
   readonly rounds: number;
   /** For the runtime of the measured process, such as `--cpu-prof`. */
   readonly nodeOptions: readonly string[];
+  /** Finished messages that are there before, of 90 days; undefined: what the benchmark needs. */
+  readonly history: number | undefined;
+  /** Where that history is kept; undefined: in the usual place. */
+  readonly historyFolder: string | undefined;
+  /** Messages that a benchmark sends itself, where it says so. */
+  readonly messages: number;
 }
 
 /** One line of the table, beside the ceiling that was measured in the same run. */

@@ -16,9 +16,13 @@ import { readBodyJson } from '../src/submission/read-body-json.ts';
 /**
  * The service as `serve` runs it (as many processes on one port as there are cores, or as BENCH_PROCESSES says), with one
  * route more: a POST that does nothing but what every accepted request needs of a server (the same hooks, the same reading
- * of the body, JSON, schema validation) and answers at once. What accepting costs is seen beside it.
+ * of the body, JSON, schema validation) and answers at once. What accepting costs is seen beside it. A GET redirects without
+ * looking.
  */
 function registerNothing(http: Http): void {
+  http.get('/bench/nothing/:token', (_request, reply) =>
+    reply.code(302).header('location', 'https://shop.test/').send(),
+  );
   http.register(async (scope) => {
     keepRawBodies(scope);
     const parser = new SendBodyParser();

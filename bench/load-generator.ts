@@ -13,6 +13,8 @@ export interface LoadOrder {
   readonly seconds: number;
   /** Whole requests as they go over the wire, taken in turn; `placeholder` in them becomes a number used only once. */
   readonly requests: readonly string[];
+  /** Most requests a second, evenly; undefined: as many as are answered. */
+  readonly perSecond?: number;
 }
 
 /** Stands where each request gets a number of its own. */
@@ -23,6 +25,8 @@ export interface LoadReport {
   /** Answers by status. */
   readonly statuses: Readonly<Record<string, number>>;
   readonly seconds: number;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
   /** Counts of latencies in steps of 0.1 ms. */
   readonly latencies: readonly number[];
 }
@@ -35,6 +39,7 @@ export async function generateLoad(order: LoadOrder): Promise<LoadReport> {
   const statuses: Record<string, number> = {};
   const latencies = new LatencyHistogram();
   let taken = 0;
+  const startedAt = Date.now();
   const start = performance.now();
   const end = start + order.seconds * 1_000;
   const takeRequest = (): Buffer | undefined => {
@@ -51,23 +56,32 @@ export async function generateLoad(order: LoadOrder): Promise<LoadReport> {
     statuses[status] = (statuses[status] ?? 0) + 1;
     latencies.add(milliseconds);
   };
+  const gap = order.perSecond === undefined ? 0 : 1_000 / order.perSecond;
+  /** Milliseconds until the next request may go. */
+  const waitForTurn = (): number => start + taken * gap - performance.now();
   await Promise.all(
-    Array.from({ length: order.connections }, () => drive(order, takeRequest, record)),
+    Array.from({ length: order.connections }, () => drive(order, takeRequest, waitForTurn, record)),
   );
   const answered = Object.values(statuses).reduce((sum, count) => sum + count, 0);
   const seconds = (performance.now() - start) / 1_000;
-  return { answered, statuses, seconds, latencies: latencies.counts };
+  return { answered, statuses, seconds, startedAt, latencies: latencies.counts };
 }
 
 function drive(
   { host, port }: LoadOrder,
   takeRequest: () => Buffer | undefined,
+  waitForTurn: () => number,
   record: (status: string, milliseconds: number) => void,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, noDelay: true });
     let sentAt = 0;
     const send = (): void => {
+      const wait = waitForTurn();
+      if (wait > 1) {
+        setTimeout(send, wait);
+        return;
+      }
       const request = takeRequest();
       if (request === undefined) {
         socket.destroy();

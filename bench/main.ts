@@ -6,6 +6,10 @@ import { benchDeliver } from './bench-deliver.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { formatTable } from './bench-result.ts';
 import { benchToken } from './bench-token.ts';
+import { benchJourney } from './feedback/bench-journey.ts';
+import { benchReports, benchSearch } from './feedback/bench-reading.ts';
+import { benchRedirect } from './feedback/bench-redirect.ts';
+import { benchRollUp } from './feedback/bench-roll-up.ts';
 
 /** `npm run bench -- NAME… --json FILE`: measures, prints a table, and writes the numbers to the file. */
 const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<BenchResult[]>>> = {
@@ -14,6 +18,11 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   deliver: benchDeliver,
   'deliver-backlog': benchBacklog,
   token: benchToken,
+  reports: benchReports,
+  search: benchSearch,
+  rollup: benchRollUp,
+  redirect: benchRedirect,
+  journey: benchJourney,
 };
 
 const { values, positionals } = parseArgs({
@@ -23,6 +32,9 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '8' },
     rounds: { type: 'string', default: '3' },
     'cpu-prof': { type: 'string' },
+    history: { type: 'string' },
+    'history-folder': { type: 'string' },
+    messages: { type: 'string', default: '200000' },
   },
 });
 
@@ -31,6 +43,9 @@ const options: BenchOptions = {
   seconds: Number(values.seconds),
   rounds: Number(values.rounds),
   nodeOptions: profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`],
+  history: values.history === undefined ? undefined : Number(values.history),
+  historyFolder: values['history-folder'],
+  messages: Number(values.messages),
 };
 const names = positionals.length === 0 ? Object.keys(benchmarks) : positionals;
 const results: BenchResult[] = [];

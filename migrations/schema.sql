@@ -477,6 +477,7 @@ create table report_destination (
   report_destination_pkey PRIMARY KEY (account_id, quarter, destination_domain),
   report_destination_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
 );
+CREATE INDEX report_destination_domain ON report_destination USING btree (account_id, destination_domain, quarter);
 
 create table report_latency (
   account_id text not null,
@@ -486,6 +487,51 @@ create table report_latency (
   count integer not null,
   report_latency_pkey PRIMARY KEY (account_id, quarter, template_id, step),
   report_latency_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+CREATE INDEX report_latency_template ON report_latency USING btree (account_id, template_id, quarter);
+
+create table report_latency_sum (
+  account_id text not null,
+  span text not null,
+  template_id text not null,
+  begins timestamp with time zone not null,
+  step smallint not null,
+  count integer not null,
+  report_latency_sum_pkey PRIMARY KEY (account_id, span, template_id, begins, step),
+  report_latency_sum_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  report_latency_sum_span_check CHECK (span = ANY (ARRAY['quarter'::text, 'day'::text]))
+);
+
+create table report_sum (
+  account_id text not null,
+  begins timestamp with time zone not null,
+  tag text not null,
+  accepted integer not null default 0,
+  delivered integer not null default 0,
+  bounced_hard integer not null default 0,
+  bounced_soft integer not null default 0,
+  deferred integer not null default 0,
+  expired integer not null default 0,
+  failed integer not null default 0,
+  uncertain integer not null default 0,
+  canceled integer not null default 0,
+  complained integer not null default 0,
+  unsubscribed integer not null default 0,
+  opened_people integer not null default 0,
+  opened_people_unique integer not null default 0,
+  opened_machines integer not null default 0,
+  opened_machines_unique integer not null default 0,
+  clicked_people integer not null default 0,
+  clicked_people_unique integer not null default 0,
+  clicked_machines integer not null default 0,
+  clicked_machines_unique integer not null default 0,
+  span text not null,
+  sum_of text not null,
+  key text not null,
+  report_sum_pkey PRIMARY KEY (account_id, span, sum_of, key, tag, begins),
+  report_sum_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  report_sum_span_check CHECK (span = ANY (ARRAY['quarter'::text, 'day'::text])),
+  report_sum_sum_of_check CHECK (sum_of = ANY (ARRAY['all'::text, 'template'::text, 'tag'::text, 'sender'::text, 'destination'::text, 'template_tag'::text]))
 );
 
 create table report_total (
@@ -516,6 +562,7 @@ create table report_total (
   report_total_pkey PRIMARY KEY (account_id, quarter, template_id, tag, sender_domain),
   report_total_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
 );
+CREATE INDEX report_total_template ON report_total USING btree (account_id, template_id, tag, quarter);
 
 create table retention_rule (
   account_id text not null,
@@ -749,6 +796,7 @@ CREATE INDEX webhook_delivery_done ON webhook_delivery USING btree (last_at) WHE
 CREATE INDEX webhook_delivery_log ON webhook_delivery USING btree (account_id, endpoint_id, place);
 CREATE INDEX webhook_delivery_message ON webhook_delivery USING btree (account_id, message_id);
 CREATE INDEX webhook_delivery_pending ON webhook_delivery USING btree (account_id, endpoint_id, message_id, place) WHERE (state = 'pending'::text);
+CREATE INDEX webhook_delivery_undelivered ON webhook_delivery USING btree (account_id, endpoint_id, state, place) WHERE (state <> 'delivered'::text);
 
 create table webhook_endpoint (
   account_id text not null,

@@ -204,6 +204,7 @@ export function createApp(parts: AppParts): App {
   });
   const webhooks = createWebhooks({
     database,
+    clock,
     log,
     key,
     allowedNetworks: config.webhookNetworks,

@@ -32,38 +32,84 @@ export interface FoundMessage {
   readonly acceptedAt: Date;
 }
 
-/** Messages of an account, newest first; one row for each recipient that fits, at most `limit` messages. */
+/** A page of found messages. */
+export interface FoundPage {
+  /** Newest first; one row for each recipient that fits, at most `limit` messages. */
+  readonly found: readonly FoundMessage[];
+  /** Where to look on where the look ended before the page was full; undefined otherwise. */
+  readonly next: MessageId | undefined;
+}
+
+const mostRecipients = 6;
+
+/**
+ * Messages of an account. One thing that must fit is read from its index in order, the others are checked on what it gives.
+ * @param mostScanned rows looked at for one page then, so that what hardly ever comes together costs no more
+ */
 export async function findMessages(
   kysely: Database['kysely'],
   accountId: AccountId,
   filter: MessageFilter,
-): Promise<FoundMessage[]> {
-  const conditions = [
-    sql`account_id = ${accountId}`,
-    ...is('message_id', filter.messageId),
-    ...is('external_id', filter.externalId),
-    ...is('address', filter.address?.toLowerCase()),
-    ...is('tag', filter.tag),
-    ...is('template_id', filter.templateId),
-    ...is('state', filter.state),
-    ...(filter.from === undefined ? [] : [sql`message_id >= ${lowestId(filter.from)}`]),
-    ...(filter.until === undefined ? [] : [sql`message_id < ${lowestId(filter.until)}`]),
-    ...(filter.before === undefined ? [] : [sql`message_id < ${filter.before}`]),
-  ];
+  mostScanned = 5_000,
+): Promise<FoundPage> {
+  const [first, ...others] = conditionsOf(filter);
+  const range = sql.join(
+    [
+      sql`account_id = ${accountId}`,
+      ...(first === undefined ? [] : [first]),
+      ...is('message_id', filter.messageId),
+      ...(filter.from === undefined ? [] : [sql`message_id >= ${lowestId(filter.from)}`]),
+      ...(filter.until === undefined ? [] : [sql`message_id < ${lowestId(filter.until)}`]),
+      ...(filter.before === undefined ? [] : [sql`message_id < ${filter.before}`]),
+    ],
+    sql` and `,
+  );
   // A message has at most 6 recipients; the page ends with a whole message.
+  const rowLimit = filter.limit * mostRecipients;
+  const scanned = others.length === 0 ? rowLimit : Math.max(rowLimit, mostScanned);
   const { rows } = await sql<Omit<FoundMessage, 'acceptedAt'>>`
     select message_id as "messageId", recipient, address, state, template_id as "templateId", tag,
       external_id as "externalId"
-    from message_search where ${sql.join(conditions, sql` and `)}
-    order by message_id desc, recipient limit ${filter.limit * 6}`.execute(kysely);
+    from (
+      select * from message_search where ${range} order by message_id desc, recipient limit ${scanned}) as scanned
+    where ${sql.join([sql`true`, ...others], sql` and `)}
+    order by message_id desc, recipient limit ${rowLimit}`.execute(kysely);
+  const found = firstMessages(rows, filter.limit);
+  if (others.length === 0 || rows.length === rowLimit || found.length < rows.length)
+    return { found, next: undefined };
+  // What stands so many rows before the end of the look was looked at with all its recipients.
+  const end = await sql<{ id: MessageId }>`
+    select message_id as id from message_search where ${range}
+    order by message_id desc, recipient offset ${scanned - mostRecipients} limit 1`.execute(kysely);
+  const next = end.rows[0]?.id;
+  return { found: next === undefined ? found : found.filter((row) => row.messageId >= next), next };
+}
+
+function firstMessages(
+  rows: readonly Omit<FoundMessage, 'acceptedAt'>[],
+  limit: number,
+): FoundMessage[] {
   const ids = new Set<string>();
   const page: FoundMessage[] = [];
   for (const row of rows) {
     ids.add(row.messageId);
-    if (ids.size > filter.limit) break;
+    if (ids.size > limit) break;
     page.push({ ...row, acceptedAt: timeOf(row.messageId) });
   }
   return page;
+}
+
+/** What must fit, the rarest first as far as that can be known. */
+function conditionsOf(filter: MessageFilter) {
+  const usual = filter.state === 'delivered';
+  return [
+    ...is('external_id', filter.externalId),
+    ...is('address', filter.address?.toLowerCase()),
+    ...(usual ? [] : is('state', filter.state)),
+    ...is('tag', filter.tag),
+    ...is('template_id', filter.templateId),
+    ...(usual ? is('state', filter.state) : []),
+  ];
 }
 
 function is(column: string, value: string | undefined) {

@@ -3,6 +3,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { type Latency, latencyOf } from './latency.ts';
 import { type ReportCounts, reportColumns } from './report-columns.ts';
+import { isTime, latencySource, reportSource } from './report-source-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -55,26 +56,22 @@ export async function readReport(
   accountId: AccountId,
   query: ReportQuery,
 ): Promise<ReportRow[]> {
-  const byDestination = query.group === 'destination' || query.destinationDomain !== undefined;
-  const table = byDestination ? 'report_destination' : 'report_total';
+  const columns = sql.join(reportColumns.map((name) => sql.ref(name)));
   const sums = sql.join(
     reportColumns.map((name) => sql`sum(${sql.ref(name)})::int as ${sql.ref(name)}`),
   );
   // Quarters are summed up before they are named, since naming a time costs more than adding.
-  const raw = isTime(query.group) ? sql`quarter` : keyOf(query.group, query.timeZone);
-  const key = isTime(query.group) ? keyOf(query.group, query.timeZone, sql`raw`) : sql`raw`;
+  const raw = isTime(query) ? sql`begins` : sql`key`;
   const reading = sql<ReportCounts & { key: string }>`
     select * from (
-      select ${key} as key, ${sums} from (
-        select ${raw} as raw, ${sums} from ${sql.table(table)}
-        where account_id = ${accountId} and quarter >= ${query.from} and quarter < ${query.until}
-          and ${byDestination ? is('destination_domain', query.destinationDomain) : filters(query)}
+      select ${keyOf(query)} as key, ${sums} from (
+        select ${raw} as raw, ${sums} from (${reportSource(accountId, query, columns)}) as source
         group by 1) as summed
-      group by 1 order by ${isTime(query.group) ? sql`1` : sql`sum(accepted) desc`} limit ${mostRows}) as found
+      group by 1 order by ${isTime(query) ? sql`1` : sql`sum(accepted) desc`} limit ${mostRows}) as found
     order by key`.execute(kysely);
   const [{ rows }, latencies] = await Promise.all([
     reading,
-    byDestination ? undefined : readLatencies(kysely, accountId, query),
+    readLatencies(kysely, accountId, query),
   ]);
   return rows.map(({ key: name, ...counts }) => ({
     key: name,
@@ -90,52 +87,21 @@ async function readLatencies(
   accountId: AccountId,
   query: ReportQuery,
 ): Promise<Map<string, { step: number; count: number }[]> | undefined> {
-  const countable = query.tag === undefined && query.senderDomain === undefined;
-  if (!countable || query.group === 'tag' || query.group === 'sender') return undefined;
+  const source = latencySource(accountId, query);
+  if (source === undefined) return undefined;
   const { rows } = await sql<{ key: string; step: number; count: number }>`
-    select ${isTime(query.group) ? keyOf(query.group, query.timeZone, sql`raw`) : sql`raw`} as key, step,
-      sum(count)::int as count
+    select ${keyOf(query)} as key, step, sum(count)::int as count
     from (
-      select ${isTime(query.group) ? sql`quarter` : keyOf(query.group, query.timeZone)} as raw, step, sum(count)::int as count
-      from report_latency
-      where account_id = ${accountId} and quarter >= ${query.from} and quarter < ${query.until}
-        and ${is('template_id', query.templateId)}
+      select ${isTime(query) ? sql`begins` : sql`key`} as raw, step, sum(count)::int as count
+      from (${source}) as source
       group by 1, 2) as summed
     group by 1, 2`.execute(kysely);
   return Map.groupBy(rows, (row) => row.key);
 }
 
-function keyOf(
-  group: ReportGroup,
-  timeZone: string,
-  time: RawBuilder<unknown> = sql`quarter`,
-): RawBuilder<string> {
-  switch (group) {
-    case 'none':
-      return sql`''`;
-    case 'hour':
-    case 'day':
-      return sql`to_char(date_trunc(${sql.lit(group)}, ${time} at time zone ${sql.lit(timeZone)}), 'YYYY-MM-DD"T"HH24:MI')`;
-    case 'template':
-      return sql`template_id`;
-    case 'tag':
-      return sql`tag`;
-    case 'sender':
-      return sql`sender_domain`;
-    case 'destination':
-      return sql`destination_domain`;
-  }
-}
-
-function isTime(group: ReportGroup): boolean {
-  return group === 'hour' || group === 'day';
-}
-
-function filters(query: ReportQuery): RawBuilder<unknown> {
-  return sql`${is('template_id', query.templateId)} and ${is('tag', query.tag)}
-    and ${is('sender_domain', query.senderDomain)}`;
-}
-
-function is(column: string, value: string | undefined): RawBuilder<unknown> {
-  return value === undefined ? sql`true` : sql`${sql.ref(column)} = ${value}`;
+/** The key of summed rows: hours and days begin at a local time. */
+function keyOf(query: ReportQuery): RawBuilder<string> {
+  if (!isTime(query)) return sql`raw`;
+  const { group, timeZone } = query;
+  return sql`to_char(date_trunc(${sql.lit(group)}, raw at time zone ${sql.lit(timeZone)}), 'YYYY-MM-DD"T"HH24:MI')`;
 }

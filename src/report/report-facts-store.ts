@@ -47,24 +47,24 @@ function domainOf(address: RawBuilder<unknown>): RawBuilder<string> {
   return sql<string>`left(lower(coalesce(substring(${address} from '@([^@]*)$'), '')), 255)`;
 }
 
-/** The counts of a group of facts, in the order of the columns. */
+/** The counts of a group of facts. */
 export const countFacts = sql`
-  count(*) filter (where kind = 'accepted'),
-  count(*) filter (where kind = 'delivered'),
-  count(*) filter (where kind = 'bounced' and hard),
-  count(*) filter (where kind = 'bounced' and not hard),
-  count(*) filter (where kind = 'deferred'),
-  count(*) filter (where kind = 'expired'),
-  count(*) filter (where kind = 'failed'),
-  count(*) filter (where kind = 'uncertain'),
-  count(*) filter (where kind = 'canceled'),
-  count(*) filter (where kind = 'complained'),
-  count(*) filter (where kind = 'unsubscribed'),
-  count(*) filter (where kind = 'opened' and class = 'people'),
-  count(*) filter (where kind = 'opened' and class = 'people' and first),
-  count(*) filter (where kind = 'opened' and class = 'machines'),
-  count(*) filter (where kind = 'opened' and class = 'machines' and first),
-  count(*) filter (where kind = 'clicked' and class = 'people'),
-  count(*) filter (where kind = 'clicked' and class = 'people' and first),
-  count(*) filter (where kind = 'clicked' and class = 'machines'),
-  count(*) filter (where kind = 'clicked' and class = 'machines' and first)`;
+  count(*) filter (where kind = 'accepted') as accepted,
+  count(*) filter (where kind = 'delivered') as delivered,
+  count(*) filter (where kind = 'bounced' and hard) as bounced_hard,
+  count(*) filter (where kind = 'bounced' and not hard) as bounced_soft,
+  count(*) filter (where kind = 'deferred') as deferred,
+  count(*) filter (where kind = 'expired') as expired,
+  count(*) filter (where kind = 'failed') as failed,
+  count(*) filter (where kind = 'uncertain') as uncertain,
+  count(*) filter (where kind = 'canceled') as canceled,
+  count(*) filter (where kind = 'complained') as complained,
+  count(*) filter (where kind = 'unsubscribed') as unsubscribed,
+  count(*) filter (where kind = 'opened' and class = 'people') as opened_people,
+  count(*) filter (where kind = 'opened' and class = 'people' and first) as opened_people_unique,
+  count(*) filter (where kind = 'opened' and class = 'machines') as opened_machines,
+  count(*) filter (where kind = 'opened' and class = 'machines' and first) as opened_machines_unique,
+  count(*) filter (where kind = 'clicked' and class = 'people') as clicked_people,
+  count(*) filter (where kind = 'clicked' and class = 'people' and first) as clicked_people_unique,
+  count(*) filter (where kind = 'clicked' and class = 'machines') as clicked_machines,
+  count(*) filter (where kind = 'clicked' and class = 'machines' and first) as clicked_machines_unique`;

@@ -5,6 +5,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { reportColumns } from './report-columns.ts';
 import { countFacts, reportFacts } from './report-facts-store.ts';
+import { addSums, resum } from './report-sums-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -46,9 +47,11 @@ export async function rebuildReport(
       and m.accepted_at >= ${from} and m.accepted_at < ${until}`;
     const events = sql`e.account_id = ${accountId} and e.tx < ${place}::xid8 and e.at >= ${from} and e.at < ${until}`;
     await addFacts(transaction, reportFacts(messages, events));
+    await resum(transaction, accountId, from, until);
   });
 }
 
+/** Adds facts to the totals and their sums. */
 async function addFacts(transaction: Kysely, facts: RawBuilder<unknown>): Promise<void> {
   const added = (table: string) =>
     sql.join(
@@ -57,21 +60,35 @@ async function addFacts(transaction: Kysely, facts: RawBuilder<unknown>): Promis
           sql`${sql.ref(name)} = ${sql.ref(`${table}.${name}`)} + ${sql.ref(`excluded.${name}`)}`,
       ),
     );
+  const news = { totals: sql`total`, destinations: sql`destination`, latencies: sql`latency` };
   await sql`
-    with facts as materialized (${facts}),
+    with ${totalsOf(facts)},
+    ${addSums(news, ['quarter', 'day'])},
     totals as (
       insert into report_total (account_id, quarter, template_id, tag, sender_domain, ${columns})
-      select account_id, quarter, template_id, tag, sender_domain, ${countFacts}
-      from facts group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+      select account_id, quarter, template_id, tag, sender_domain, ${columns} from total order by 1, 2, 3, 4, 5
       on conflict (account_id, quarter, template_id, tag, sender_domain) do update set ${added('report_total')}),
     destinations as (
       insert into report_destination (account_id, quarter, destination_domain, ${columns})
-      select account_id, quarter, destination_domain, ${countFacts}
-      from facts group by 1, 2, 3 order by 1, 2, 3
+      select account_id, quarter, destination_domain, ${columns} from destination order by 1, 2, 3
       on conflict (account_id, quarter, destination_domain) do update set ${added('report_destination')})
     insert into report_latency (account_id, quarter, template_id, step, count)
-    select account_id, quarter, template_id, least(32000, greatest(0, round(8 * ln(greatest(took, 1)) / ln(2)))), count(*)
-    from facts where took is not null group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    select account_id, quarter, template_id, step, count from latency order by 1, 2, 3, 4
     on conflict (account_id, quarter, template_id, step) do update
     set count = report_latency.count + excluded.count`.execute(transaction);
+}
+
+/** Parts of a `with` that count facts in the columns of `reportFacts`: `total`, `destination` and `latency`. */
+export function totalsOf(facts: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    facts as materialized (${facts}),
+    total as materialized (
+      select account_id, quarter, template_id, tag, sender_domain, ${countFacts}
+      from facts group by 1, 2, 3, 4, 5),
+    destination as materialized (
+      select account_id, quarter, destination_domain, ${countFacts} from facts group by 1, 2, 3),
+    latency as materialized (
+      select account_id, quarter, template_id,
+        least(32000, greatest(0, round(8 * ln(greatest(took, 1)) / ln(2)))) as step, count(*) as count
+      from facts where took is not null group by 1, 2, 3, 4)`;
 }

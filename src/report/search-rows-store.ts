@@ -1,19 +1,29 @@
 import { sql } from 'kysely';
 import type { Follower } from '../feedback/feed/event-feed.ts';
 
-/** Writes the rows that messages are looked for by, and keeps their states, behind the messages themselves. */
+/** Section 2.2 of the contract: at most 5 Cc addresses. */
+const mostCc = 5;
+
+/**
+ * Writes the rows that messages are looked for by, and keeps their states, behind the messages themselves. Recipients
+ * count from To, which is 0; a Cc address that was left out, as it was suppressed, counts from 6 on.
+ */
 export const writeSearchRows: Follower = {
   name: 'search',
   async follow(transaction, { from, until }) {
     await sql`
       insert into message_search (account_id, message_id, retention_days, recipient, address, state, template_id, tag,
         external_id)
-      select m.account_id, m.id, m.retention_days, r.place - 1, lower(r.address), 'queued', m.template_id, m.tag, m.external_id
+      select m.account_id, m.id, m.retention_days, r.place, lower(r.address), r.state, m.template_id, m.tag, m.external_id
       from message m
       cross join lateral (
-        select 1::bigint as place, m.content ->> 'to' as address
+        select 0::bigint as place, m.content ->> 'to' as address, 'queued' as state
         union all
-        select c.place + 1, c.address from json_array_elements_text(m.content -> 'cc') with ordinality as c (address, place)) as r
+        select c.place, c.address, 'queued'
+        from json_array_elements_text(m.content -> 'cc') with ordinality as c (address, place)
+        union all
+        select c.place + ${mostCc}, c.address, 'suppressed'
+        from json_array_elements_text(m.content -> 'suppressedCc') with ordinality as c (address, place)) as r
       where m.tx >= ${from}::xid8 and m.tx < ${until}::xid8
       on conflict do nothing`.execute(transaction);
     await sql`

@@ -1,3 +1,4 @@
+import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import {
@@ -20,6 +21,7 @@ export interface DeliverWebhooksParts {
   readonly database: Database;
   readonly box: SecretBox;
   readonly networks: PublicNetworks;
+  readonly clock: Clock;
 }
 
 /** A job: the events of one message that wait for one endpoint. */
@@ -37,7 +39,13 @@ export async function deliverWebhooks(parts: DeliverWebhooksParts, job: WebhookJ
   const { kysely } = parts.database;
   const { accountId, endpointId, messageId } = job;
   for (;;) {
-    const claimed = await claimPending(kysely, accountId, endpointId, messageId);
+    const claimed = await claimPending(
+      kysely,
+      accountId,
+      endpointId,
+      messageId,
+      parts.clock.offset,
+    );
     if (claimed.length === 0) return;
     try {
       for (const delivery of claimed) if (!(await deliverOne(parts, job, delivery))) return;
@@ -54,11 +62,12 @@ async function deliverOne(
   { accountId, endpointId, messageId }: WebhookJob,
   delivery: PendingDelivery,
 ): Promise<boolean> {
+  const { clock } = parts;
   const { kysely } = parts.database;
   const endpoint = await readSendable(kysely, parts.box, accountId, endpointId);
   if (endpoint === undefined || endpoint.paused) return false;
   const request = bodyOf(delivery, messageId);
-  const timestamp = Math.floor(Date.now() / 1_000);
+  const timestamp = Math.floor(clock.now() / 1_000);
   const headers = signWebhook(delivery.eventId, timestamp, request, endpoint.secrets);
   const { status, text } = await postWebhook(endpoint.url, headers, request, parts.networks);
   const taken = status >= 200 && status < 300;
@@ -66,10 +75,10 @@ async function deliverOne(
   const state = taken ? 'delivered' : tooOld ? 'failed' : 'pending';
   const key = { accountId, endpointId, eventId: delivery.eventId };
   await noteAttempt(kysely, key, { state, status, request, answer: text });
-  await noteHealth(kysely, accountId, endpointId, taken);
+  await noteHealth(kysely, accountId, endpointId, taken, clock.offset);
   if (taken) return true;
   const failedLong =
-    endpoint.failingSince !== null && Date.now() - endpoint.failingSince.getTime() > patience;
+    endpoint.failingSince !== null && clock.now() - endpoint.failingSince.getTime() > patience;
   // RFC 9110 section 15.5.11: 410 says that nobody wants this any more.
   if (status === 410 || failedLong) {
     const reason = status === 410 ? 'it answered 410 Gone' : 'it took nothing for 3 days';

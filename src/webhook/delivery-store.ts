@@ -63,12 +63,14 @@ const mostClaimed = 8;
 /**
  * Takes the next events of one message that wait for an endpoint, in order, so that no other job delivers beside this one.
  * Empty where nothing waits or another job is at it.
+ * @param offset milliseconds added to the database's clock
  */
 export async function claimPending(
   kysely: Kysely,
   accountId: AccountId,
   endpointId: string,
   messageId: MessageId,
+  offset: number,
 ): Promise<PendingDelivery[]> {
   const { rows } = await sql<PendingDelivery>`
     with next as materialized (
@@ -82,7 +84,7 @@ export async function claimPending(
         and not exists (select from next where claimed_until > now())
       returning d.*)
     select d.event_id as "eventId", d.kind, d.recipient, d.event_at as at, d.detail, d.attempts,
-      extract(epoch from now() - d.due_since)::float8 * 1000 as age, m.template_id as "templateId", m.tag,
+      extract(epoch from now() - d.due_since)::float8 * 1000 + ${offset}::float8 as age, m.template_id as "templateId", m.tag,
       m.external_id as "externalId",
       case when coalesce(d.recipient, 0) = 0 then m.content ->> 'to' else m.content -> 'cc' ->> (d.recipient - 1) end as address
     from taken d
@@ -110,7 +112,7 @@ export async function noteAttempt(
   kysely: Kysely,
   key: { readonly accountId: AccountId; readonly endpointId: string; readonly eventId: string },
   attempt: {
-    readonly state: 'pending' | 'delivered' | 'failed';
+    readonly state: DeliveryState;
     readonly status: number;
     readonly request: string;
     readonly answer: string;
@@ -125,13 +127,15 @@ export async function noteAttempt(
   );
 }
 
+export type DeliveryState = 'pending' | 'delivered' | 'failed';
+
 /** A line of an endpoint's log. */
 export interface LoggedDelivery {
   readonly eventId: string;
   readonly messageId: MessageId;
   readonly kind: string;
   readonly at: Date;
-  readonly state: 'pending' | 'delivered' | 'failed';
+  readonly state: DeliveryState;
   readonly attempts: number;
   readonly lastAt: Date | null;
   /** 0: no answer came. */
@@ -142,13 +146,13 @@ export interface LoggedDelivery {
   readonly place: string;
 }
 
-/** An endpoint's log, newest first. */
+/** An endpoint's log, newest first. The state is written into the statement, so that the index of the few that are not delivered serves it. */
 export async function readLog(
   kysely: Kysely,
   accountId: AccountId,
   endpointId: string,
   options: {
-    readonly state?: string | undefined;
+    readonly state?: DeliveryState | undefined;
     readonly before?: string | undefined;
     readonly limit: number;
   },
@@ -158,8 +162,8 @@ export async function readLog(
       last_status as "lastStatus", last_request as "lastRequest", last_answer as "lastAnswer", place::text
     from webhook_delivery
     where account_id = ${accountId} and endpoint_id = ${endpointId}
-      and (${options.state ?? null}::text is null or state = ${options.state ?? null})
-      and (${options.before ?? null}::bigint is null or place < ${options.before ?? null}::bigint)
+      and ${options.state === undefined ? sql`true` : sql`state = ${sql.lit(options.state)}`}
+      and ${options.before === undefined ? sql`true` : sql`place < ${options.before}::bigint`}
     order by place desc limit ${options.limit}`.execute(kysely);
   return rows;
 }

@@ -1,5 +1,6 @@
 import { Logger, type Runner, run, runMigrations } from 'graphile-worker';
 import type { Follower } from '../feedback/feed/event-feed.ts';
+import type { Clock } from '../foundation/clock.ts';
 import { type Database, openDatabase } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
@@ -15,6 +16,9 @@ import { anyEndpoint, unpauseEndpoint } from './endpoint-store.ts';
 import { PublicNetworks } from './public-networks.ts';
 import { SecretBox } from './secret-box.ts';
 
+/** Of its place in `feed_cursor`. */
+export const webhookFollowerName = 'webhook';
+
 const concurrency = 8;
 const hour = 60 * 60 * 1000;
 
@@ -22,6 +26,7 @@ export interface WebhookParts {
   readonly database: Database;
   readonly log: Log;
   readonly key: MasterKey;
+  readonly clock: Clock;
   /** Networks that may be asked although they are not public. */
   readonly allowedNetworks: readonly string[];
 }
@@ -80,7 +85,8 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
       parsedCronItems: [],
       logger,
       taskList: {
-        webhook: (payload) => deliverWebhooks({ database, box, networks }, payload as WebhookJob),
+        webhook: (payload) =>
+          deliverWebhooks({ database, box, networks, clock: parts.clock }, payload as WebhookJob),
       },
     });
     timer = setInterval(() => {
@@ -101,7 +107,7 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
     box,
     networks,
     follower: {
-      name: 'webhook',
+      name: webhookFollowerName,
       async follow(transaction, window) {
         if (!(await anyEndpoint(transaction))) return;
         await ensureJobs();

@@ -11,6 +11,7 @@ import {
 import { addSuppressions } from '../../src/feedback/suppression/suppression-store.ts';
 import type { ComparableAddress } from '../../src/foundation/email-address.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
+import { findMessages } from '../../src/report/find-messages-store.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
 import { ensureMessagePartitions } from '../../src/submission/message-partitions-store.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
@@ -106,6 +107,45 @@ test('erasing a person leaves nothing of them, and nothing else undone', async (
     keepSuppressions: false,
   });
   assert.deepEqual(again, { messages: 0, contacts: 0, suppressions: 1 });
+});
+
+test('an address that was left out as suppressed is found and erased, also before its search row is written', async () => {
+  const store = async (content: object) => {
+    const id = await world.accept({ to: 'friend@people.test' });
+    await pool.query('update message set content = $2 where id = $1', [id, content]);
+    return id;
+  };
+  const content = {
+    to: 'friend@people.test',
+    suppressedCc: ['Left@people.test', 'third@people.test'],
+    from: { address: 'orders@shop.test' },
+    values: {},
+  };
+  const known = await store(content);
+  await feed.catchUp();
+  const { found } = await findMessages(kysely, account, { address: 'left@people.test', limit: 10 });
+  assert.deepEqual(
+    found.map(({ messageId, state, recipient }) => [messageId, state, recipient]),
+    [[known, 'suppressed', 6]],
+  );
+  const fresh = await store({ ...content, cc: ['third@people.test'] });
+  const ask = { ...request('left@people.test'), keepSuppressions: true };
+  assert.equal((await erasePerson(kysely, ask)).messages, 2);
+  const { rows } = await pool.query(
+    "select id, content ->> 'suppressedCc' as left_out, content ->> 'cc' as cc from message where id = any ($1) order by id",
+    [[known, fresh]],
+  );
+  const nobody = '["erased@erased.invalid", "third@people.test"]';
+  assert.deepEqual(rows, [
+    { id: known, left_out: nobody, cc: null },
+    { id: fresh, left_out: nobody, cc: '["third@people.test"]' },
+  ]);
+  const entries = await pool.query('select pending from queue_entry where message_id = $1', [
+    fresh,
+  ]);
+  assert.deepEqual(entries.rows, [{ pending: [0] }]);
+  await feed.catchUp();
+  assert.equal((await erasePerson(kysely, ask)).messages, 0);
 });
 
 test('an account’s rule takes values, then addresses, then opens away, from old messages only', async () => {

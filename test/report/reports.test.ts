@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
 import { newMessageId } from '../../src/foundation/ids.ts';
 import { explainMessage } from '../../src/report/explain-message.ts';
 import { findMessages } from '../../src/report/find-messages-store.ts';
 import { latencyOf } from '../../src/report/latency.ts';
-import { isTimeZone, readReport } from '../../src/report/read-report-store.ts';
+import {
+  isTimeZone,
+  type ReportQuery,
+  readReport,
+  reportGroups,
+} from '../../src/report/read-report-store.ts';
 import { reportCsv } from '../../src/report/report-csv.ts';
 import { rebuildReport, rollUp } from '../../src/report/roll-up-store.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
@@ -186,12 +192,107 @@ test('a rebuild from messages and events gives the same numbers', async () => {
       )
     ).rows,
     latencies: (await pool.query('select * from report_latency order by 1, 2, 3, 4')).rows,
+    sums: (await pool.query('select t::text as row from report_sum t order by 1')).rows,
+    latencySums: (await pool.query('select * from report_latency_sum order by 1, 2, 3, 4, 5')).rows,
   });
   const before = await read();
   assert.ok(before.totals.length > 20);
   await rebuildReport(kysely, account, all.from, all.until);
   assert.deepEqual(await read(), before);
 });
+
+test('a report of whole days and parts of them is what its quarters add up to', async () => {
+  const quarter = 15 * 60 * 1_000;
+  const start = Date.parse('2026-11-19T00:00Z');
+  const filters = fc.record(
+    {
+      templateId: fc.constantFrom('t1', 't2'),
+      tag: fc.constantFrom('tag0', 'tag1', 'spring', 'none'),
+      senderDomain: fc.constantFrom('shop.test', 'other.test'),
+    },
+    { requiredKeys: [] },
+  );
+  const other = fc.record({ destinationDomain: fc.constantFrom('d0.test', 'people.test') });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.nat(400),
+      fc.nat(400),
+      fc.constantFrom(...reportGroups),
+      fc.oneof(filters, other),
+      async (first, length, group, given) => {
+        const byDestination = group === 'destination' || 'destinationDomain' in given;
+        if (byDestination && !['none', 'destination', 'day', 'hour'].includes(group)) return;
+        const from = new Date(start + first * quarter);
+        const until = new Date(from.getTime() + length * quarter);
+        const filter = group === 'destination' && !('destinationDomain' in given) ? {} : given;
+        const query = { timeZone: 'Asia/Kathmandu', from, until, group, ...filter };
+        const rows = await readReport(kysely, account, query);
+        assert.deepEqual(
+          rows.map(({ key, counts, latency }) => [
+            key,
+            counts.accepted,
+            counts.opened_people_unique,
+            latency,
+          ]),
+          await addUp(query),
+        );
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+/** The same straight from the quarters. */
+async function addUp(query: ReportQuery): Promise<unknown[]> {
+  const { group, templateId, tag, senderDomain, destinationDomain } = query;
+  const table =
+    group === 'destination' || destinationDomain !== undefined
+      ? 'report_destination'
+      : 'report_total';
+  const time = `to_char(date_trunc('${group}', quarter at time zone '${query.timeZone}'), 'YYYY-MM-DD"T"HH24:MI')`;
+  const keys = {
+    none: `''`,
+    hour: time,
+    day: time,
+    template: 'template_id',
+    tag: 'tag',
+    sender: 'sender_domain',
+    destination: 'destination_domain',
+  };
+  const where = Object.entries({
+    template_id: templateId,
+    tag,
+    sender_domain: senderDomain,
+    destination_domain: destinationDomain,
+  })
+    .flatMap(([column, value]) => (value === undefined ? [] : [` and ${column} = '${value}'`]))
+    .join('');
+  const range = `account_id = $1 and quarter >= $2 and quarter < $3`;
+  const values = [account, query.from, query.until];
+  const { rows } = await pool.query(
+    `select ${keys[group]} as key, sum(accepted)::int as accepted, sum(opened_people_unique)::int as unique
+     from ${table} where ${range} ${where} group by 1 order by 1`,
+    values,
+  );
+  const counted =
+    table === 'report_total' &&
+    tag === undefined &&
+    senderDomain === undefined &&
+    group !== 'tag' &&
+    group !== 'sender';
+  const steps = counted
+    ? await pool.query(
+        `select ${keys[group]} as key, step, sum(count)::int as count from report_latency where ${range} ${where} group by 1, 2`,
+        values,
+      )
+    : { rows: [] };
+  return rows.map(({ key, accepted, unique }) => [
+    key,
+    accepted,
+    unique,
+    latencyOf(steps.rows.filter((row) => row.key === key)),
+  ]);
+}
 
 test('a report is a CSV with a header line', async () => {
   const rows = await readReport(kysely, account, { ...all, group: 'tag' });
@@ -207,7 +308,7 @@ test('messages are found by what is known of them, newest first, page by page', 
   await happen(id, 'bounced', 5_000, { cause: 'content', by: 'mail' }, 1);
   await feed.catchUp();
   const find = async (filter: object) =>
-    (await findMessages(kysely, account, { limit: 10, ...filter })).map((row) => [
+    (await findMessages(kysely, account, { limit: 10, ...filter })).found.map((row) => [
       row.messageId,
       row.recipient,
       row.state,
@@ -222,7 +323,7 @@ test('messages are found by what is known of them, newest first, page by page', 
   assert.deepEqual(await find({ messageId: id, until: new Date(Date.now() - 3_600_000) }), []);
   const seen: string[] = [];
   for (let before: string | undefined; ; ) {
-    const page = await findMessages(kysely, account, {
+    const { found: page } = await findMessages(kysely, account, {
       limit: 7,
       ...(before !== undefined && { before: before as never }),
     });
@@ -236,6 +337,28 @@ test('messages are found by what is known of them, newest first, page by page', 
   );
   assert.equal(seen.length, rows[0]?.count);
   assert.equal(new Set(seen).size, seen.length);
+});
+
+test('what hardly ever comes together is looked for step by step, and nothing is left out', async () => {
+  const ids: string[] = [];
+  for (let count = 0; count < 60; count += 1) {
+    const rare = count % 17 === 3;
+    const id = await accept({ tag: 'often', cc: ['one@people.test', 'two@people.test'] });
+    if (rare) ids.unshift(id);
+    await happen(id, rare ? 'bounced' : 'delivered', count, {}, 1 + (count % 2));
+  }
+  await feed.catchUp();
+  const seen: string[] = [];
+  let pages = 0;
+  for (let before: string | undefined, limit = 3; pages < 100; pages += 1) {
+    const filter = { tag: 'often', templateId: 't1', state: 'bounced', limit };
+    const where = before === undefined ? {} : { before: before as never };
+    const { found, next } = await findMessages(kysely, account, { ...filter, ...where }, 18);
+    seen.push(...found.map(({ messageId }) => messageId));
+    before = found.length === limit ? found.at(-1)?.messageId : next;
+    if (before === undefined) break;
+  }
+  assert.deepEqual(seen, ids);
 });
 
 test('percentiles come from the histogram', () => {

@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '../../src/foundation/clock.ts';
 import type { TemplateSource } from '../../src/template/template-source.ts';
 import { type CapturedMail, readInbox } from './inbox-client.ts';
 import { bodyWith, SendClient } from './send-client.ts';
@@ -43,10 +44,15 @@ export class FeedbackShop {
   static async open(
     environment: Readonly<Record<string, string>> = {},
     way: (databaseUrl: string) => Promise<string> = (url) => Promise.resolve(url),
+    clock: Clock = systemClock,
   ): Promise<FeedbackShop> {
     const stored = await createTestDatabase();
     const shop = await openShop(stored.database);
-    const service = await startTestService({ databaseUrl: await way(stored.url), environment });
+    const service = await startTestService({
+      databaseUrl: await way(stored.url),
+      environment,
+      clock,
+    });
     const client = new SendClient(service, await getToken(service, shop));
     return new FeedbackShop(stored, service, shop, client);
   }

@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
+import { OffsetClock } from '../../src/foundation/clock.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { readLog } from '../../src/webhook/delivery-store.ts';
 import {
@@ -20,7 +21,8 @@ import { testKey } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const allowedNetworks = ['127.0.0.0/8'];
-const shop = await FeedbackShop.open({ WEBHOOK_NETWORKS: '127.0.0.0/8' });
+const clock = new OffsetClock();
+const shop = await FeedbackShop.open({ WEBHOOK_NETWORKS: '127.0.0.0/8' }, undefined, clock);
 await shop.publish('note', '<p>Note</p>');
 const { kysely } = shop.database;
 const accountId = shop.shop.id;
@@ -28,6 +30,7 @@ const webhooks = createWebhooks({
   database: shop.database,
   log: pino({ level: 'silent' }),
   key: testKey,
+  clock,
   allowedNetworks,
 });
 
@@ -236,5 +239,60 @@ test('a redirect is not followed', async () => {
   assert.equal(line?.state, 'pending');
   assert.equal(receiver.about(id).length, 1);
   await changeEndpoint(kysely, accountId, endpointId, { url: receiver.url, kinds: [] });
+  await removeEndpoint(kysely, accountId, endpointId);
+});
+
+test('an event is tried for 3 days, at growing intervals; then it failed visibly and its endpoint is paused', async () => {
+  const receiver = await Receiver.open();
+  receiver.status = 503;
+  const { id: endpointId } = await addEndpoint(kysely, webhooks.box, accountId, {
+    url: receiver.url,
+    kinds: ['accepted'],
+  });
+  const began = clock.offset;
+  const { id } = await shop.send('note');
+  const { pool } = shop.database;
+  const waits: number[] = [];
+  for (;;) {
+    const tries = waits.length + 1;
+    const line = await waitFor(`try ${tries}`, async () => {
+      const [found] = await readLog(kysely, accountId, endpointId, { limit: 1 });
+      return found?.attempts === tries && found;
+    });
+    if (line.state === 'failed') break;
+    assert.equal(line.state, 'pending');
+    const job = await waitFor('the next try to be planned', async () => {
+      const { rows } = await pool.query(
+        `select id, extract(epoch from run_at - now()) * 1000 as wait from graphile_worker.jobs
+         where key like $1 and attempts = $2 and locked_at is null`,
+        [`%${id}`, tries],
+      );
+      return rows[0];
+    });
+    waits.push(Number(job.wait));
+    clock.advance(Number(job.wait));
+    await pool.query('select graphile_worker.reschedule_jobs(array[$1::bigint], run_at => now())', [
+      job.id,
+    ]);
+    await pool.query(`select pg_notify('jobs:insert', '{"r":"test","count":1}')`);
+  }
+  const hour = 60 * 60 * 1_000;
+  const tried = clock.offset - began;
+  assert.ok(tried > 72 * hour && tried < 79 * hour, `${tried / hour} hours`);
+  assert.ok(waits.length >= 15);
+  for (const [place, wait] of waits.entries()) {
+    assert.ok(wait > (waits[place - 1] ?? 0) - 2_000, waits.join());
+    assert.ok(wait < 6.5 * hour);
+  }
+  assert.equal(new Set(receiver.about(id).map(({ headers }) => headers['webhook-id'])).size, 1);
+  const [endpoint] = await listEndpoints(kysely, accountId);
+  assert.equal(endpoint?.pausedReason, 'it took nothing for 3 days');
+  receiver.status = 200;
+  await webhooks.resume(accountId, endpointId);
+  await webhooks.replay(accountId, endpointId, { from: new Date(0), until: new Date() });
+  await waitFor('the replay', async () => {
+    const [line] = await readLog(kysely, accountId, endpointId, { limit: 1 });
+    return line?.state === 'delivered';
+  });
   await removeEndpoint(kysely, accountId, endpointId);
 });

@@ -28,7 +28,7 @@ export interface Erased {
 
 /**
  * Erases what an account keeps about one address: messages to it lose all personal data (a message that waits is canceled by
- * that), in messages that it only had a copy of its address goes; opens and clicks of those messages lose their traces;
+ * that), in messages that it had a copy of, or would have had, its address goes; opens and clicks of those messages lose their traces;
  * contacts and, unless `keepSuppressions`, suppressions go. A record of it stays. Totals stay, as they hold nobody's data.
  */
 export async function erasePerson(
@@ -77,15 +77,27 @@ async function eraseSome(
   address: ComparableAddress,
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    with found as materialized (
+    with known as materialized (
       select account_id, message_id, retention_days, recipient from message_search
       where account_id = ${accountId} and address = ${address} limit ${perStep}),
+    -- Messages whose search rows are not written yet.
+    fresh as materialized (
+      select m.account_id, m.id as message_id, m.retention_days, r.recipient::smallint as recipient
+      from message m
+      cross join lateral (
+        select 0 as recipient, m.content ->> 'to' as address
+        union all
+        select c.place, c.address from json_array_elements_text(m.content -> 'cc') with ordinality as c (address, place)
+        union all
+        select c.place + 5, c.address
+        from json_array_elements_text(m.content -> 'suppressedCc') with ordinality as c (address, place)) as r
+      where m.tx >= coalesce((select tx from feed_cursor where name = 'search'), '0'::xid8)
+        and m.account_id = ${accountId} and lower(r.address) = ${address} limit ${perStep}),
+    found as materialized (select * from known union select * from fresh),
     erased as (
       update message m
       set content = case when f.own or m.content is null then null
-        else ((m.content::jsonb - 'suppressedCc') || jsonb_build_object('cc', (
-          select jsonb_agg(case when lower(c) = ${address} then ${nobody} else c end)
-          from jsonb_array_elements_text(m.content::jsonb -> 'cc') as c)))::json end
+        else (m.content::jsonb || ${without('cc', address)} || ${without('suppressedCc', address)})::json end
       from (select account_id, message_id, retention_days, bool_or(recipient = 0) as own from found group by 1, 2, 3) as f
       where m.account_id = f.account_id and m.id = f.message_id and m.retention_days = f.retention_days),
     waiting as materialized (
@@ -118,6 +130,15 @@ async function eraseSome(
       where w.account_id = f.account_id and w.message_id = f.message_id)
     select count(*)::int as count from found`.execute(transaction);
   return rows[0]?.count ?? 0;
+}
+
+/** A list of the content with nobody in the person's place, so that the others keep theirs; nothing where there is no list. */
+function without(list: 'cc' | 'suppressedCc', address: ComparableAddress) {
+  const member = sql`m.content::jsonb -> ${sql.lit(list)}`;
+  return sql`
+    case when ${member} is null then '{}'::jsonb else jsonb_build_object(${sql.lit(list)}, (
+      select jsonb_agg(case when lower(c.address) = ${address} then ${nobody} else c.address end order by c.place)
+      from jsonb_array_elements_text(${member}) with ordinality as c (address, place))) end`;
 }
 
 /**

@@ -381,6 +381,43 @@ export interface ReportLatency {
   template_id: string;
 }
 
+export interface ReportLatencySum {
+  account_id: string;
+  begins: Timestamp;
+  count: number;
+  span: string;
+  step: number;
+  template_id: string;
+}
+
+export interface ReportSum {
+  accepted: Generated<number>;
+  account_id: string;
+  begins: Timestamp;
+  bounced_hard: Generated<number>;
+  bounced_soft: Generated<number>;
+  canceled: Generated<number>;
+  clicked_machines: Generated<number>;
+  clicked_machines_unique: Generated<number>;
+  clicked_people: Generated<number>;
+  clicked_people_unique: Generated<number>;
+  complained: Generated<number>;
+  deferred: Generated<number>;
+  delivered: Generated<number>;
+  expired: Generated<number>;
+  failed: Generated<number>;
+  key: string;
+  opened_machines: Generated<number>;
+  opened_machines_unique: Generated<number>;
+  opened_people: Generated<number>;
+  opened_people_unique: Generated<number>;
+  span: string;
+  sum_of: string;
+  tag: string;
+  uncertain: Generated<number>;
+  unsubscribed: Generated<number>;
+}
+
 export interface ReportTotal {
   accepted: Generated<number>;
   account_id: string;
@@ -638,6 +675,8 @@ export interface DB {
   recovery_code: RecoveryCode;
   report_destination: ReportDestination;
   report_latency: ReportLatency;
+  report_latency_sum: ReportLatencySum;
+  report_sum: ReportSum;
   report_total: ReportTotal;
   retention_rule: RetentionRule;
   schema_migration: SchemaMigration;

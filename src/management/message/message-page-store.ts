@@ -66,7 +66,8 @@ export async function readMessagePage(
   const highest = filter.until === undefined ? lastId : firstIdAt(filter.until);
   const before = page.before !== undefined && page.before < highest ? page.before : highest;
   const lowest = firstIdAt(filter.from ?? new Date(0));
-  const ids = await findIndexed(kysely, accountId, filter, before, page.limit + 1);
+  const indexed = await findIndexed(kysely, accountId, filter, before, page.limit + 1);
+  const ids = indexed?.ids;
   const range = { accountId, before, lowest, ids, ...fromWaiting(filter) };
   const { rows } = await sql<MessageLine>`
     select m.id, m.accepted_at as "acceptedAt", m.state, m.state_at as "stateAt", m.template_id as "templateId",
@@ -79,12 +80,13 @@ export async function readMessagePage(
     order by m.id desc limit ${page.limit + 1}`.execute(kysely);
   const lines = rows.slice(0, page.limit);
   if (rows.length > page.limit) return { lines, next: lines.at(-1)?.id };
-  if (ids !== undefined) return { lines, next: ids.length > page.limit ? ids.at(-1) : undefined };
+  if (indexed !== undefined) return { lines, next: indexed.next };
   return { lines, next: await endOfScan(kysely, range) };
 }
 
 /**
- * Ids of messages by what has an index, newest first; undefined where the filter names nothing of it, or only what waits.
+ * Ids of messages by what has an index, newest first, and where to look on; undefined where the filter names nothing of it,
+ * or only what waits.
  */
 async function findIndexed(
   kysely: Kysely,
@@ -92,14 +94,14 @@ async function findIndexed(
   filter: MessageFilter,
   before: string,
   limit: number,
-): Promise<readonly string[] | undefined> {
+): Promise<{ readonly ids: readonly string[]; readonly next: string | undefined } | undefined> {
   const { externalId, recipient, tag, templateId, from } = filter;
   const { waiting } = fromWaiting(filter);
   const address = recipient !== undefined && wholeAddress.test(recipient) ? recipient : undefined;
   const state = waiting ? undefined : filter.state;
   const indexed = [externalId, address, tag, templateId, state];
   if (indexed.every((one) => one === undefined) || waiting) return undefined;
-  const found = await findMessages(kysely, accountId, {
+  const { found, next } = await findMessages(kysely, accountId, {
     externalId,
     address,
     tag,
@@ -109,7 +111,8 @@ async function findIndexed(
     before: before as MessageId,
     limit,
   });
-  return [...new Set(found.map(({ messageId }) => messageId))];
+  const ids = [...new Set(found.map(({ messageId }) => messageId))];
+  return { ids, next: ids.length === limit ? ids.at(-1) : next };
 }
 
 const wholeAddress = /.@./;

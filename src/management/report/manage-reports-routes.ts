@@ -39,8 +39,12 @@ function toReportQuery(given: Static<typeof query>): ReportQuery {
   const { timeZone = 'UTC', group = 'none', from, until, ...filters } = given;
   if (!isTimeZone(timeZone)) throw invalid('timeZone', 'is no time zone such as Europe/Berlin');
   const others = [filters.templateId, filters.tag, filters.senderDomain];
-  if (filters.destinationDomain !== undefined && others.some((one) => one !== undefined))
-    throw invalid('destinationDomain', 'cannot be used together with the other filters');
+  const byDestination = group === 'destination' || filters.destinationDomain !== undefined;
+  if (byDestination && others.some((one) => one !== undefined))
+    throw invalid(
+      filters.destinationDomain === undefined ? 'group' : 'destinationDomain',
+      'destinations are counted by themselves: they cannot be filtered by template, tag or sender',
+    );
   return {
     ...filters,
     group,

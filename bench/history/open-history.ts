@@ -1,0 +1,103 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate } from '../../src/foundation/database/migrate.ts';
+import { dataFolderAt } from '../../src/foundation/embedded/data-folder.ts';
+import { isDataFolderLocked } from '../../src/foundation/embedded/service-lock.ts';
+import type { Log } from '../../src/foundation/log.ts';
+import { readIntegration } from '../../src/session/integration-store.ts';
+import type { Shop } from '../../test/support/shop.ts';
+import { openBenchAccount } from '../bench-account.ts';
+import { type BenchDatabase, openBenchFolder } from '../bench-database.ts';
+import { fillHistory } from './fill-history.ts';
+import { openHistoryAccounts } from './history-account.ts';
+import type { HistoryPlan } from './history-plan.ts';
+
+export interface History extends BenchDatabase {
+  readonly plan: HistoryPlan;
+  /** The account with the most messages, as `openBenchAccount` makes it. */
+  readonly shop: Shop;
+}
+
+/** Changes with what a filled history holds: folders of another form are filled anew. */
+const form = 1;
+const days = 90;
+/** Before now, so that what follows a message is past, too. */
+const settled = 30 * 60 * 1_000;
+
+interface Note {
+  readonly form: number;
+  readonly plan: HistoryPlan;
+  readonly owner: Shop['owner'];
+}
+
+/** Where a filled history of so many messages is kept unless told otherwise. */
+export function historyFolder(messages: number): string {
+  return join(tmpdir(), `signalpost-history-${messages}`);
+}
+
+/**
+ * The embedded database of an installation with so many finished messages of the last 90 days. It is filled where the folder
+ * is not filled yet, and stays there for the next time. What a benchmark adds stays, too: it cleans up after itself, or says
+ * so.
+ */
+export async function openHistory(
+  messages: number,
+  log: Log,
+  folder = historyFolder(messages),
+): Promise<History> {
+  const noteFile = join(folder, 'history.json');
+  if (!isFilled(noteFile, messages)) await fillFolder(folder, noteFile, messages, log);
+  const { plan, owner } = readNote(noteFile);
+  const opened = await openBenchFolder(folder);
+  await migrate(opened.database);
+  const integration = await readIntegration(opened.database.kysely, plan.clientId as never);
+  const [id] = plan.accountIds;
+  if (integration === undefined || id === undefined) throw new Error(`${folder} is no history`);
+  return { ...opened, plan, shop: { id, owner, integration } };
+}
+
+function readNote(noteFile: string): Note {
+  return JSON.parse(readFileSync(noteFile, 'utf8')) as Note;
+}
+
+function isFilled(noteFile: string, messages: number): boolean {
+  if (!existsSync(noteFile)) return false;
+  const note = readNote(noteFile);
+  return note.form === form && note.plan.messages === messages;
+}
+
+async function fillFolder(
+  folder: string,
+  noteFile: string,
+  messages: number,
+  log: Log,
+): Promise<void> {
+  const unfinished = join(folder, 'history.unfinished');
+  if (existsSync(noteFile) || existsSync(unfinished)) {
+    if (isDataFolderLocked(dataFolderAt(folder))) throw new Error(`${folder} is being used`);
+    rmSync(folder, { recursive: true });
+  }
+  if (existsSync(folder)) throw new Error(`${folder} is there and holds no history`);
+  mkdirSync(folder, { recursive: true });
+  chmodSync(folder, 0o711);
+  writeFileSync(unfinished, '');
+  const { database, stop } = await openBenchFolder(folder, { durable: false });
+  try {
+    await migrate(database);
+    const shop = await openBenchAccount(database);
+    const until = Date.now() - settled;
+    const plan: HistoryPlan = {
+      messages,
+      from: until - days * 24 * 60 * 60 * 1_000,
+      until,
+      ...(await openHistoryAccounts(database, shop)),
+      clientId: shop.integration.clientId,
+    };
+    await fillHistory(database, plan, log);
+    writeFileSync(noteFile, JSON.stringify({ form, plan, owner: shop.owner } satisfies Note));
+  } finally {
+    await stop();
+  }
+  rmSync(unfinished);
+}

@@ -1,0 +1,109 @@
+import { sql } from 'kysely';
+import type { Database } from '../../src/foundation/database/open-database.ts';
+import { reportColumns } from '../../src/report/report-columns.ts';
+import { latencySumRows, sumRows } from '../../src/report/report-sums-store.ts';
+import { totalsOf } from '../../src/report/roll-up-store.ts';
+import { makeIndexes, readIndexes, strip } from './bulk-partitions.ts';
+
+type Kysely = Database['kysely'];
+
+const columns = sql.join(reportColumns.map((name) => sql.ref(name)));
+const sums = sql.join(reportColumns.map((name) => sql`sum(${sql.ref(name)})`));
+
+/** One row for each thing that reports count, as the roll-up finds them in messages and events. */
+const facts = sql`
+  select account_id, date_bin('15 minutes', accepted_at, '2000-01-01') as quarter, template_id,
+    coalesce(tag, '') as tag, 'shop.test' as sender_domain, domain as destination_domain, 'accepted' as kind,
+    null::text as class, false as hard, false as first, null::float8 as took
+  from draft cross join lateral (values (to_domain), (case when cc_address is not null then 'team.test' end)) as r (domain)
+  where domain is not null
+  union all
+  select d.account_id, date_bin('15 minutes', e.at, '2000-01-01'), d.template_id, coalesce(d.tag, ''), 'shop.test',
+    case when e.recipient = 1 then 'team.test' else d.to_domain end, e.kind,
+    case when e.class = 'person' then 'people' when e.class is not null then 'machines' end,
+    e.kind = 'bounced' and n % 3 <> 0, e.class is not null and e.place = 0,
+    case when e.kind = 'delivered' and e.recipient = 0 then extract(epoch from e.at - d.accepted_at) * 1000 end
+  from draft_event e join draft d using (n)`;
+
+/** Makes the tables that weeks leave their totals in. Those of neighbouring weeks overlap. */
+export async function openStage(kysely: Kysely): Promise<void> {
+  for (const table of ['report_total', 'report_destination', 'report_latency'])
+    await sql`create unlogged table ${sql.table(`staged_${table}`)} (like ${sql.table(table)})`.execute(
+      kysely,
+    );
+}
+
+/** Leaves the totals of the week that is drafted. */
+export async function stageTotals(transaction: Kysely): Promise<void> {
+  await sql`
+    with ${totalsOf(facts)},
+    totals as (
+      insert into staged_report_total (account_id, quarter, template_id, tag, sender_domain, ${columns})
+      select account_id, quarter, template_id, tag, sender_domain, ${columns} from total),
+    destinations as (
+      insert into staged_report_destination (account_id, quarter, destination_domain, ${columns})
+      select account_id, quarter, destination_domain, ${columns} from destination)
+    insert into staged_report_latency (account_id, quarter, template_id, step, count)
+    select account_id, quarter, template_id, step, count from latency`.execute(transaction);
+}
+
+/** Adds what the weeks left up to the tables that reports are read from, and drops it. */
+export async function writeTotals(kysely: Kysely): Promise<void> {
+  const total = sql`account_id, quarter, template_id, tag, sender_domain`;
+  const destination = sql`account_id, quarter, destination_domain`;
+  const latency = sql`account_id, quarter, template_id, step`;
+  await fill(
+    kysely,
+    'report_total',
+    sql`
+    (${total}, ${columns}) select ${total}, ${sums} from staged_report_total group by 1, 2, 3, 4, 5 order by 1, 2`,
+  );
+  await fill(
+    kysely,
+    'report_destination',
+    sql`
+    (${destination}, ${columns}) select ${destination}, ${sums} from staged_report_destination group by 1, 2, 3 order by 1, 2`,
+  );
+  await fill(
+    kysely,
+    'report_latency',
+    sql`
+    (${latency}, count) select ${latency}, sum(count) from staged_report_latency group by 1, 2, 3, 4 order by 1, 2`,
+  );
+  const from = {
+    totals: sql`report_total`,
+    destinations: sql`report_destination`,
+    latencies: sql`report_latency`,
+  };
+  const spans = ['quarter', 'day'] as const;
+  await fill(
+    kysely,
+    'report_sum',
+    sql`
+    (account_id, span, sum_of, key, tag, begins, ${columns}) ${sumRows(from, spans)} order by begins`,
+  );
+  await fill(
+    kysely,
+    'report_latency_sum',
+    sql`
+    (account_id, span, template_id, begins, step, count) ${latencySumRows(from, spans)} order by begins`,
+  );
+  await sql`drop table staged_report_total, staged_report_destination, staged_report_latency`.execute(
+    kysely,
+  );
+}
+
+async function fill(kysely: Kysely, table: string, rows: ReturnType<typeof sql>): Promise<void> {
+  await kysely.transaction().execute(async (transaction) => {
+    await sql`set local maintenance_work_mem = '512MB'`.execute(transaction);
+    await sql`set local work_mem = '768MB'`.execute(transaction);
+    await sql`set local hash_mem_multiplier = 2`.execute(transaction);
+    // Without looking up the account of each row.
+    await sql`set local session_replication_role = replica`.execute(transaction);
+    const indexes = await readIndexes(transaction, table);
+    await strip(transaction, table);
+    await sql`insert into ${sql.table(table)} ${rows}`.execute(transaction);
+    await makeIndexes(transaction, indexes);
+  });
+  await sql`vacuum (analyze) ${sql.table(table)}`.execute(kysely);
+}

@@ -1,0 +1,148 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../../src/foundation/database/open-database.ts';
+import { uuid7 } from './draft-week.ts';
+import { stageTotals } from './write-totals.ts';
+
+type Kysely = Database['kysely'];
+
+/** Names the relay in events. */
+const relay = '127.0.0.1:2525';
+const talk = (replies: readonly string[], copied: boolean): readonly string[] => [
+  '* connection reused',
+  '> MAIL FROM:<orders@shop.test>',
+  '> RCPT TO:<to>',
+  ...(copied ? ['> RCPT TO:<cc 1>'] : []),
+  '> DATA',
+  '< 250 Accepted',
+  ...replies,
+];
+const taken = '250 OK: message queued';
+const putOff = '451 4.7.1 Greylisted, try again later';
+const gone = '550 5.1.1 No such user here';
+const full = '552 5.2.2 Mailbox full';
+const sorry = '< 503 Error: need RCPT command';
+const dot = '< 354 End data with <CR><LF>.<CR><LF>';
+const late = 'it could not be handed over within its freshness window, and is not wanted late';
+
+const agents = [
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36',
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148',
+  'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Thunderbird/140.3.0',
+  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Safari/605.1.15',
+];
+
+const attempted = (reason: string, rest: Readonly<Record<string, unknown>> = {}) =>
+  sql.lit(JSON.stringify({ attempt: 1, reason, ...rest }));
+
+/** The same event of a message that was put off before is of its second attempt. */
+const attempts = (detail: RawBuilder<unknown>) =>
+  sql`(case when d.deferred then replace(${detail}, '"attempt":1', '"attempt":2') else ${detail} end)::json`;
+
+function delivered(copied: boolean) {
+  const replies = copied
+    ? ['< 250 Accepted', '< 250 Accepted', dot, `< ${taken}`]
+    : ['< 250 Accepted', dot, `< ${taken}`];
+  return attempted(taken, {
+    reply: taken,
+    stage: 'final',
+    server: relay,
+    transcript: talk(replies, copied),
+  });
+}
+
+function refused(reply: string, cause: string) {
+  return attempted(`the server refused the recipient: ${reply}`, {
+    reply,
+    stage: 'rcpt',
+    cause,
+    server: relay,
+    transcript: talk([`< ${reply}`, sorry], false),
+  });
+}
+
+const detail = sql`
+  case e.kind
+    when 'delivered' then case
+      when e.recipient = 1 then ${attempted(taken, { reply: taken, stage: 'final', server: relay })}::json
+      when d.cc_address is not null then ${attempts(delivered(true))}
+      else ${attempts(delivered(false))} end
+    when 'deferred' then ${attempted(`the server put the recipient off: ${putOff}`, {
+      retryInSeconds: 74,
+      reply: putOff,
+      stage: 'rcpt',
+      cause: 'greylist',
+      server: relay,
+      transcript: talk([`< ${putOff}`, sorry], false),
+    })}::json
+    when 'bounced' then ${attempts(sql`case when n % 3 = 0 then ${refused(full, 'mailbox-full')}
+      else ${refused(gone, 'no-mailbox')} end`)}
+    when 'expired' then ${attempted(late)}::json
+    when 'canceled' then ${attempted('canceled by hand')}::json
+    when 'complained' then '{"by":"mail","feedbackType":"abuse"}'::json
+    when 'unsubscribed' then json_build_object('how', 'one-click'::text)
+    else (jsonb_build_object('class', e.class, 'network', '198.18.' || n % 250 || '.0/24',
+        'userAgent', (${agents}::text[])[1 + n % ${agents.length}],
+        'reason', case e.class when 'person' then 'nothing speaks against a person'
+          when 'prefetch' then 'network of Apple Mail Privacy Protection' else 'followed several links at once' end)
+      || case when e.kind = 'clicked' then jsonb_build_object('link', n % 2) else '{}'::jsonb end)::json
+  end`;
+
+const eventDigits = sql`md5(concat_ws(' ', n, e.kind, e.recipient, e.class, e.place))`;
+/** What was told from outside has a UUID of version 8 (RFC 9562 section 5.8), made from the report. */
+const eventId = sql`
+  case when e.kind = 'complained'
+    then overlay(overlay(${eventDigits}::uuid::text placing '8' from 15) placing 'a' from 20)::uuid
+    else ${uuid7(sql`(extract(epoch from e.at) * 1000)::bigint`, eventDigits)} end`;
+
+/** Writes the drafts of a week as the rows that accepting, delivering and the search follower leave, to these partitions. */
+export async function writeWeek(
+  transaction: Kysely,
+  tables: { readonly message: string; readonly event: string; readonly search: string },
+  clientId: string,
+): Promise<void> {
+  await sql`
+    insert into ${sql.table(tables.message)} (account_id, id, retention_days, template_id, template_version, state, transactional, track_opens,
+      track_clicks, deliver_when_delayed, external_id, tag, client_id, accepted_at, state_at, content)
+    select account_id, id, 90, template_id, 1, outcome, transactional, tracked, tracked, outcome <> 'expired', external_id,
+      tag, ${clientId}::text, accepted_at, done_at,
+      format('{"to":"%s",%s"from":{"address":"orders@shop.test","name":"Demo Shop"},"values":{"First Name":"Reader %s",'
+        '"Order Number":"A-%s","Product":"Product %s of the catalogue","Price":"%s.99"}}', to_address,
+        case when cc_address is null then '' else '"cc":["' || cc_address || '"],' end, n % 1000, n, n % 5000, n % 200)::json
+    from draft order by n`.execute(transaction);
+  await sql`
+    insert into ${sql.table(tables.event)} (account_id, message_id, retention_days, id, at, kind, recipient, detail)
+    select d.account_id, d.id, 90,
+      ${eventId},
+      e.at, e.kind, e.recipient, ${detail}
+    from draft_event e join draft d using (n) order by e.at`.execute(transaction);
+  await sql`
+    insert into ${sql.table(tables.search)} (account_id, message_id, retention_days, recipient, address, state, template_id, tag, external_id)
+    select account_id, id, 90, recipient, address, outcome, template_id, tag, external_id
+    from draft cross join lateral (values (0, to_address), (1, cc_address)) as r (recipient, address)
+    where address is not null order by n, recipient`.execute(transaction);
+}
+
+/** Adds what the followers write beside the messages. */
+export async function followWeek(transaction: Kysely): Promise<void> {
+  await stageTotals(transaction);
+  await sql`
+    insert into suppression (account_id, address, reason, message_id, created_at)
+    select d.account_id, d.to_address,
+      case e.kind when 'bounced' then 'hard_bounce' when 'complained' then 'complaint' else 'unsubscribe' end, d.id, e.at
+    from draft_event e join draft d using (n)
+    where e.kind in ('complained', 'unsubscribed') or (e.kind = 'bounced' and n % 3 <> 0)
+    on conflict do nothing`.execute(transaction);
+  await sql`
+    insert into template_call (account_id, template_id, shape, fields, own_subject, own_preview, last_at, last_message_id)
+    select account_id, template_id, sha256(convert_to(fields::text || false || false, 'UTF8')), fields, false, false, last_at, last_id
+    from (
+      select account_id, template_id, array['First Name', 'Order Number', 'Price', 'Product'] as fields,
+        max(accepted_at) as last_at, max(id::text)::uuid as last_id
+      from draft group by 1, 2) as given
+    where last_at > now() - interval '31 days'
+    on conflict (account_id, template_id, shape) do update
+    set last_at = greatest(template_call.last_at, excluded.last_at),
+      last_message_id = greatest(template_call.last_message_id::text, excluded.last_message_id::text)::uuid`.execute(
+    transaction,
+  );
+}

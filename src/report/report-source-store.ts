@@ -1,0 +1,148 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { AccountId } from '../foundation/ids.ts';
+import type { ReportQuery } from './read-report-store.ts';
+
+/** Totals to be added up: `key` and `begins` of each, and the named columns. */
+export type ReportSource = RawBuilder<unknown>;
+
+interface Span {
+  readonly from: Date;
+  readonly until: Date;
+}
+
+const dayMilliseconds = 24 * 60 * 60 * 1_000;
+
+/** True where rows are hours or days. */
+export function isTime({ group }: ReportQuery): boolean {
+  return group === 'hour' || group === 'day';
+}
+
+/**
+ * The totals that answer a query, from the shortest ranges of an index that there are: whole days (UTC) from their sums, the
+ * rest from quarters of an hour. Hours and days of a time zone come from quarters alone.
+ * @param columns of the totals
+ */
+export function reportSource(
+  accountId: AccountId,
+  query: ReportQuery,
+  columns: RawBuilder<unknown>,
+): ReportSource {
+  const sum = sumOf(query);
+  const read =
+    (table: string, begins: string, key: RawBuilder<unknown>, where: RawBuilder<unknown>) =>
+    (span: Span) =>
+      sql`
+      select ${key} as key, ${sql.ref(begins)} as begins, ${columns} from ${sql.table(table)}
+      where account_id = ${accountId} and ${sql.ref(begins)} >= ${span.from} and ${sql.ref(begins)} < ${span.until}
+        and ${where}`;
+  const quarters =
+    sum === undefined || sum.quarters === false
+      ? read(tableOf(query), 'quarter', keyOf(query), filters(query))
+      : read('report_sum', 'begins', sum.shown, sql`span = 'quarter' and ${sum.where}`);
+  if (sum === undefined || isTime(query)) return quarters(query);
+  const days = read('report_sum', 'begins', sum.shown, sql`span = 'day' and ${sum.where}`);
+  return inSpans(query, days, quarters);
+}
+
+/** Times to delivery, by template where the query groups by it; undefined where they are not counted so. */
+export function latencySource(accountId: AccountId, query: ReportQuery): ReportSource | undefined {
+  const { group, templateId } = query;
+  const others = [query.tag, query.senderDomain, query.destinationDomain];
+  if (others.some((one) => one !== undefined)) return undefined;
+  if (group === 'tag' || group === 'sender' || group === 'destination') return undefined;
+  const byTemplate = templateId !== undefined || group === 'template';
+  const key = group === 'template' ? sql`template_id` : sql`''`;
+  const one = templateId === undefined ? sql`true` : sql`template_id = ${templateId}`;
+  const sums = (name: 'quarter' | 'day', span: Span) => sql`
+    select ${key} as key, begins, step, count from report_latency_sum
+    where account_id = ${accountId} and span = ${name} and begins >= ${span.from} and begins < ${span.until}
+      and ${byTemplate ? sql`template_id <> '' and ${one}` : sql`template_id = ''`}`;
+  const quarters = (span: Span) =>
+    byTemplate
+      ? sql`
+        select ${key} as key, quarter as begins, step, count from report_latency
+        where account_id = ${accountId} and quarter >= ${span.from} and quarter < ${span.until} and ${one}`
+      : sums('quarter', span);
+  return isTime(query) ? quarters(query) : inSpans(query, (span) => sums('day', span), quarters);
+}
+
+/** Whole days in the middle, quarters before and after them. */
+function inSpans(
+  { from, until }: Span,
+  days: (span: Span) => RawBuilder<unknown>,
+  quarters: (span: Span) => RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const firstDay = new Date(Math.ceil(from.getTime() / dayMilliseconds) * dayMilliseconds);
+  const lastDay = new Date(Math.floor(until.getTime() / dayMilliseconds) * dayMilliseconds);
+  if (firstDay >= lastDay) return quarters({ from, until });
+  const parts = [
+    quarters({ from, until: firstDay }),
+    days({ from: firstDay, until: lastDay }),
+    quarters({ from: lastDay, until }),
+  ];
+  return sql.join(parts, sql` union all `);
+}
+
+interface Sum {
+  /** What a row shows as its key. */
+  readonly shown: RawBuilder<unknown>;
+  readonly where: RawBuilder<unknown>;
+  /** False: of days only. */
+  readonly quarters?: false;
+}
+
+/** The sum that a query can be answered from; undefined where it names too much at once. */
+function sumOf(query: ReportQuery): Sum | undefined {
+  const { group, templateId, tag, senderDomain, destinationDomain } = query;
+  const named = new Map<string, string | undefined>();
+  if (group === 'template' || group === 'tag' || group === 'sender' || group === 'destination')
+    named.set(group, undefined);
+  const given = { template: templateId, tag, sender: senderDomain, destination: destinationDomain };
+  for (const [name, value] of Object.entries(given))
+    if (value !== undefined) named.set(name, value);
+  const names = [...named.keys()].sort().join(' ');
+  if (names === '') return { shown: sql`''`, where: sql`sum_of = 'all' and key = '' and tag = ''` };
+  if (names === 'tag template') {
+    return {
+      shown: group === 'template' ? sql`key` : group === 'tag' ? sql`tag` : sql`''`,
+      where: sql`sum_of = 'template_tag' and ${is('key', templateId)} and ${is('tag', tag)}`,
+      quarters: false,
+    };
+  }
+  if (named.size > 1) return undefined;
+  const shown = named.has(group) ? sql`key` : sql`''`;
+  const where = sql`sum_of = ${names} and ${is('key', named.get(names))} and tag = ''`;
+  return names === 'destination' ? { shown, where, quarters: false } : { shown, where };
+}
+
+function tableOf(query: ReportQuery): string {
+  return query.group === 'destination' || query.destinationDomain !== undefined
+    ? 'report_destination'
+    : 'report_total';
+}
+
+function keyOf({ group }: ReportQuery): RawBuilder<unknown> {
+  switch (group) {
+    case 'template':
+      return sql`template_id`;
+    case 'tag':
+      return sql`tag`;
+    case 'sender':
+      return sql`sender_domain`;
+    case 'destination':
+      return sql`destination_domain`;
+    default:
+      return sql`''`;
+  }
+}
+
+function filters(query: ReportQuery): RawBuilder<unknown> {
+  if (tableOf(query) === 'report_destination')
+    return is('destination_domain', query.destinationDomain);
+  return sql`${is('template_id', query.templateId)} and ${is('tag', query.tag)}
+    and ${is('sender_domain', query.senderDomain)}`;
+}
+
+function is(column: string, value: string | undefined): RawBuilder<unknown> {
+  return value === undefined ? sql`true` : sql`${sql.ref(column)} = ${value}`;
+}
