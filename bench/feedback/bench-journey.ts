@@ -4,7 +4,7 @@ import { getToken, type Shop } from '../../test/support/shop.ts';
 import { wireRequests } from '../bench-account.ts';
 import type { BenchOptions, BenchResult } from '../bench-result.ts';
 import { type BenchService, startBenchService } from '../bench-service.ts';
-import { startBenchSink } from '../deliver/bench-sink.ts';
+import { BenchSink } from '../deliver/bench-sink.ts';
 import { runLoad } from '../run-load.ts';
 import { ask, measureReading } from './bench-reading.ts';
 import { clickRequest, deliveredMessages, openRequest } from './reader-requests.ts';
@@ -20,7 +20,7 @@ const connections = 32;
  */
 export async function benchJourney(options: BenchOptions): Promise<BenchResult[]> {
   const history = await startThrowawayHistory(options.history ?? 0);
-  const sink = await startBenchSink();
+  const sink = await BenchSink.start();
   try {
     const { database, shop } = history;
     const service = await startBenchService(history.url, {

@@ -94,7 +94,7 @@ export const permanentRules: readonly PermanentRule[] = [
   { cause: 'sender', enhanced: /^5\.1\.[78]$/ },
   {
     cause: 'sender',
-    text: /\b(invalid|bad|unroutable|unknown) sender|sender[^.]{0,40}(reject|denied|invalid|not (exist|found|allowed|verified|authorized)|unknown|verif)|domain of sender|return.?path|from address[^.]{0,30}(not|invalid)|mail from[^.]{0,30}(not|reject|denied)|not authorized to send (as|on behalf)|is not verified/i,
+    text: /\b(invalid|bad|unroutable|unknown) sender|sender[^.]{0,40}(reject|denied|invalid|not (exist|found|allowed|verified|authorized)|unknown|verif)|domain of sender|return.?path|from address[^.]{0,30}(not|invalid)|mail from[^.]{0,30}(not|reject|denied)|not authorized to send (as|on behalf)|is not verified|remote mail server after (pipelined )?mail from/i,
   },
   // X.6.x: content or media; X.7.1 with words about spam.
   { cause: 'content', enhanced: /^5\.6\.\d+$/ },
@@ -104,7 +104,7 @@ export const permanentRules: readonly PermanentRule[] = [
   },
   { cause: 'loop', enhanced: /^5\.4\.(6|14)$/ },
   { cause: 'loop', text: /too many hops|mail loop|loop(s|ing)? (back|detected)|hop count/i },
-  { cause: 'other', text: /message expired|queue\.expired/i },
+  { cause: 'other', text: /(message|envelope) expired|queue\.expired/i },
   {
     cause: 'relaying',
     text: /relay(ing)?[^.]{0,30}(denied|disallowed|prohibited|not (permitted|allowed)|access)|unable to relay|not (permitted|configured) to relay|use me [^.]{0,40}.{0,40}as a relay|rcpthosts|not a local domain|cannot relay/i,

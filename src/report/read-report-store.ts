@@ -3,34 +3,10 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { type Latency, latencyOf } from './latency.ts';
 import { type ReportCounts, reportColumns } from './report-columns.ts';
+import type { ReportQuery } from './report-query.ts';
 import { isTime, latencySource, reportSource } from './report-source-store.ts';
 
 type Kysely = Database['kysely'];
-
-/** What the rows of a report are. */
-export const reportGroups = [
-  'none',
-  'hour',
-  'day',
-  'template',
-  'tag',
-  'sender',
-  'destination',
-] as const;
-export type ReportGroup = (typeof reportGroups)[number];
-
-export interface ReportQuery {
-  readonly from: Date;
-  readonly until: Date;
-  readonly group: ReportGroup;
-  /** Of days and hours, such as `Europe/Berlin`. */
-  readonly timeZone: string;
-  readonly templateId?: string | undefined;
-  readonly tag?: string | undefined;
-  readonly senderDomain?: string | undefined;
-  /** Not together with the filters above: destinations are counted by themselves. */
-  readonly destinationDomain?: string | undefined;
-}
 
 export interface ReportRow {
   /** Template, tag or domain; for hours and days their begin as local time, such as `2026-11-20T09:00`; empty for `none`. */
@@ -38,16 +14,6 @@ export interface ReportRow {
   readonly counts: ReportCounts;
   /** Only of reports by nothing, time or template; undefined where nothing was delivered. */
   readonly latency: Latency | undefined;
-}
-
-/** True for a time zone that can be counted in. */
-export function isTimeZone(text: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: text });
-    return /^[A-Za-z][\w+/-]{1,50}$/.test(text);
-  } catch {
-    return false;
-  }
 }
 
 /** Rows of a report; at most `mostRows`, those with the most messages of destinations and tags. */

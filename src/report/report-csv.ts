@@ -1,6 +1,7 @@
 import { csvLine } from '../feedback/csv-line.ts';
-import type { ReportGroup, ReportRow } from './read-report-store.ts';
+import type { ReportRow } from './read-report-store.ts';
 import { reportColumns } from './report-columns.ts';
+import type { ReportGroup } from './report-query.ts';
 
 /** A report as CSV (RFC 4180) with a header line; times to delivery are milliseconds. */
 export function reportCsv(group: ReportGroup, rows: readonly ReportRow[]): string {

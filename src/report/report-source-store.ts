@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { AccountId } from '../foundation/ids.ts';
-import type { ReportQuery } from './read-report-store.ts';
+import type { ReportQuery } from './report-query.ts';
 
 /** Totals to be added up: `key` and `begins` of each, and the named columns. */
 export type ReportSource = RawBuilder<unknown>;

@@ -6,13 +6,9 @@ import { newMessageId } from '../../src/foundation/ids.ts';
 import { explainMessage } from '../../src/report/explain-message.ts';
 import { findMessages } from '../../src/report/find-messages-store.ts';
 import { latencyOf } from '../../src/report/latency.ts';
-import {
-  isTimeZone,
-  type ReportQuery,
-  readReport,
-  reportGroups,
-} from '../../src/report/read-report-store.ts';
+import { readReport } from '../../src/report/read-report-store.ts';
 import { reportCsv } from '../../src/report/report-csv.ts';
+import { isTimeZone, type ReportQuery, reportGroups } from '../../src/report/report-query.ts';
 import { rebuildReport, rollUp } from '../../src/report/roll-up-store.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
 import type { MessageStatus } from '../../src/submission/message-status-store.ts';

@@ -285,8 +285,11 @@ test('an event is tried for 3 days, at growing intervals; then it failed visibly
     assert.ok(wait < 6.5 * hour);
   }
   assert.equal(new Set(receiver.about(id).map(({ headers }) => headers['webhook-id'])).size, 1);
-  const [endpoint] = await listEndpoints(kysely, accountId);
-  assert.equal(endpoint?.pausedReason, 'it took nothing for 3 days');
+  const paused = await waitFor('the pause', async () => {
+    const [endpoint] = await listEndpoints(kysely, accountId);
+    return endpoint?.pausedReason ?? undefined;
+  });
+  assert.equal(paused, 'it took nothing for 3 days');
   receiver.status = 200;
   await webhooks.resume(accountId, endpointId);
   await webhooks.replay(accountId, endpointId, { from: new Date(0), until: new Date() });

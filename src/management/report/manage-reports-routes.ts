@@ -1,13 +1,8 @@
 import { type Static, Type } from 'typebox';
-import {
-  isTimeZone,
-  type ReportQuery,
-  type ReportRow,
-  readReport,
-  reportGroups,
-} from '../../report/read-report-store.ts';
+import { type ReportRow, readReport } from '../../report/read-report-store.ts';
 import { reportColumns } from '../../report/report-columns.ts';
 import { reportCsv } from '../../report/report-csv.ts';
+import { isTimeZone, type ReportQuery, reportGroups } from '../../report/report-query.ts';
 import { invalid } from '../answer/problem.ts';
 import { Nullable, strict, Time } from '../answer/schema-parts.ts';
 import { accountOf, type Call, endpoint } from '../endpoint.ts';
