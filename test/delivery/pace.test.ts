@@ -18,7 +18,12 @@ interface Run {
 }
 
 /** Plays `seconds` against a receiver that takes `limit(second)` messages in each second and refuses the rest. */
-function play(seconds: number, limit: (second: number) => number, startRate = 10): Run {
+function play(
+  seconds: number,
+  limit: (second: number) => number,
+  startRate = 10,
+  crowd: (second: number) => number = () => 0,
+): Run {
   let pace: Pace = startPace(startRate, 10, 0);
   const run: Run = { rates: [], refused: [], sent: [] };
   let owed = 0;
@@ -28,7 +33,7 @@ function play(seconds: number, limit: (second: number) => number, startRate = 10
     const sent = Math.floor(owed);
     owed -= sent;
     const allowed = Math.floor(limit(second));
-    const refused = Math.max(0, sent - allowed);
+    const refused = Math.max(0, sent + crowd(second) - allowed);
     // The refusals come one by one near the end of the second.
     for (let one = 0; one < refused; one += 1)
       pace = slowDown(pace, start + 900 + one, start + 890 + one, sent, undefined);
@@ -58,6 +63,25 @@ test('a limit that falls to a tenth is found again', () => {
   const [last = 0] = run.rates.slice(-1);
   assert.ok(last > 7 && last <= 10.6, `${last}`);
   assert.ok(sum(run.refused.slice(180)) / sum(run.sent.slice(180)) < 0.02);
+});
+
+test('a moment’s crowd now and then does not wear the pace down', () => {
+  const run = play(
+    900,
+    () => 50,
+    10,
+    (second) => (second % 17 === 0 ? 6 : 0),
+  );
+  const settled = run.rates.slice(60);
+  assert.ok(sum(settled) / settled.length > 45, `${sum(settled) / settled.length}`);
+  assert.ok(sum(run.refused.slice(60)) / sum(run.sent.slice(60)) < 0.02);
+});
+
+test('a receiver that took nothing for minutes has its former pace back minutes later, at the cost of few refusals', () => {
+  const run = play(900, (second) => (second >= 60 && second < 360 ? 0 : 50));
+  assert.ok(sum(run.refused.slice(60, 360)) < 600, `${sum(run.refused.slice(60, 360))}`);
+  assert.ok(sum(run.refused.slice(90, 360)) < 40, `${sum(run.refused.slice(90, 360))}`);
+  assert.ok(Math.min(...run.rates.slice(840)) > 45, `${run.rates.slice(840)}`);
 });
 
 test('a limit that rises is found out little by little', () => {

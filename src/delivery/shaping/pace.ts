@@ -1,14 +1,19 @@
 /**
  * What is known about the pace of a destination, for all nodes together. Rates are messages per second.
  *
- * Searching (`bad` is unknown): while the pace is used up, it grows by a quarter each second. The first refusal gives
- * `bad`, the lowest rate known to be refused; `good` is the highest that held. From there the pace closes in on `bad` from
- * below in ever smaller steps and settles a little under it. A receiver's limit may rise again, so `bad` is believed less
- * and less: every few minutes it is set a little higher, and the next refusal corrects it at the cost of one or two
- * messages.
+ * Searching (`bad` is unknown): while the pace is used up, it grows by a quarter each second, and the first refusal gives
+ * `bad`, the rate above which refusals are known.
+ *
+ * Settled: the pace closes in on a part of `bad` from below. A single refusal may be a moment's crowd of messages as well as
+ * the limit, so it costs a few hundredths of the pace and moves `bad` only halfway; refusals right after it say that the
+ * limit has fallen, and cost more each time. Since limits rise again, silence raises `bad` little by little.
+ *
+ * Coming back: `good` remembers what once held. Once a receiver that had closed altogether takes mail again, the pace
+ * doubles up to half of that; each comeback that is refused makes the memory fade.
  */
 export interface Pace {
   readonly rate: number;
+  /** The highest that held, as far as it is still believed. */
   readonly good: number;
   readonly bad: number | undefined;
   /** Connections. */
@@ -30,16 +35,28 @@ export interface PaceLimits {
 /** Once a minute: less is a matter of retrying. */
 export const leastRate = 1 / 60;
 /** Part of `bad` at which the pace settles, so that the unevenness of sending stays below it. */
-const margin = 0.955;
+const margin = 0.96;
 const searchFactor = 1.25;
 const searchMilliseconds = 1_000;
-const closeMilliseconds = 4_000;
+const closeMilliseconds = 2_000;
 const minute = 60_000;
-const probes = [
-  { after: 30 * minute, every: minute, factor: 1.1 },
-  { after: 10 * minute, every: minute, factor: 1.05 },
-  { after: 3 * minute, every: 3 * minute, factor: 1.03 },
-];
+/**
+ * A probe ends in a refusal at worst, so it is paid for by the messages that were accepted since the last one; the longer
+ * nobody objects, the larger the steps.
+ */
+const probe = { least: 10_000, most: 2 * minute, messages: 200, factor: 0.01, mostFactor: 0.1 };
+/** Far below what once held, the pace doubles, as a connection's slow start does (RFC 5681 section 3.1), up to its half. */
+const comeback = {
+  quiet: 10_000,
+  least: 2_000,
+  most: minute,
+  messages: 3,
+  factor: 2,
+  fade: 0.65,
+  fadeBlocked: 0.95,
+};
+/** A refusal this soon after the last one is about the reduced pace: the limit is lower, not a moment's crowd. */
+const againMilliseconds = 4_000;
 const connectionMilliseconds = 60_000;
 /** Refusals of what left before the last change, or just after it on another node, say nothing about the new pace. */
 const graceMilliseconds = 1_500;
@@ -71,18 +88,29 @@ export function slowDown(
   if (pace.slowedAt !== undefined && sentAt < pace.slowedAt + graceMilliseconds)
     return blockedUntil === pace.blockedUntil ? pace : { ...pace, blockedUntil };
   const refused = Math.max(leastRate, refusedRate(pace, actual ?? pace.rate));
-  const good = Math.max(leastRate, Math.min(pace.good, refused * 0.95));
-  // A rate that had held is refused: the limit has fallen, or was never there; a larger step finds it.
-  const fallen = refused <= pace.good;
-  const rate = Math.max(leastRate, fallen ? refused * 0.8 : good * 0.98);
+  return { ...pace, ...lower(pace, now, refused), changedAt: now, slowedAt: now, blockedUntil };
+}
+
+/** Searching, the first refusal says where the limit is; later ones move what is known of it, or say that it has fallen. */
+function lower(pace: Pace, now: number, refused: number): Pick<Pace, 'rate' | 'good' | 'bad'> {
+  const { good, bad, slowedAt } = pace;
+  if (bad === undefined || slowedAt === undefined) {
+    const held = Math.max(leastRate, Math.min(good, refused * 0.95));
+    return { rate: Math.max(leastRate, held * 0.98), good: held, bad: refused };
+  }
+  if (now - slowedAt < againMilliseconds) {
+    const factor = refused < good * 0.5 ? 0.5 : refused < good * 0.9 ? 0.85 : 0.93;
+    return { rate: Math.max(leastRate, refused * factor), good, bad: refused };
+  }
+  // Each comeback that fails makes what once held less of an aim; while nothing at all is taken, it is hardly told about.
+  const fade = refused > good / 50 ? comeback.fade : comeback.fadeBlocked;
   return {
-    ...pace,
-    rate,
-    good: fallen ? rate : good,
-    bad: refused,
-    changedAt: now,
-    slowedAt: now,
-    blockedUntil,
+    rate: Math.max(leastRate, refused * 0.97),
+    good:
+      refused < good / 2
+        ? Math.max(refused, good * fade)
+        : Math.max(leastRate, Math.min(good, refused)),
+    bad: refused < bad ? (bad + refused) / 2 : refused,
   };
 }
 
@@ -113,7 +141,8 @@ export function speedUp(pace: Pace, now: number, actual: number, limits: PaceLim
   return { ...wider, rate: Math.min(rate, limits.mostRate), good, bad, changedAt: now };
 }
 
-function growRate({ rate, bad, changedAt, slowedAt = 0 }: Pace, now: number): number | undefined {
+function growRate(pace: Pace, now: number): number | undefined {
+  const { rate, good, bad, changedAt, slowedAt = 0 } = pace;
   const quiet = now - changedAt;
   if (bad === undefined) return quiet < searchMilliseconds ? undefined : rate * searchFactor;
   const goal = bad * margin;
@@ -121,9 +150,18 @@ function growRate({ rate, bad, changedAt, slowedAt = 0 }: Pace, now: number): nu
     if (quiet < closeMilliseconds) return undefined;
     return Math.min(goal, rate + Math.max((bad - rate) * 0.4, rate * 0.01));
   }
-  // The longer nobody has objected, the bolder the probes.
-  const probe = probes.find(({ after }) => now - slowedAt >= after);
-  return probe === undefined || quiet < probe.every ? undefined : rate * probe.factor;
+  const silence = now - slowedAt;
+  if (rate < good / 2 && silence >= comeback.quiet) {
+    const wait = within(comeback.least, (comeback.messages / rate) * 1_000, comeback.most);
+    return quiet < wait ? undefined : Math.min(rate * comeback.factor, good / 2);
+  }
+  const paid = within(probe.least, (probe.messages / rate) * 1_000, probe.most);
+  if (silence < paid || quiet < paid / 2) return undefined;
+  return rate * (1 + Math.min((probe.factor * silence) / paid, probe.mostFactor));
+}
+
+function within(least: number, value: number, most: number): number {
+  return Math.min(Math.max(least, value), most);
 }
 
 function growConnections(pace: Pace, now: number, limits: PaceLimits): Pace {
