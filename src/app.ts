@@ -124,7 +124,7 @@ export function createApp(parts: AppParts): App {
     intake: config.intake,
     findTrackingHost: async (accountId, fromDomain) => {
       const domain = await domains.find(accountId, fromDomain);
-      return domain?.state === 'verified' ? domain.trackingHost : undefined;
+      return domain?.state === 'verified' && domain.trackingReady ? domain.trackingHost : undefined;
     },
   });
   const dnsServers = chooseDnsServers(config.dnsServers);

@@ -21,6 +21,7 @@ import {
   prepareMail,
   redirectHeader,
 } from './prepare-mail.ts';
+import type { PutOffCrowd } from './put-off-crowd.ts';
 import { type Route, routeRecipients, type StagingRules } from './route-recipients.ts';
 import type {
   Admission,
@@ -37,6 +38,8 @@ export interface DeliveryParts {
   readonly staging: StagingRules;
   readonly dress?: DressMail | undefined;
   readonly log: Log;
+  /** Told where more messages wait for a destination than are worth a look each. */
+  readonly putOffCrowd?: PutOffCrowd | undefined;
   /** How mail of a sender presents itself; without it, unsigned and with the sender as its return path. */
   readonly findIdentity?: FindIdentity;
 }
@@ -49,13 +52,21 @@ export interface SendingIdentity {
   returnPath(messageId: MessageId, recipient: number): string;
   /** Names the source addresses to send from. */
   readonly pool?: string | undefined;
+  /** Told where no server was spoken with after all. */
+  unused?(): void;
 }
 
 /** The identity for a From address, or why mail from it must not leave now. */
 export type FindIdentity = (
   accountId: AccountId,
   from: EmailAddress,
-) => Promise<SendingIdentity | { readonly problem: string }>;
+) => Promise<SendingIdentity | IdentityProblem>;
+
+/** Why mail must not leave now, and how long it waits before somebody looks again. */
+export interface IdentityProblem {
+  readonly problem: string;
+  readonly milliseconds?: number;
+}
 
 /** Makes the function that sends one claimed message: render, route, one SMTP transaction, a result for each recipient. */
 export function createDelivery(parts: DeliveryParts): Attempt {
@@ -106,14 +117,18 @@ async function deliver(
   const untried = [...route.heldBack.map(asHeldBack), ...route.paused.map(asPaused)];
   if (route.envelope.size === 0) return withoutTransaction(message, untried, route);
   const identity = await parts.findIdentity?.(message.accountId, content.from.address);
-  if (identity !== undefined && 'problem' in identity) return wait(message, identity.problem);
+  if (identity !== undefined && 'problem' in identity) return wait(message, identity);
   const admission = await admit(parts.transport, {
     to: [...route.envelope.keys()],
     fromDomain: domainOf(content.from.address),
     urgent: message.transactional,
     pool: identity?.pool,
   });
-  if (admission.permits.length === 0) return postpone(message, admission, untried, route);
+  tellCrowds(parts, message, admission);
+  if (admission.permits.length === 0) {
+    identity?.unused?.();
+    return postpone(message, admission, untried, route);
+  }
   let prepared: PreparedMail;
   let raw: Buffer;
   try {
@@ -121,24 +136,33 @@ async function deliver(
     raw = identity?.sign(prepared.mail.raw, message.acceptedAt) ?? prepared.mail.raw;
   } catch (error) {
     for (const permit of admission.permits) permit.cancel();
+    identity?.unused?.();
     parts.log.error({ err: error, messageId: message.messageId }, 'a message cannot be rendered');
     return forAll(message, 'failed', `it cannot be rendered: ${sentenceOf(error)}`);
   }
   const notes = message.attempt === 1 ? [...prepared.notes, ...redirectNote(route)] : [];
   const results: RecipientResult[] = [...untried, ...putOff(admission.postponed, route)];
   const { needsSmtpUtf8 } = prepared.mail;
+  let reached = false;
   for (const [place, permit] of admission.permits.entries()) {
     const [first = 0] = permit.to.flatMap((address) => route.envelope.get(address) ?? []);
     const from = identity?.returnPath(message.messageId, first) ?? content.from.address;
     const mail = { from, to: permit.to, raw, needsSmtpUtf8, group: message.accountId };
     const result = await permit.send(mail, lease.markDot, lease.stopping);
+    reached ||= hasReached(result);
     const over = result.end.kind === 'lost' || result.end.kind === 'stopped';
     if (over) for (const rest of admission.permits.slice(place + 1)) rest.cancel();
     if (result.end.kind === 'lost') return undefined;
     if (result.end.kind === 'stopped') break;
     results.push(...judge(route, permit.to, result, content));
   }
+  if (!reached) identity?.unused?.();
   return { results, notes: [...notes, ...simulatedComplaints(results, recipients)] };
+}
+
+/** True where a server was spoken with about the message. */
+function hasReached({ end }: TransactionResult): boolean {
+  return end.kind !== 'stopped' && !(end.kind === 'fault' && end.stage === 'connect');
 }
 
 /** What `complaint@` of the reserved test domain asks for, once it has its message. */
@@ -196,9 +220,12 @@ function asPaused(recipient: number): RecipientResult {
 /** How long a message waits for its sender to be mended before it is looked at again. */
 const problemMilliseconds = 300_000;
 
-function wait(message: ClaimedMessage, problem: string): AttemptReport {
+function wait(
+  message: ClaimedMessage,
+  { problem, milliseconds: planned = problemMilliseconds }: IdentityProblem,
+): AttemptReport {
   if (message.millisecondsLeft <= 0) return forAll(message, 'expired', problem);
-  const milliseconds = Math.min(problemMilliseconds, message.millisecondsLeft);
+  const milliseconds = Math.min(planned, message.millisecondsLeft);
   return { results: [], notes: [], postponed: { milliseconds, reason: `waiting: ${problem}` } };
 }
 
@@ -215,6 +242,20 @@ function postpone(
   if (untried.length > 0) return { results: [...untried, ...putOff(postponed, route)], notes: [] };
   const milliseconds = Math.min(soonest.milliseconds, message.millisecondsLeft);
   return { results: [], notes: [], postponed: { milliseconds, reason: soonest.reason } };
+}
+
+function tellCrowds(
+  { putOffCrowd, staging }: DeliveryParts,
+  { accountId, transactional }: ClaimedMessage,
+  { postponed }: Admission,
+): void {
+  if (putOffCrowd === undefined || staging.redirect !== undefined) return;
+  for (const { to, crowd } of postponed) {
+    const [first] = to;
+    if (crowd === undefined || first === undefined) continue;
+    const domain = first.slice(first.lastIndexOf('@') + 1).toLowerCase();
+    putOffCrowd({ accountId, domain, transactional }, crowd);
+  }
 }
 
 function putOff(postponed: readonly Postponement[], route: Route): RecipientResult[] {

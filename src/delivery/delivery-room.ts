@@ -6,11 +6,13 @@ import type { Log } from '../foundation/log.ts';
 import { ClaimStore } from '../queue/claim-store.ts';
 import { CompleteStore } from '../queue/complete-store.ts';
 import { LeaseStore } from '../queue/lease-store.ts';
+import { PutOffStore } from '../queue/put-off-store.ts';
 import { registerQueueMetrics } from '../queue/queue-metrics.ts';
 import { QueueSizeStore } from '../queue/queue-size-store.ts';
 import { defaultWorkerOptions, Worker, type WorkerOptions } from '../queue/worker.ts';
 import { createDelivery, type FindIdentity } from './deliver-message.ts';
 import type { DressMail, FindVersion } from './prepare-mail.ts';
+import { createPutOffCrowd } from './put-off-crowd.ts';
 import { RelayTransport } from './relay-transport.ts';
 import type { StagingRules } from './route-recipients.ts';
 import { simulateOutcomes } from './simulate-outcomes.ts';
@@ -63,7 +65,11 @@ export function createDeliveryRoom(parts: DeliveryRoomParts): DeliveryRoom {
           leases: new LeaseStore(database, clock, options.leaseMilliseconds),
           outcomes: new CompleteStore(database, clock),
         },
-        attempt: createDelivery({ ...parts, transport }),
+        attempt: createDelivery({
+          ...parts,
+          transport,
+          putOffCrowd: createPutOffCrowd(new PutOffStore(database, clock), log),
+        }),
         clock,
         log,
         options,

@@ -5,6 +5,7 @@ import type { WarmUp } from '../sender/sending-domain.ts';
 import { signMessage } from '../signing/sign-message.ts';
 import type { FindIdentity, SendingIdentity } from './deliver-message.ts';
 import type { ReturnPaths } from './return-path.ts';
+import { shareWait } from './warm-up/warm-up-plan.ts';
 
 /** What is asked about domains. */
 export interface Domains {
@@ -13,8 +14,8 @@ export interface Domains {
 
 /** What is asked about warm-up plans. */
 export interface WarmUpShares {
-  left(subject: string, warmUp: WarmUp): Promise<number | undefined>;
-  count(subject: string): void;
+  take(subject: string, warmUp: WarmUp): Promise<boolean>;
+  giveBack(subject: string): void;
 }
 
 /**
@@ -50,14 +51,16 @@ export function findDirectIdentity(
     if (domain === undefined || problem !== undefined) return { problem: problem ?? '' };
     const subject = `domain:${accountId}/${domain.domain}`;
     const { warmUp } = domain;
-    const left = warmUp && (await warmUps.left(subject, warmUp));
-    if (left === 0)
-      return { problem: `${domain.domain} is warming up and has had its messages of today` };
+    if (warmUp !== undefined && !(await warmUps.take(subject, warmUp)))
+      return {
+        problem: `${domain.domain} is warming up and has had its messages of today`,
+        milliseconds: shareWait(Date.now(), Math.random()),
+      };
     return {
       pool: domain.sourcePool,
-      sign: (raw, signedAt) => {
-        if (warmUp !== undefined) warmUps.count(subject);
-        return signMessage(raw, domain.keys, { signedAt });
+      sign: (raw, signedAt) => signMessage(raw, domain.keys, { signedAt }),
+      unused: () => {
+        if (warmUp !== undefined) warmUps.giveBack(subject);
       },
       returnPath: (messageId, recipient) => paths.make({ messageId, recipient }, domain.returnPath),
     } satisfies SendingIdentity;

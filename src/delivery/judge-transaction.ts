@@ -56,6 +56,7 @@ const faultSentences: Readonly<Record<FaultKind, string>> = {
   timeout: 'the server did not answer',
   closed: 'the server closed the connection',
   protocol: 'the server did not speak SMTP as expected',
+  source: 'no source address of this machine may be used now',
   database: 'our own database did not answer in time',
 };
 

@@ -72,6 +72,25 @@ export class SmtpPool implements Transport {
     }
   }
 
+  /** Connections that are open or being opened. */
+  get open(): number {
+    return this.#sessions.size + this.#opening;
+  }
+
+  /** Connections that are open and not used now. */
+  get resting(): number {
+    return this.#idle.size;
+  }
+
+  /** Says goodbye on a connection that rests. @returns false where there is none */
+  endResting(): boolean {
+    const [session] = this.#idle.keys();
+    if (session === undefined) return false;
+    this.#forget(session);
+    session.quit();
+    return true;
+  }
+
   drop(): void {
     for (const session of this.#sessions) session.drop();
     this.#refuse(new NoSession({ kind: 'stopped' }, []));

@@ -46,6 +46,8 @@ export type FaultKind =
   | 'timeout'
   | 'closed'
   | 'protocol'
+  /** Ours: no source address may be used now. */
+  | 'source'
   /** Ours: whether the dot may leave could not be recorded. */
   | 'database';
 
@@ -88,6 +90,18 @@ export interface Postponement {
   readonly milliseconds: number;
   /** For people: who asked for it, what holds now, when next. */
   readonly reason: string;
+  /** Present where so many wait already that others of the same domain need not be looked at one by one. */
+  readonly crowd?: CrowdTimes | undefined;
+}
+
+/** When the rest of a queue may be looked at; see `Crowd` of the queue. */
+export interface CrowdTimes {
+  readonly after: number;
+  readonly spacing: number;
+  readonly until: number;
+  readonly reason: string;
+  /** Told how many of these times were given out. */
+  taken(count: number): void;
 }
 
 export interface Admission {

@@ -9,7 +9,13 @@ import type { DkimKeyStore } from './dkim-key-store.ts';
 import { domainRecords } from './domain-records.ts';
 import { judgeDomain } from './judge-domain.ts';
 import type { DomainRecord, SendingDomain, ServiceNames } from './sending-domain.ts';
-import { addDomain, readDomain, saveCheck, takeDueDomains } from './sending-domain-store.ts';
+import {
+  addDomain,
+  isTrackingHostReady,
+  readDomain,
+  saveCheck,
+  takeDueDomains,
+} from './sending-domain-store.ts';
 import { verifySendersOfDomain } from './verify-sender-store.ts';
 
 export interface DomainCareParts {
@@ -38,6 +44,7 @@ export class DomainCare {
   readonly #parts: DomainCareParts;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
+  #stopped = false;
 
   constructor(parts: DomainCareParts) {
     this.#parts = parts;
@@ -93,9 +100,14 @@ export class DomainCare {
       await keys.move(transaction, accountId, name, judgement.retire, 'retired');
       const before = new Date(Date.now() - overlapMilliseconds);
       await keys.removeRetired(transaction, accountId, name, before);
+      const tracked = await isTrackingHostReady(transaction, accountId, name);
       await saveCheck(transaction, domain, judgement, findings);
       if (judgement.state === 'verified') await verifySendersOfDomain(transaction, accountId, name);
-      if (judgement.state !== domain.state) await keys.announce(transaction, accountId, name);
+      const ready = findings.some(
+        ({ record, state }) => record.kind === 'tracking' && state === 'ok',
+      );
+      if (judgement.state !== domain.state || ready !== tracked)
+        await keys.announce(transaction, accountId, name);
     });
     if (judgement.state !== domain.state) {
       const wrong = findings.filter(({ state }) => state === 'missing' || state === 'wrong');
@@ -109,23 +121,31 @@ export class DomainCare {
   /** Begins looking after domains in the background; nodes share the work. */
   start(): void {
     this.#timer ??= setInterval(() => {
-      this.#looking ??= this.#look().finally(() => {
-        this.#looking = undefined;
-      });
+      this.#looking ??= this.checkDue()
+        .catch((error: unknown) =>
+          this.#parts.log.warn({ err: error }, 'sending domains cannot be checked'),
+        )
+        .finally(() => {
+          this.#looking = undefined;
+        });
     }, lookMilliseconds);
   }
 
   async stop(): Promise<void> {
+    this.#stopped = true;
     clearInterval(this.#timer);
     await this.#looking;
   }
 
-  async #look(): Promise<void> {
-    try {
+  /**
+   * Checks every domain whose check is due. Each is taken by one node only, a few at a time, so that a node that dies or
+   * stops loses none for long.
+   */
+  async checkDue(): Promise<void> {
+    while (!this.#stopped) {
       const due = await takeDueDomains(this.#parts.database.kysely, domainsAtOnce);
+      if (due.length === 0) return;
       for (const domain of due) await this.check(domain);
-    } catch (error) {
-      this.#parts.log.warn({ err: error }, 'sending domains cannot be checked');
     }
   }
 }

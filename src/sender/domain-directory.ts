@@ -5,11 +5,13 @@ import type { AccountId } from '../foundation/ids.ts';
 import type { DkimKey } from './dkim-key.ts';
 import type { DkimKeyStore } from './dkim-key-store.ts';
 import type { SendingDomain } from './sending-domain.ts';
-import { domainKey, domainTopic, readDomain } from './sending-domain-store.ts';
+import { domainKey, domainTopic, isTrackingHostReady, readDomain } from './sending-domain-store.ts';
 
 /** A domain with the keys that sign for it. */
 export interface SigningDomain extends SendingDomain {
   readonly keys: readonly DkimKey[];
+  /** True where the record of the tracking host was found, so that links may carry it. */
+  readonly trackingReady: boolean;
 }
 
 /** Sending domains with their keys from memory, correct within a second of a change on any node. */
@@ -23,7 +25,11 @@ export class DomainDirectory {
       const name = key.slice(slash + 1);
       const domain = await readDomain(database.kysely, accountId, name);
       if (domain === undefined) return undefined;
-      return { ...domain, keys: await keys.signing(database.kysely, accountId, name) };
+      const trackingReady =
+        domain.trackingHost !== undefined &&
+        (await isTrackingHostReady(database.kysely, accountId, name));
+      const signing = await keys.signing(database.kysely, accountId, name);
+      return { ...domain, keys: signing, trackingReady };
     });
   }
 

@@ -21,7 +21,7 @@ export interface SenderProofsParts {
 }
 
 /** What became of a wish for a link. */
-export type SenderProofRequest = 'sent' | 'unknown' | 'verified' | 'not-offered';
+export type SenderProofRequest = 'sent' | 'unknown' | 'verified' | 'not-offered' | 'too-soon';
 
 const tokenBytes = 32;
 const hours = 24;
@@ -44,7 +44,8 @@ export class SenderProofs {
     if (send === undefined) return 'not-offered';
     const token = randomBytes(tokenBytes).toString('base64url');
     const expiresAt = new Date(clock.now() + hours * 3_600_000);
-    await saveSenderProof(database.kysely, accountId, address, hashOf(token), expiresAt);
+    if (!(await saveSenderProof(database.kysely, accountId, address, hashOf(token), expiresAt)))
+      return 'too-soon';
     const link = `${publicUrl()}/verify-sender/${token}`;
     await send({ toAddress: address, link, expiresIn: `${hours} hours` });
     return 'sent';

@@ -98,6 +98,60 @@ export async function setWarmUp(
   await announceChange(transaction, domainTopic, domainKey(accountId, domain));
 }
 
+/** Sets the pool of source addresses that mail of a domain leaves from. */
+export async function setSourcePool(
+  transaction: Kysely,
+  accountId: AccountId,
+  domain: string,
+  sourcePool: string,
+): Promise<void> {
+  await transaction
+    .updateTable('sending_domain')
+    .set({ source_pool: sourcePool })
+    .where('account_id', '=', accountId)
+    .where('domain', '=', domain)
+    .execute();
+  await announceChange(transaction, domainTopic, domainKey(accountId, domain));
+}
+
+/** Sets the host that tracked links of a domain are to carry, or none. It is used once its record is found. */
+export async function setTrackingHost(
+  transaction: Kysely,
+  accountId: AccountId,
+  domain: string,
+  host: string | undefined,
+): Promise<void> {
+  await transaction
+    .updateTable('sending_domain')
+    .set({ tracking_host: host ?? null, next_check_at: sql<Date>`now()` })
+    .where('account_id', '=', accountId)
+    .where('domain', '=', domain)
+    .execute();
+  await transaction
+    .deleteFrom('domain_finding')
+    .where('account_id', '=', accountId)
+    .where('domain', '=', domain)
+    .where('kind', '=', 'tracking')
+    .execute();
+  await announceChange(transaction, domainTopic, domainKey(accountId, domain));
+}
+
+/** True where the last check found the record of the domain's tracking host. */
+export async function isTrackingHostReady(
+  kysely: Kysely,
+  accountId: AccountId,
+  domain: string,
+): Promise<boolean> {
+  const row = await kysely
+    .selectFrom('domain_finding')
+    .select('state')
+    .where('account_id', '=', accountId)
+    .where('domain', '=', domain)
+    .where('kind', '=', 'tracking')
+    .executeTakeFirst();
+  return row?.state === 'ok';
+}
+
 /**
  * Takes domains whose check is due, on one node only: the next check is put off first, so that a node that dies during a
  * check loses nothing but time.

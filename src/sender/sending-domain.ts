@@ -16,7 +16,7 @@ export interface SendingDomain {
   readonly badChecks: number;
   /** Host under the domain that bounces come back to. */
   readonly returnPath: string;
-  /** Host under the domain for tracked links, where they carry it. */
+  /** Host under the domain for tracked links, where they are to carry it. */
   readonly trackingHost: string | undefined;
   readonly sourcePool: string;
   readonly warmUp: WarmUp | undefined;

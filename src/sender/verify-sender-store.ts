@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
@@ -37,21 +38,31 @@ export async function verifySendersOfDomain(
   return rows.map(({ address }) => address);
 }
 
-/** Keeps the hash of a mailed link's token; an earlier link of the same sender ends. */
+/** A sender gets a link at most so often, so that nobody's mailbox is filled by asking. */
+const pause = "interval '1 minute'";
+
+/**
+ * Keeps the hash of a link's token that is to be mailed; an earlier link of the same sender ends.
+ * @returns false where the earlier one is less than a minute old
+ */
 export async function saveSenderProof(
   transaction: Kysely,
   accountId: AccountId,
   address: string,
   hash: Buffer,
   expiresAt: Date,
-): Promise<void> {
-  await transaction
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await transaction
     .insertInto('sender_proof')
     .values({ account_id: accountId, address, hash, expires_at: expiresAt })
     .onConflict((conflict) =>
-      conflict.columns(['account_id', 'address']).doUpdateSet({ hash, expires_at: expiresAt }),
+      conflict
+        .columns(['account_id', 'address'])
+        .doUpdateSet({ hash, expires_at: expiresAt })
+        .where(sql<boolean>`sender_proof.expires_at <= excluded.expires_at - ${sql.raw(pause)}`),
     )
-    .execute();
+    .executeTakeFirstOrThrow();
+  return numInsertedOrUpdatedRows === 1n;
 }
 
 /**

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
+import { createDelivery } from '../../src/delivery/deliver-message.ts';
+import { SmtpPool } from '../../src/delivery/smtp-pool.ts';
+import { inboxServer } from '../../src/delivery/smtp-server-settings.ts';
 import { DeliveryWorld } from '../support/delivery-world.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -181,4 +184,35 @@ test('an account that is suspended after acceptance keeps its messages until it 
   assert.equal(await world.state(id), 'queued');
   await world.database.pool.query("update account set suspended_at = null where id = 'held'");
   await world.reaches(id, 'delivered');
+});
+
+test('an identity is told where nobody was spoken with, so that a share of the day is not used up', async () => {
+  let unused = 0;
+  const start = (port: number): void => {
+    const attempt = createDelivery({
+      findVersion: () => world.template,
+      transport: new SmtpPool(inboxServer(port), { holdOff: 0 }),
+      staging: { redirect: undefined, allow: [] },
+      log: world.log,
+      findIdentity: async () => ({
+        sign: (raw) => raw,
+        returnPath: () => 'b@shop.test',
+        unused: () => {
+          unused += 1;
+        },
+      }),
+    });
+    world.worker(attempt).start();
+  };
+  start(1);
+  const id = await world.accept();
+  await world.reaches(id, 'deferred');
+  await world.rests(id);
+  assert.equal(unused, 1);
+  await world.close();
+  await world.database.pool.query('update queue_entry set due_at = now()');
+  const sink = await startSink();
+  start(sink.port);
+  await world.reaches(id, 'delivered');
+  assert.equal(unused, 1);
 });

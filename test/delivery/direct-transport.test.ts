@@ -4,27 +4,34 @@ import { DirectTransport } from '../../src/delivery/direct/direct-transport.ts';
 import { HopPools } from '../../src/delivery/direct/hop-pools.ts';
 import { RouteSender } from '../../src/delivery/direct/send-by-route.ts';
 import { parseSource, SourcePools } from '../../src/delivery/direct/source-pools.ts';
-import type { StsFinding } from '../../src/delivery/mta-sts/sts-policies.ts';
+import { type StsFinding, StsPolicies } from '../../src/delivery/mta-sts/sts-policies.ts';
 import type { StsMode } from '../../src/delivery/mta-sts/sts-policy.ts';
 import type { Pacer, TicketUse } from '../../src/delivery/shaping/pacer.ts';
 import type { TlsResult } from '../../src/delivery/tls-report/tls-result.ts';
 import type { TransactionResult } from '../../src/delivery/transport.ts';
+import { OffsetClock } from '../../src/foundation/clock.ts';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
+import { createLog } from '../../src/foundation/log.ts';
 import { TestAuthority } from '../support/test-certificates.ts';
 import { TestDns } from '../support/test-dns.ts';
 import { TestMx, type TestMxOptions } from '../support/test-mx.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const authority = new TestAuthority();
 const zones = await new TestDns().start();
-const dns = new DnsClient([parseDnsServer(zones.server)], { milliseconds: 300, rounds: 1 });
+const dns = new DnsClient([parseDnsServer(zones.server)]);
 const policies = new Map<string, StsFinding>();
 const uses: (TicketUse & { readonly name: string })[] = [];
 const tally: TlsResult[] = [];
 const pacer: Pacer = {
-  admit: async ({ name }) => ({ done: (use) => void uses.push({ ...use, name }) }),
+  admit: async ({ name }) => ({
+    connections: mostConnections,
+    done: (use) => void uses.push({ ...use, name }),
+  }),
 };
 
+let mostConnections = 20;
 let port = 0;
 let nextHost = 2;
 
@@ -185,6 +192,24 @@ test('mail leaves from a source of the pool, with the name that goes with it', a
   ]);
 });
 
+test('connections that rest with the hosts of one destination count: no more are open than it allows', async () => {
+  const servers: TestMx[] = [];
+  for (let count = 0; count < 4; count += 1) servers.push(await serve('many.test'));
+  mostConnections = 2;
+  const transport = createTransport();
+  const to = ['ann@many.test'];
+  const mail = { from: '', to, raw: Buffer.from('\r\nx\r\n'), needsSmtpUtf8: false };
+  const open = () => servers.reduce((total, mx) => total + mx.open, 0);
+  for (let count = 0; count < 30; count += 1) {
+    const { permits } = await transport.admit({ to, fromDomain: 'shop.test', urgent: false });
+    await permits[0]?.send(mail, async () => true, new AbortController().signal);
+    await waitFor('what was said goodbye to to be gone', () => open() <= 2);
+  }
+  mostConnections = 20;
+  await transport.close();
+  assert.ok(servers.filter(({ mails }) => mails.length > 0).length > 1);
+});
+
 test('recipients of several domains get a transaction each', async () => {
   const one = await serve('one.test');
   const two = await serve('two.test');
@@ -257,9 +282,14 @@ for (const [mode, certificate, named, arrives, encrypted, counted] of [
   ['testing', 'trusted', true, 'final 250', true, 'success'],
   ['testing', 'stranger', true, 'final 250', true, 'certificate-not-trusted'],
   ['testing', 'expired', true, 'final 250', true, 'certificate-expired'],
+  ['testing', 'other-name', true, 'final 250', true, 'certificate-host-mismatch'],
   ['testing', 'none', true, 'final 250', false, 'starttls-not-supported'],
   ['testing', 'trusted', false, 'final 250', true, 'validation-failure'],
   ['none', 'stranger', true, 'final 250', true, 'success'],
+  ['none', 'expired', true, 'final 250', true, 'success'],
+  ['none', 'other-name', true, 'final 250', true, 'success'],
+  ['none', 'none', true, 'final 250', false, 'starttls-not-supported'],
+  ['none', 'trusted', false, 'final 250', true, 'success'],
   [undefined, 'expired', true, 'final 250', true, 'success'],
 ] as const) {
   const policy = mode === undefined ? 'no policy' : `policy ${mode}`;
@@ -271,3 +301,32 @@ for (const [mode, certificate, named, arrives, encrypted, counted] of [
     assert.equal(tally[0]?.type, counted);
   });
 }
+
+test('RFC 8461 3.2, 5: a policy whose age is over binds nobody, and a newer one does at once', async () => {
+  const domain = `sts${nextHost}.test`;
+  const mx = await serve(domain, { certificate: new TestAuthority().issue([`mx${nextHost}.x`]) });
+  const clock = new OffsetClock();
+  const mode = 'enforce';
+  const policy = { mode, mx: [`*.hosts-${domain}`], maxAge: 3_600 } as const;
+  const fetchedAt = new Date(clock.now());
+  const found = new StsPolicies({
+    dns,
+    clock,
+    log: createLog('silent'),
+    fetch: async () => ({ kind: 'policy', policy }),
+    keeper: {
+      read: async () => ({ domain, recordId: '1', policy, fetchedAt }),
+      save: async () => {},
+    },
+  });
+  const attempt = async (): Promise<string> => {
+    policies.set(domain, await found.find(domain));
+    return outcome(await send(domain));
+  };
+  assert.equal(await attempt(), 'connect tls');
+  clock.advance(3_601_000);
+  assert.equal(await attempt(), 'final 250');
+  assert.equal(mx.mails.length, 1);
+  zones.set(`_mta-sts.${domain}`, { TXT: ['v=STSv1; id=2;'] });
+  assert.equal(await attempt(), 'connect tls');
+});

@@ -3,13 +3,16 @@ import { DirectTransport } from '../../src/delivery/direct/direct-transport.ts';
 import { HopPools } from '../../src/delivery/direct/hop-pools.ts';
 import { RouteSender } from '../../src/delivery/direct/send-by-route.ts';
 import { SourcePools } from '../../src/delivery/direct/source-pools.ts';
+import { createPutOffCrowd } from '../../src/delivery/put-off-crowd.ts';
 import { Shaper } from '../../src/delivery/shaping/shaper.ts';
 import { ShapingStore } from '../../src/delivery/shaping/shaping-store.ts';
 import { DnsCache } from '../../src/foundation/dns/dns-cache.ts';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import { type AccountId, newId, newMessageId } from '../../src/foundation/ids.ts';
+import { PutOffStore } from '../../src/queue/put-off-store.ts';
 import type { Worker } from '../../src/queue/worker.ts';
+import type { LoadedTemplate } from '../../src/rendering/load-template.ts';
 import type { DeliveryWorld } from './delivery-world.ts';
 import type { TestDns } from './test-dns.ts';
 
@@ -37,7 +40,9 @@ export function startDirectNode(
     routes: { ownNames: new Set(), ownAddresses: new Set(), allowLoopback: true },
   });
   const staging = { redirect: undefined, allow: [] };
-  const attempt = createDelivery({ findVersion: () => world.template, transport, staging, log });
+  const putOffCrowd = createPutOffCrowd(new PutOffStore(database, clock), log);
+  const findVersion = (): LoadedTemplate => world.template;
+  const attempt = createDelivery({ findVersion, transport, staging, log, putOffCrowd });
   shaper.start();
   const worker = world.worker(attempt, { slots, pollMilliseconds: 1_000 });
   worker.start();

@@ -10,6 +10,7 @@ export interface TestZone {
   readonly CNAME?: string;
   readonly MX?: readonly (readonly [preference: number, exchange: string])[];
   readonly TXT?: readonly string[];
+  readonly PTR?: string;
   readonly ttl?: number;
   /** `silent` never answers, `garbage` answers nonsense, `servfail` and `refused` say so. */
   readonly fault?: 'silent' | 'garbage' | 'servfail' | 'refused';
@@ -133,6 +134,8 @@ export class TestDns {
           ttl,
           data: text.match(/.{1,255}/gs) ?? [''],
         }));
+      case 'PTR':
+        return zone.PTR === undefined ? [] : [{ type: 'PTR', name, ttl, data: zone.PTR }];
       default:
         return [];
     }

@@ -35,6 +35,8 @@ export interface TestMxOptions {
 export class TestMx {
   readonly mails: ReceivedMail[] = [];
   connections = 0;
+  /** Connections at this moment. */
+  open = 0;
   readonly #server: SMTPServer;
   readonly #options: TestMxOptions;
   port = 0;
@@ -72,9 +74,13 @@ export class TestMx {
       ...(options.brokenTls === true && { minVersion: 'TLSv1.3', maxVersion: 'TLSv1.2' }),
       onConnect: (_session, done) => {
         this.connections += 1;
+        this.open += 1;
         void (options.beforeGreeting?.() ?? Promise.resolve()).then(() =>
           done(refusal(options.onConnect?.())),
         );
+      },
+      onClose: () => {
+        this.open -= 1;
       },
       onMailFrom: (_address, _session, done) => done(refusal(options.onMail?.())),
       onRcptTo: ({ address }, _session, done) => done(refusal(options.onRcpt?.(address))),

@@ -12,11 +12,12 @@ import type {
   TransactionResult,
   Transport,
 } from '../transport.ts';
+import { shareWait } from '../warm-up/warm-up-plan.ts';
 import type { HopPools } from './hop-pools.ts';
 import { judgePace } from './judge-pace.ts';
 import { planRoute, type Route, type RouteOptions } from './plan-route.ts';
 import type { RouteSender } from './send-by-route.ts';
-import type { SourcePools } from './source-pools.ts';
+import { defaultPool, type SourcePools } from './source-pools.ts';
 
 export interface DirectTransportParts {
   /** With a memory, since each message asks. */
@@ -78,6 +79,7 @@ export class DirectTransport implements Transport {
   ): Promise<Permit | Postponement> {
     const { dns, sources, routes, pacer } = this.#parts;
     const families = sources.families(outline.pool);
+    if (families.length === 0) return waitForShare(to, outline.pool);
     const route = await planRoute(dns, domain, { ...routes, families });
     if (route.kind !== 'hops') return permitNothing(to, route);
     const destination = findDestination(route.hosts[0]?.name ?? domain, domain);
@@ -87,7 +89,15 @@ export class DirectTransport implements Transport {
     const { pool } = outline;
     return this.#permit(to, admitted, async (mail, releaseDot, stopping) => {
       const finding = await this.#findPolicy(domain);
-      const routed = { domain, hops: route.hops, finding, pool, messagesPerConnection };
+      const routed = {
+        domain,
+        hops: route.hops,
+        finding,
+        pool,
+        messagesPerConnection,
+        destination: destination.name,
+        connections: admitted.connections,
+      };
       return await this.#parts.sender.send(routed, mail, releaseDot, stopping);
     });
   }
@@ -113,6 +123,11 @@ export class DirectTransport implements Transport {
       },
     };
   }
+}
+
+function waitForShare(to: readonly string[], pool: string = defaultPool): Postponement {
+  const reason = `waiting: the source addresses of pool ${pool} are warming up and have had their messages of today`;
+  return { to, milliseconds: shareWait(Date.now(), Math.random()), reason };
 }
 
 function groupByDomain(addresses: readonly string[]): Map<string, string[]> {

@@ -2,8 +2,16 @@ import type { SmtpPool } from '../smtp-pool.ts';
 
 interface Entry {
   readonly pool: SmtpPool;
+  readonly group: string;
   usedAt: number;
   under: number;
+}
+
+/** Pools of one destination, whose connections together stay within what it allows. */
+export interface PoolGroup {
+  readonly name: string;
+  /** Connections, those that rest included. */
+  readonly most: number;
 }
 
 const idleMilliseconds = 60_000;
@@ -11,17 +19,19 @@ const idleMilliseconds = 60_000;
 /** Connection pools by server, source address and use of TLS; those that nobody uses go. */
 export class HopPools {
   readonly #entries = new Map<string, Entry>();
+  readonly #groups = new Map<string, Set<Entry>>();
   #sweptAt = 0;
 
   /** Runs `work` with the pool of a key, made where there is none. */
   async use<Result>(
     key: string,
+    group: PoolGroup,
     make: () => SmtpPool,
     work: (pool: SmtpPool) => Promise<Result>,
   ): Promise<Result> {
     this.#sweep();
-    const entry = this.#entries.get(key) ?? { pool: make(), usedAt: 0, under: 0 };
-    this.#entries.set(key, entry);
+    const entry = this.#entries.get(key) ?? this.#add(key, group.name, make());
+    if (entry.pool.resting === 0) this.#makeRoom(group);
     entry.under += 1;
     try {
       return await work(entry.pool);
@@ -38,6 +48,22 @@ export class HopPools {
   async close(): Promise<void> {
     await Promise.all([...this.#entries.values()].map(({ pool }) => pool.close()));
     this.#entries.clear();
+    this.#groups.clear();
+  }
+
+  #add(key: string, group: string, pool: SmtpPool): Entry {
+    const entry = { pool, group, usedAt: 0, under: 0 };
+    this.#entries.set(key, entry);
+    const members = this.#groups.get(group) ?? new Set();
+    this.#groups.set(group, members.add(entry));
+    return entry;
+  }
+
+  /** A connection that rests with one host of a destination gives way to a new one with another. */
+  #makeRoom({ name, most }: PoolGroup): void {
+    const members = [...(this.#groups.get(name) ?? [])];
+    let open = members.reduce((total, { pool }) => total + pool.open, 0);
+    for (const { pool } of members) while (open >= most && pool.endResting()) open -= 1;
   }
 
   #sweep(): void {
@@ -47,6 +73,9 @@ export class HopPools {
     for (const [key, entry] of this.#entries) {
       if (entry.under > 0 || now < entry.usedAt + idleMilliseconds) continue;
       this.#entries.delete(key);
+      const members = this.#groups.get(entry.group);
+      members?.delete(entry);
+      if (members?.size === 0) this.#groups.delete(entry.group);
       void entry.pool.close();
     }
   }

@@ -12,6 +12,7 @@ const aboutConnections = /connection|concurren|session/i;
 export function judgePace(result: TransactionResult): TicketUse {
   const { end } = result;
   if (end.kind === 'stopped' || end.kind === 'lost') return { kind: 'unused' };
+  if (end.kind === 'fault' && end.fault === 'source') return { kind: 'unused' };
   for (const reply of result.refused.values()) {
     const slowed = readSlowing(reply);
     if (slowed !== undefined) return slowed;

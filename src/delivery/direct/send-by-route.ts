@@ -26,6 +26,9 @@ export interface RoutedMail {
   readonly finding: StsFinding;
   readonly pool: string | undefined;
   readonly messagesPerConnection: number;
+  readonly destination: string;
+  /** Connections that may be open with the destination, those that rest included. */
+  readonly connections: number;
 }
 
 /** A server whose TLS is broken is spoken with in clear for this long before TLS is tried again. */
@@ -67,11 +70,15 @@ export class RouteSender {
         if (!isTlsFault(last.end)) break;
         if (tls !== 'required') this.#rememberBroken(hop);
       }
+      if (last?.end.kind === 'fault' && last.end.stage === 'connect')
+        this.#parts.sources.giveBack(source);
       if (last !== undefined && !asksForAnother(last.end)) return last;
     }
     if (last !== undefined) return last;
-    const text = faults.join('; ') || 'no source address of this machine may be used now';
-    return nothing({ kind: 'fault', stage: 'connect', fault: 'tls', text });
+    if (faults.length > 0)
+      return nothing({ kind: 'fault', stage: 'connect', fault: 'tls', text: faults.join('; ') });
+    const text = 'they have had their messages of today';
+    return nothing({ kind: 'fault', stage: 'connect', fault: 'source', text });
   }
 
   /** RFC 8461 section 4.1 and 5: a host that the policy does not name gets no mail where it is enforced. */
@@ -115,7 +122,8 @@ export class RouteSender {
     const rules = routed.finding.policy?.mode ?? 'none';
     const counted = rules === 'none' ? '' : routed.domain;
     const key = [hop.address, hop.host, source.address, tls, rules, counted].join(' ');
-    return this.#parts.pools.use(key, () => this.#makePool(routed, hop, source, tls), work);
+    const group = { name: routed.destination, most: routed.connections };
+    return this.#parts.pools.use(key, group, () => this.#makePool(routed, hop, source, tls), work);
   }
 
   #makePool(routed: RoutedMail, hop: Hop, source: Source, tls: TlsUse): SmtpPool {

@@ -35,9 +35,15 @@ export interface SourceLimits {
   /** False where a source has had its share. */
   mayUse(source: Source): boolean;
   used(source: Source): void;
+  /** Takes a use back. */
+  unused(source: Source): void;
 }
 
-const noLimits: SourceLimits = { mayUse: () => true, used: () => undefined };
+const noLimits: SourceLimits = {
+  mayUse: () => true,
+  used: () => undefined,
+  unused: () => undefined,
+};
 
 /** Source addresses by pool. */
 export class SourcePools {
@@ -57,9 +63,9 @@ export class SourcePools {
     return this.#sources;
   }
 
-  /** Address families that a pool can send from. */
+  /** Address families that a pool can send from now. None where all its sources have had their share of the day. */
   families(pool: string | undefined): (4 | 6)[] {
-    const sources = this.#ofPool(pool);
+    const sources = this.#ofPool(pool).filter((source) => this.#limits.mayUse(source));
     if (sources.some(({ family }) => family === undefined)) return hasGlobalIpv6() ? [4, 6] : [4];
     return ([6, 4] as const).filter((wanted) => sources.some(({ family }) => family === wanted));
   }
@@ -72,6 +78,11 @@ export class SourcePools {
     const source = sources[Math.floor(random * sources.length)];
     if (source !== undefined) this.#limits.used(source);
     return source;
+  }
+
+  /** Nobody was spoken with from a source that was chosen. */
+  giveBack(source: Source): void {
+    this.#limits.unused(source);
   }
 
   /** An unknown pool is the default one: mail must not wait for a name that was misspelt. */

@@ -16,7 +16,8 @@ export interface WaitFacts {
   readonly label: string;
   readonly rate: number;
   readonly slowedAt: number | undefined;
-  readonly next: number;
+  /** As it is shown. */
+  readonly next: string;
   readonly now: number;
 }
 
@@ -26,5 +27,5 @@ export function explainPace({ label, rate, slowedAt, next, now }: WaitFacts): st
     slowedAt === undefined
       ? `the pace of ${label} is still being found out`
       : `${label} asked to slow down at ${showTime(slowedAt, now)}`;
-  return `waiting: ${why}, ${showRate(rate)} now, next at ${showTime(next, now)} (UTC)`;
+  return `waiting: ${why}, ${showRate(rate)} now, next at ${next} (UTC)`;
 }

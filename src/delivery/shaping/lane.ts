@@ -1,3 +1,5 @@
+import { nextPlace } from '../../queue/put-off-store.ts';
+import type { CrowdTimes } from '../transport.ts';
 import { explainPace, showTime } from './explain-wait.ts';
 import {
   leastRate,
@@ -34,8 +36,14 @@ const firstDown = 5_000;
 const longestDown = 300_000;
 /** A transaction that takes longer than this without another one ending makes the destination one that hangs. */
 const hangMilliseconds = 5_000;
-/** How far ahead a message is put off: urgent ones and others. */
-const horizons = { urgent: 60_000, other: 600_000 } as const;
+/** Sooner than that, it is one that does not seem to answer. */
+const stuckMilliseconds = 2_000;
+/** How far ahead a message is put off, urgent ones and others, where few wait; and at most. */
+const horizons = { urgent: 60_000, other: 600_000, most: 1_800_000 } as const;
+/** Messages per second that may come back to look; the more wait, the further ahead they are put off. */
+const mostReturns = 40;
+/** Where the next free time is this far ahead, more messages wait than are worth a look each. */
+const crowdedMilliseconds = 5_000;
 const leastShare = 0.05;
 const newDemand = 0.2;
 /** Milliseconds of silence that are made up for by going faster. */
@@ -51,6 +59,8 @@ export class Lane {
   readonly #onLearnt: OnLearnt;
   readonly #waiting: Waiter[] = [];
   readonly #slots = { urgent: 0, other: 0 };
+  /** How many were put off and have not come back yet, about. */
+  readonly #away = { urgent: { count: 0, at: 0 }, other: { count: 0, at: 0 } };
   pace: Pace;
   version = '0';
   slowedReason: string | undefined;
@@ -180,16 +190,34 @@ export class Lane {
   }
 
   #refuse(now: number, urgent: boolean): Wait | undefined {
-    const { label } = this.destination;
-    if (now < this.#downUntil) {
-      const next = this.#downUntil + Math.random() * (this.#downUntil - this.#downSince);
-      return {
-        milliseconds: next - now,
-        reason: `waiting: no server of ${label} could be reached at ${showTime(this.#downSince, now)} (${this.#downReason}), next at ${showTime(next, now)} (UTC)`,
-      };
-    }
+    if (now < this.#downUntil) return this.#waitForServer(now, urgent);
     if (now >= this.pace.blockedUntil) return undefined;
     return this.#putOff(urgent, now, this.pace.blockedUntil);
+  }
+
+  /** Until somebody may look again whether a server is there, and then over a time that is longer the more wait. */
+  #waitForServer(now: number, urgent: boolean): Wait {
+    const kind = urgent ? 'urgent' : 'other';
+    this.#horizon(kind, now);
+    const { count } = this.#away[kind];
+    this.#away[kind].count += 1;
+    const pause = this.#downUntil - this.#downSince;
+    const span = within(pause, (count / mostReturns) * 1_000, horizons.most);
+    const next = this.#downUntil + Math.random() * span;
+    const explain = (shown: string): string =>
+      `waiting: no server of ${this.destination.label} could be reached at ${showTime(this.#downSince, now)} (${this.#downReason}), next at ${shown} (UTC)`;
+    const wait = { milliseconds: next - now, reason: explain(showTime(next, now)) };
+    if (span < crowdedMilliseconds) return wait;
+    const crowd: CrowdTimes = {
+      after: this.#downUntil - now,
+      spacing: 1_000 / mostReturns,
+      until: this.#downUntil - now + span,
+      reason: explain(nextPlace),
+      taken: (taken) => {
+        this.#away[kind].count += taken;
+      },
+    };
+    return { ...wait, crowd };
   }
 
   #mayGo(now: number): boolean {
@@ -216,6 +244,7 @@ export class Lane {
     this.#nextAt = Math.max(this.#nextAt, now - madeUp) + interval;
     let used = false;
     return {
+      connections: this.#mostOpen,
       done: (use) => {
         if (used) return;
         used = true;
@@ -262,16 +291,52 @@ export class Lane {
   /** A time of its own for each message that is put off, so that they come back as they can be sent. */
   #putOff(urgent: boolean, now: number, notBefore = 0): Wait {
     const kind = urgent ? 'urgent' : 'other';
-    const horizon = horizons[kind];
+    const horizon = this.#horizon(kind, now);
     const hangs = this.#open >= this.#mostOpen && now - this.#endedAt > hangMilliseconds;
+    const spacing = 1_000 / (hangs ? mostLooks.hanging : this.#looks);
     const start = Math.max(this.#slots[kind], now + this.#options.patience / 2, notBefore);
     const far = start > now + horizon && start > notBefore;
     const next = far ? Math.max(notBefore, now + horizon * (0.5 + Math.random() / 2)) : start;
-    if (!far) this.#slots[kind] = start + 1_000 / (hangs ? mostLooks.hanging : this.#looks);
-    return {
-      milliseconds: next - now,
-      reason: hangs ? this.#explainHang(next, now) : this.#explain(next, now),
+    if (!far) this.#slots[kind] = start + spacing;
+    this.#away[kind].count += 1;
+    const explain = (shown: string): string =>
+      hangs ? this.#explainHang(shown, now) : this.#explain(shown, now);
+    const wait = { milliseconds: next - now, reason: explain(showTime(next, now)) };
+    if (start < now + crowdedMilliseconds || this.#mayGrowFast(now)) return wait;
+    const crowd: CrowdTimes = {
+      after: start - now,
+      spacing,
+      until: Math.max(horizon, notBefore - now + horizon),
+      reason: explain(nextPlace),
+      taken: (count) => this.#takeTimes(kind, spacing, count),
     };
+    return { ...wait, crowd };
+  }
+
+  /** While the pace is searched for and somebody answers, it may be a hundredfold in half a minute: nobody is sent far away. */
+  #mayGrowFast(now: number): boolean {
+    const stuck = this.#open >= this.#mostOpen && now - this.#endedAt > stuckMilliseconds;
+    return this.pace.bad === undefined && this.#override.rate === undefined && !stuck;
+  }
+
+  /** Times that were given out beyond the horizon were chosen at random; they take no place in the row. */
+  #takeTimes(kind: 'urgent' | 'other', spacing: number, count: number): void {
+    const now = this.#now();
+    this.#away[kind].count += count;
+    const taken = Math.max(this.#slots[kind], now) + count * spacing;
+    this.#slots[kind] = Math.max(
+      this.#slots[kind],
+      Math.min(taken, now + this.#horizon(kind, now)),
+    );
+  }
+
+  /** So far ahead that those who come back are few each second, however many wait. */
+  #horizon(kind: 'urgent' | 'other', now: number): number {
+    const away = this.#away[kind];
+    const stay = within(horizons[kind], (away.count / mostReturns) * 1_000, horizons.most);
+    away.count *= Math.exp((away.at - now) / stay);
+    away.at = now;
+    return stay;
   }
 
   /**
@@ -282,14 +347,14 @@ export class Lane {
     return bad === undefined ? Math.max(mostLooks.searching, this.#rate * 4) : this.#rate * 3;
   }
 
-  #explain(next: number, now: number): string {
+  #explain(next: string, now: number): string {
     const { label } = this.destination;
     const rate = this.#override.rate ?? this.pace.rate;
     return explainPace({ label, rate, slowedAt: this.pace.slowedAt, next, now });
   }
 
-  #explainHang(next: number, now: number): string {
-    return `waiting: all ${this.#open} connections with ${this.destination.label} have been busy since ${showTime(this.#endedAt, now)}, next at ${showTime(next, now)} (UTC)`;
+  #explainHang(next: string, now: number): string {
+    return `waiting: all ${this.#open} connections with ${this.destination.label} have been busy since ${showTime(this.#endedAt, now)}, next at ${next} (UTC)`;
   }
 
   #pump(): void {
@@ -312,4 +377,8 @@ export class Lane {
     const until = Math.min(turn, ...this.#waiting.map((waiter) => waiter.until));
     this.#timer = setTimeout(() => this.#pump(), Math.max(1, until - now));
   }
+}
+
+function within(least: number, value: number, most: number): number {
+  return Math.min(Math.max(least, value), most);
 }

@@ -1,3 +1,5 @@
+import type { CrowdTimes } from '../transport.ts';
+
 /** What a group of mail servers under one operator is to the pace: Gmail, or a domain with servers of its own. */
 export interface Destination {
   /** Key that all nodes share. */
@@ -36,12 +38,16 @@ export type TicketUse =
 
 /** Leave to make one transaction with a destination. */
 export interface Ticket {
+  /** Connections that this node may have open with the destination, those that rest included. */
+  readonly connections: number;
   done(use: TicketUse): void;
 }
 
 export interface Wait {
   readonly milliseconds: number;
   readonly reason: string;
+  /** Where many wait: when the others may look. */
+  readonly crowd?: CrowdTimes;
 }
 
 /** Decides when a destination may be spoken with. */

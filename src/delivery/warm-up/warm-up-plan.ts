@@ -14,6 +14,19 @@ export function allowance({ from, plan }: WarmUp, day: string): number | undefin
   return place < plan.length ? (plan[place] ?? 0) : undefined;
 }
 
+/** Shares are asked for at least so often, in milliseconds: a person may change the plan. */
+const longestShareWait = 3_600_000;
+
+/**
+ * How long a message waits whose day's share is used up, in milliseconds: until some time after the next day in UTC has
+ * begun, so that those who wait do not come back all at once.
+ * @param random 0 to 1
+ */
+export function shareWait(now: number, random: number): number {
+  const untilTomorrow = dayMilliseconds - (now % dayMilliseconds);
+  return Math.min(untilTomorrow, longestShareWait) * (1 + random / 2);
+}
+
 /**
  * A usual plan: it begins with `first` messages and doubles every second day until it reaches `goal`, so that receivers
  * see a new sender grow instead of appear.

@@ -25,13 +25,22 @@ export class WarmUpStore {
         with mine as materialized (select * from json_to_recordset($3::json) as x (subject text, used bigint)),
         added as (
           insert into warm_up_use (subject, day, node, used)
-          select subject, $1::date, $2::uuid, used from mine where used > 0 order by subject
+          select subject, $1::date, $2::uuid, used from mine where used <> 0 order by subject
           on conflict (subject, day, node) do update set used = warm_up_use.used + excluded.used)
         select mine.subject, (mine.used + coalesce(sum(u.used), 0))::float8 as used
         from mine left join warm_up_use u on u.subject = mine.subject and u.day = $1::date
         group by mine.subject, mine.used`,
       values: [day, this.#node, JSON.stringify(uses)],
     });
+    return new Map(rows.map((row) => [row.subject, row.used]));
+  }
+
+  /** What all nodes have used on a day, by subject. */
+  async usedOn(day: string): Promise<Map<string, number>> {
+    const { rows } = await this.#database.pool.query<{ subject: string; used: number }>(
+      'select subject, sum(used)::float8 as used from warm_up_use where day = $1 group by subject',
+      [day],
+    );
     return new Map(rows.map((row) => [row.subject, row.used]));
   }
 
@@ -47,8 +56,10 @@ export class WarmUpStore {
 
   /** Sets the plan of a source address, or none. */
   async setSourcePlan(address: string, warmUp: WarmUp | undefined): Promise<void> {
-    await this.#database.pool.query('delete from source_warm_up where address = $1', [address]);
-    if (warmUp === undefined) return;
+    if (warmUp === undefined) {
+      await this.#database.pool.query('delete from source_warm_up where address = $1', [address]);
+      return;
+    }
     await this.#database.pool.query(
       `insert into source_warm_up (address, warm_up_from, warm_up_plan) values ($1, $2, $3)
        on conflict (address) do update set warm_up_from = excluded.warm_up_from, warm_up_plan = excluded.warm_up_plan`,

@@ -15,8 +15,8 @@ export interface WarmUpCounts {
 interface Count {
   /** Of this node, not yet told to the others. */
   fresh: number;
-  /** Of all nodes, as known last. */
-  known: number;
+  /** Of all nodes, as known last; undefined: not asked yet. */
+  known: number | undefined;
 }
 
 const shareMilliseconds = 2_000;
@@ -42,23 +42,26 @@ export class WarmUps implements SourceLimits {
     this.#day = dayOf(now());
   }
 
-  /** What is left of a subject's day; undefined: there is no limit. A subject that was not counted yet is looked up. */
-  async left(subject: string, warmUp: WarmUp): Promise<number | undefined> {
+  /**
+   * Takes one message of a subject's day. What a subject has used on other nodes, or before this process began, is looked
+   * up first.
+   * @returns false where the day's share is used up
+   */
+  async take(subject: string, warmUp: WarmUp): Promise<boolean> {
     const most = allowance(warmUp, this.#today());
-    if (most === undefined) return undefined;
-    if (!this.#subjects.has(subject)) {
-      this.#subjects.set(subject, { fresh: 0, known: 0 });
-      await this.share();
-    }
-    return Math.max(0, most - this.#usedOf(subject));
+    if (most === undefined) return true;
+    // The first one may have begun before the subject was there.
+    if (this.#countOf(subject).known === undefined) await this.share();
+    if (this.#countOf(subject).known === undefined) await this.share();
+    if (this.#usedOf(subject) >= most) return false;
+    this.#countOf(subject).fresh += 1;
+    return true;
   }
 
-  /** Counts a message. */
-  count(subject: string): void {
-    this.#today();
+  /** Gives one back that was taken and not used. */
+  giveBack(subject: string): void {
     const count = this.#subjects.get(subject);
-    if (count === undefined) this.#subjects.set(subject, { fresh: 1, known: 0 });
-    else count.fresh += 1;
+    if (count !== undefined) count.fresh -= 1;
   }
 
   mayUse(source: Source): boolean {
@@ -68,7 +71,11 @@ export class WarmUps implements SourceLimits {
   }
 
   used(source: Source): void {
-    if (this.#plans.has(source.address ?? '')) this.count(subjectOf(source));
+    if (this.#plans.has(source.address ?? '')) this.#countOf(subjectOf(source)).fresh += 1;
+  }
+
+  unused(source: Source): void {
+    if (this.#plans.has(source.address ?? '')) this.giveBack(subjectOf(source));
   }
 
   async start(): Promise<void> {
@@ -91,24 +98,32 @@ export class WarmUps implements SourceLimits {
 
   async #share(): Promise<void> {
     const day = this.#today();
-    const counts = [...this.#subjects];
-    const uses = counts.map(([subject, { fresh }]) => ({ subject, used: fresh }));
     try {
       this.#plans = await this.#counts.sourcePlans();
+      // What other nodes have sent from a source counts before this one has sent anything.
+      for (const address of this.#plans.keys()) this.#countOf(`source:${address}`);
+      const counts = [...this.#subjects];
+      const uses = counts.map(([subject, { fresh }]) => ({ subject, used: fresh }));
       const known = uses.length === 0 ? new Map() : await this.#counts.share(day, uses);
       if (day !== this.#day) return;
       for (const [place, [subject, count]] of counts.entries()) {
         count.fresh -= uses[place]?.used ?? 0;
-        count.known = known.get(subject) ?? count.known;
+        count.known = known.get(subject) ?? count.known ?? 0;
       }
     } catch (error) {
       this.#log.debug({ err: error }, 'warm-up counts cannot be shared');
     }
   }
 
+  #countOf(subject: string): Count {
+    const count = this.#subjects.get(subject) ?? { fresh: 0, known: undefined };
+    this.#subjects.set(subject, count);
+    return count;
+  }
+
   #usedOf(subject: string): number {
     const count = this.#subjects.get(subject);
-    return count === undefined ? 0 : count.fresh + count.known;
+    return count === undefined ? 0 : count.fresh + (count.known ?? 0);
   }
 
   #today(): string {

@@ -1,0 +1,44 @@
+import { allowance, dayOf } from '../delivery/warm-up/warm-up-plan.ts';
+import { WarmUpStore } from '../delivery/warm-up/warm-up-store.ts';
+import { OperatorError } from '../foundation/errors.ts';
+import { newId } from '../foundation/ids.ts';
+import { withRunning } from './open-running.ts';
+import { describeWarmUp, readWarmUp } from './warm-up-option.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `source list`: one line for each address of DIRECT_SOURCES. */
+export async function listSources(environment: Environment): Promise<number> {
+  return withRunning(environment, async ({ config, database }) => {
+    const store = new WarmUpStore(database, newId());
+    const day = dayOf(Date.now());
+    const plans = await store.sourcePlans();
+    const used = await store.usedOn(day);
+    for (const { address = '', name, pool } of config.direct.sources) {
+      const plan = plans.get(address);
+      const most = plan && allowance(plan, day);
+      const share =
+        most === undefined
+          ? 'no limit'
+          : `warming up: ${used.get(`source:${address}`) ?? 0} of ${most} messages today`;
+      process.stdout.write(`${address}\t${pool}\t${name}\t${share}\n`);
+    }
+    return 0;
+  });
+}
+
+/** `source warm-up ADDRESS`. @throws OperatorError for an address that DIRECT_SOURCES does not name */
+export async function warmUpSource(
+  address: string,
+  options: { readonly goal?: string; readonly off?: boolean },
+  environment: Environment,
+): Promise<number> {
+  const warmUp = readWarmUp(options);
+  return withRunning(environment, async ({ config, database }) => {
+    const known = config.direct.sources.some((source) => source.address === address);
+    if (!known) throw new OperatorError(`DIRECT_SOURCES has no address ${address}.`);
+    await new WarmUpStore(database, newId()).setSourcePlan(address, warmUp);
+    process.stdout.write(describeWarmUp(address, warmUp));
+    return 0;
+  });
+}

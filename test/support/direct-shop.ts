@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
+import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
+import type { MessageId } from '../../src/foundation/ids.ts';
+import { createLog } from '../../src/foundation/log.ts';
+import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
+import { DomainCare } from '../../src/sender/domain-care.ts';
+import { readDomain } from '../../src/sender/sending-domain-store.ts';
+import { serviceNames } from '../../src/sender/service-names.ts';
+import { bodyWith, SendClient } from './send-client.ts';
+import { getToken, openShop, type Shop } from './shop.ts';
+import { createTestDatabase } from './test-database.ts';
+import { TestDns } from './test-dns.ts';
+import { TestMx, type TestMxOptions } from './test-mx.ts';
+import { startTestService, type TestService, testKey } from './test-service.ts';
+
+/** A shop whose service delivers straight to a server of the tests, with `shop.test` set up as its sending domain. */
+export class DirectShop {
+  readonly databaseUrl: string;
+  readonly database: Awaited<ReturnType<typeof createTestDatabase>>['database'];
+  readonly zones: TestDns;
+  readonly mx: TestMx;
+  readonly service: TestService;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly shop: Shop;
+  readonly token: string;
+  readonly client: SendClient;
+  readonly care: DomainCare;
+
+  private constructor(parts: Omit<DirectShop, 'setUp' | 'send' | 'reasonOf'>) {
+    this.databaseUrl = parts.databaseUrl;
+    this.database = parts.database;
+    this.zones = parts.zones;
+    this.mx = parts.mx;
+    this.service = parts.service;
+    this.environment = parts.environment;
+    this.shop = parts.shop;
+    this.token = parts.token;
+    this.client = parts.client;
+    this.care = parts.care;
+  }
+
+  /** @param sources DIRECT_SOURCES, addresses of the loopback */
+  static async open(sources: string, server: TestMxOptions): Promise<DirectShop> {
+    const { url: databaseUrl, database } = await createTestDatabase();
+    const zones = await new TestDns().start();
+    const mx = await new TestMx(server).start();
+    const environment = {
+      DELIVERY: 'direct',
+      SMTP_HOSTNAME: 'mail.sender.test',
+      DNS_SERVERS: zones.server,
+      DIRECT_PORT: String(mx.port),
+      DIRECT_LOOPBACK: '1',
+      DIRECT_SOURCES: sources,
+    };
+    const service = await startTestService({ databaseUrl, environment });
+    const shop = await openShop(database);
+    const token = await getToken(service, shop);
+    const care = new DomainCare({
+      database,
+      dns: new DnsClient([parseDnsServer(zones.server)]),
+      keys: new DkimKeyStore(testKey),
+      service: serviceNames(service.config),
+      log: createLog('silent'),
+    });
+    const client = new SendClient(service, token);
+    const parts = { databaseUrl, database, zones, mx, service, environment, shop, token, client };
+    const opened = new DirectShop({ ...parts, care });
+    await opened.setUp('shop.test');
+    return opened;
+  }
+
+  /** Adds a sending domain and publishes its records. */
+  async setUp(domain: string): Promise<void> {
+    const { care, database, shop, zones } = this;
+    await care.add(shop.id, domain, { ed25519: true });
+    const added = await readDomain(database.kysely, shop.id, domain);
+    assert.ok(added);
+    for (const { name, type, value } of await care.records(added)) {
+      const zone = zones.zones.get(name) ?? {};
+      if (type === 'TXT') zones.set(name, { ...zone, TXT: [value] });
+      if (type === 'MX') zones.set(name, { ...zone, MX: [[10, value.slice(3, -1)]] });
+    }
+    assert.equal((await care.check(added))?.state, 'verified');
+  }
+
+  async send(toAddress: string, template = 't-0001'): Promise<MessageId> {
+    const answer = await this.client.send({
+      template,
+      body: bodyWith({ envelope: { toAddress } }),
+    });
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body.messageId as MessageId;
+  }
+
+  /** Why a message waits; empty where it does not. */
+  async reasonOf(id: MessageId): Promise<string> {
+    const { rows } = await this.database.pool.query<{ reason: string | null }>(
+      'select reason from queue_entry where message_id = $1 and lease_owner is null',
+      [id],
+    );
+    return rows[0]?.reason ?? '';
+  }
+}
