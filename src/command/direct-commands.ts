@@ -2,13 +2,14 @@ import type { Command } from 'commander';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Adds `domain …` and `destination …`: sending domains, and the pace of those who receive. */
+/** Adds `domain …`, `source …` and `destination …`: sending domains, source addresses, and the pace of those who receive. */
 export function addDirectCommands(
   program: Command,
   environment: Environment,
   done: (exitCode: number) => void,
 ): void {
   addDomainCommands(program, environment, done);
+  addSourceCommands(program, environment, done);
   const destination = program
     .command('destination')
     .description('shows and overrides the learnt pace of receivers, also while the service runs');
@@ -30,6 +31,34 @@ export function addDirectCommands(
       const { setDestination } = await import('./destination.ts');
       done(await setDestination(name, options, environment));
     });
+}
+
+function addSourceCommands(
+  program: Command,
+  environment: Environment,
+  done: (exitCode: number) => void,
+): void {
+  const source = program
+    .command('source')
+    .description('shows the addresses that mail leaves from, and warms them up');
+  source
+    .command('list')
+    .description('every address of DIRECT_SOURCES: pool, name, warm-up plan, used today')
+    .action(async () => {
+      const { listSources } = await import('./source.ts');
+      done(await listSources(environment));
+    });
+  source
+    .command('warm-up <address>')
+    .description('begins a warm-up plan: 50 messages a day at first, doubling every second day')
+    .option('--goal <number>', 'messages a day at which the plan ends')
+    .option('--off', 'ends the plan')
+    .action(
+      async (address: string, options: { readonly goal?: string; readonly off?: boolean }) => {
+        const { warmUpSource } = await import('./source.ts');
+        done(await warmUpSource(address, options, environment));
+      },
+    );
 }
 
 function addDomainCommands(
@@ -85,6 +114,28 @@ function addDomainCommands(
       ) => {
         const { warmUpCommand } = await import('./domain.ts');
         done(await warmUpCommand(account, name, options, environment));
+      },
+    );
+  domain
+    .command('pool <account> <domain> <pool>')
+    .description('sends the mail of a domain from the source addresses of a pool')
+    .action(async (account: string, name: string, pool: string) => {
+      const { poolCommand } = await import('./domain.ts');
+      done(await poolCommand(account, name, pool, environment));
+    });
+  domain
+    .command('tracking <account> <domain> [host]')
+    .description('lets tracked links carry a host of the domain, such as links.shop.example')
+    .option('--off', 'lets them carry PUBLIC_URL again')
+    .action(
+      async (
+        account: string,
+        name: string,
+        host: string | undefined,
+        options: { readonly off?: boolean },
+      ) => {
+        const { trackingCommand } = await import('./domain.ts');
+        done(await trackingCommand(account, name, host, options, environment));
       },
     );
 }

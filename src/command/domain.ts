@@ -1,5 +1,5 @@
 import { readAccount } from '../account/account-store.ts';
-import { dayOf, usualPlan } from '../delivery/warm-up/warm-up-plan.ts';
+import { defaultPool } from '../delivery/direct/source-pools.ts';
 import { DnsClient } from '../foundation/dns/dns-client.ts';
 import { chooseDnsServers } from '../foundation/dns/dns-server.ts';
 import { parseEmailAddress } from '../foundation/email-address.ts';
@@ -15,10 +15,13 @@ import {
   readDomains,
   readFindings,
   removeDomain,
+  setSourcePool,
+  setTrackingHost,
   setWarmUp,
 } from '../sender/sending-domain-store.ts';
 import { serviceNames } from '../sender/service-names.ts';
 import { type RunningInstallation, withRunning } from './open-running.ts';
+import { describeWarmUp, readWarmUp } from './warm-up-option.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 export type DomainAction = 'list' | 'show' | 'check' | 'rotate' | 'remove';
@@ -85,20 +88,63 @@ export async function warmUpCommand(
   environment: Environment,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
-  const goal = Number(options.goal);
-  if (options.off !== true && !(Number.isInteger(goal) && goal > 50 && goal <= 100_000_000))
-    throw new OperatorError('Give --goal, the messages a day at which the plan ends, or --off.');
+  const warmUp = readWarmUp(options);
   return withRunning(environment, async (installation) => {
     const { domain } = await find(installation, accountId, domainText);
-    const warmUp =
-      options.off === true ? undefined : { from: dayOf(Date.now()), plan: usualPlan(goal) };
     await installation.database.kysely
       .transaction()
       .execute((transaction) => setWarmUp(transaction, accountId, domain, warmUp));
-    process.stdout.write(
-      warmUp === undefined
-        ? `${domain} has no warm-up plan.\n`
-        : `${domain} may send, day by day: ${warmUp.plan.join(', ')}, then without a limit.\n`,
+    process.stdout.write(describeWarmUp(domain, warmUp));
+    return 0;
+  });
+}
+
+/** `domain pool`. @throws OperatorError for a pool that DIRECT_SOURCES does not name */
+export async function poolCommand(
+  accountText: string,
+  domainText: string,
+  pool: string,
+  environment: Environment,
+): Promise<number> {
+  const accountId = readAccountId(accountText);
+  return withRunning(environment, async (installation) => {
+    const { domain } = await find(installation, accountId, domainText);
+    const { sources } = installation.config.direct;
+    if (pool !== defaultPool && !sources.some((source) => source.pool === pool))
+      throw new OperatorError(`DIRECT_SOURCES has no address in a pool ${pool}.`);
+    await installation.database.kysely
+      .transaction()
+      .execute((transaction) => setSourcePool(transaction, accountId, domain, pool));
+    process.stdout.write(`Mail of ${domain} leaves from the pool ${pool}.\n`);
+    return 0;
+  });
+}
+
+/** `domain tracking`. @throws OperatorError for a host that is not below the domain */
+export async function trackingCommand(
+  accountText: string,
+  domainText: string,
+  hostText: string | undefined,
+  options: { readonly off?: boolean },
+  environment: Environment,
+): Promise<number> {
+  const accountId = readAccountId(accountText);
+  if ((hostText === undefined) === (options.off !== true))
+    throw new OperatorError('Give the host that tracked links are to carry, or --off.');
+  const host = hostText === undefined ? undefined : readName(hostText);
+  return withRunning(environment, async (installation) => {
+    const { domain } = await find(installation, accountId, domainText);
+    if (host !== undefined && !host.endsWith(`.${domain}`))
+      throw new OperatorError(`The host must be below ${domain}, such as links.${domain}.`);
+    if (host !== undefined && installation.config.publicUrl === undefined)
+      throw new OperatorError('Set PUBLIC_URL first: the host leads to it.');
+    await installation.database.kysely
+      .transaction()
+      .execute((transaction) => setTrackingHost(transaction, accountId, domain, host));
+    await show(
+      installation,
+      await openCare(installation),
+      await find(installation, accountId, domainText),
     );
     return 0;
   });

@@ -64,7 +64,16 @@ export async function runCommand(
     });
   const queue = program
     .command('queue')
-    .description('pauses, resumes, cancels and retries messages that wait');
+    .description('lists, pauses, resumes, cancels and retries messages that wait');
+  queue
+    .command('list')
+    .description('what waits, by destination: how many, until when, and why')
+    .requiredOption('--account <id>', 'whose messages')
+    .option('--message <id>', 'one of them')
+    .action(async (options: { readonly account: string; readonly message?: string }) => {
+      const { listQueue } = await import('./queue-list.ts');
+      exitCode = await listQueue(options, environment);
+    });
   for (const [action, description] of Object.entries(queueActions)) {
     queue
       .command(action)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { after, test } from 'node:test';
+import { authenticate } from 'mailauth';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import { createLog } from '../../src/foundation/log.ts';
@@ -14,10 +15,12 @@ import { TestAuthority } from '../../test/support/test-certificates.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { TestDns } from '../../test/support/test-dns.ts';
 import { TestMx } from '../../test/support/test-mx.ts';
+import { readTestResolver } from '../../test/support/test-resolver.ts';
 import { startTestService, testKey } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { OpenDkim } from '../support/start-opendkim.ts';
 import { type Postfix, startPostfix } from '../support/start-postfix.ts';
+import { Rspamd } from '../support/start-rspamd.ts';
 
 const { url: databaseUrl, database } = await createTestDatabase();
 const zones = await new TestDns().start();
@@ -117,6 +120,8 @@ const verify = [
   `smtpd_milters = inet:127.0.0.1:${milter.port}`,
   'milter_default_action = tempfail',
 ];
+const rspamd = new Rspamd(await freePort());
+await rspamd.start(zones.server);
 const greylist = await startGreylist();
 await startReceiver('plain.test', 51, verify);
 await startReceiver('grey.test', 52, [
@@ -172,6 +177,45 @@ test('Postfix takes mail over TLS, and OpenDKIM behind it finds both signatures 
     /^Authentication-Results: receiver\.test;[\s\S]*?(?=^\S)/im.exec(mail.slice(1))?.[0] ?? '';
   assert.match(results, /dkim=pass[^;]*header\.d=shop\.test/);
   assert.doesNotMatch(results, /dkim=(fail|permerror|neutral)/);
+});
+
+/** What of SPF, DKIM and DMARC rspamd says of a message. */
+async function judged(source: string, ip = '127.0.0.77'): Promise<string[]> {
+  const from = /^Return-Path: <(.+)>/im.exec(source)?.[1] ?? '';
+  const arrival = { ip, helo: 'mail.sender.test', from, rcpt: 'ann@plain.test' };
+  const symbols = await rspamd.check(source, arrival);
+  return [...symbols].filter((name) => /^(R_SPF|R_DKIM|DMARC)_/.test(name)).sort();
+}
+
+test('rspamd and mailauth find SPF, DKIM with both keys, and DMARC passed, and see where one is not', async () => {
+  const [mail = ''] = await arrived('plain.test', 1);
+  assert.deepEqual(await judged(mail), ['DMARC_POLICY_ALLOW', 'R_DKIM_ALLOW', 'R_SPF_ALLOW']);
+  assert.deepEqual(await judged(mail, '127.0.0.78'), [
+    'DMARC_POLICY_ALLOW',
+    'R_DKIM_ALLOW',
+    'R_SPF_FAIL',
+  ]);
+  const changed = mail.replace(/\nSubject: /i, '\nSubject: changed ');
+  assert.deepEqual(await judged(changed), ['DMARC_POLICY_ALLOW', 'R_DKIM_REJECT', 'R_SPF_ALLOW']);
+  const forged = await judged(changed, '127.0.0.78');
+  assert.ok(!forged.includes('DMARC_POLICY_ALLOW') && forged.some((name) => /^DMARC/.test(name)));
+
+  const { dkim, spf, dmarc } = await authenticate(Buffer.from(mail, 'latin1'), {
+    ip: '127.0.0.77',
+    helo: 'mail.sender.test',
+    sender: /^Return-Path: <(.+)>/im.exec(mail)?.[1] ?? '',
+    mta: 'mx.plain.test',
+    resolver: readTestResolver(zones),
+  });
+  assert.deepEqual(
+    dkim.results.map(({ status }) => [status.result, status.aligned]),
+    [
+      ['pass', 'shop.test'],
+      ['pass', 'shop.test'],
+    ],
+  );
+  assert.equal((spf || undefined)?.status.result, 'pass');
+  assert.equal((dmarc || undefined)?.status.result, 'pass');
 });
 
 test('Postfix takes an address beyond ASCII by SMTPUTF8', async () => {

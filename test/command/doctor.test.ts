@@ -64,7 +64,10 @@ test('doctor finds a relay that cannot be reached', async () => {
 });
 
 test('doctor finds that DNS does not know the name of a server that delivers by itself', async () => {
-  const zones = await new TestDns().set('mail.sender.test', { A: ['192.0.2.10'] }).start();
+  const zones = await new TestDns()
+    .set('mail.sender.test', { A: ['192.0.2.10'] })
+    .set('10.2.0.192.in-addr.arpa', { PTR: 'mail.sender.test' })
+    .start();
   const direct = { ...environment, DELIVERY: 'direct', DNS_SERVERS: zones.server };
   const well = await doctor({ ...direct, SMTP_HOSTNAME: 'mail.sender.test' });
   assert.match(

@@ -14,6 +14,7 @@ const environment = {
   DATABASE_URL: url,
   SIGNALPOST_KEY: Buffer.alloc(32, 7).toString('base64'),
   SMTP_HOSTNAME: 'mail.sender.test',
+  PUBLIC_URL: 'https://links.sender.test',
   DNS_SERVERS: zones.server,
 };
 
@@ -39,6 +40,8 @@ test('a domain is added, shown with its records, checked, rotated, warmed up and
     (await run('domain', 'warm-up', '46100', 'shop.test', '--goal', '200')).out,
     /day by day: 50, 71, 100, 141, then/,
   );
+  const tracking = await run('domain', 'tracking', '46100', 'shop.test', 'links.shop.test');
+  assert.match(tracking.out, /^links\.shop\.test\. CNAME links\.sender\.test\.$/m, tracking.err);
   assert.equal((await run('domain', 'list', '46100')).out, 'shop.test\tpending\n');
   assert.equal((await run('domain', 'remove', '46100', 'shop.test')).code, 0);
   assert.equal((await run('domain', 'list', '46100')).out, '');
@@ -51,6 +54,9 @@ test('what cannot be is one sentence', async () => {
     [['domain', 'show', '46100', 'other.test'], /no sending domain other\.test/],
     [['destination', 'set', 'unknown', '--rate', '5'], /No receiver unknown/],
     [['destination', 'set', 'unknown'], /Give --rate/],
+    [['domain', 'tracking', '46100', 'other.test', 'links.test'], /no sending domain other\.test/],
+    [['domain', 'tracking', '46100', 'other.test'], /Give the host/],
+    [['source', 'warm-up', '192.0.2.1'], /Give --goal/],
   ] as const) {
     const answer = await run(...args);
     assert.equal(answer.code, 1);
@@ -61,8 +67,13 @@ test('what cannot be is one sentence', async () => {
 test('the pace of a receiver is shown, fixed, and learnt again', async () => {
   const store = new ShapingStore(database, newId(), Date.now);
   const beat = { name: 'google', label: 'Gmail', startRate: 20, startConnections: 40 };
-  await store.beat([{ ...beat, demand: 1, sent: 3 }]);
-  assert.match((await run('destination', 'list')).out, /^google\t20\/s\t40 connections\tsending 3/);
+  const tell = () => store.beat([{ ...beat, demand: 1, sent: 3 }]);
+  await tell();
+  // As a node does every second: what it told longer ago counts no more.
+  const telling = setInterval(() => void tell(), 1_000);
+  const { out } = await run('destination', 'list');
+  clearInterval(telling);
+  assert.match(out, /^google\t20\/s\t40 connections\tsending 3/);
   assert.equal((await run('destination', 'set', 'google', '--rate', '2.5')).code, 0);
   assert.match((await run('destination', 'list')).out, /^google\t2\.5\/s \(fixed\)/);
   await run('destination', 'set', 'google', '--learn');

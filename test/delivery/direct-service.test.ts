@@ -145,6 +145,20 @@ test('the return path names message and recipient, and belongs to the sending do
   assert.equal(mx.mails[0]?.source, mx.mails[1]?.source);
 });
 
+test('RFC 5321 5.1: a domain that does not exist bounces at once; one that nobody can look up waits', async () => {
+  const id = await send({ toAddress: 'ann@no-such-domain.test' });
+  await waitFor('the bounce', async () => (await state(id)) === 'bounced');
+  const { body } = await client.status(id);
+  assert.match(
+    JSON.stringify(body.events),
+    /5\.1\.2 the domain no-such-domain\.test does not exist/,
+  );
+  zones.set('broken.test', { fault: 'servfail' });
+  const waiting = await send({ toAddress: 'ann@broken.test' });
+  await waitFor('the wait', async () => (await state(waiting)) === 'deferred');
+  assert.match(await reasonOf(waiting), /SERVFAIL/);
+});
+
 test('RFC 7505: a domain that takes no mail bounces at once', async () => {
   const id = await send({ toAddress: 'ann@null.test' });
   await waitFor('the bounce', async () => (await state(id)) === 'bounced');

@@ -15,7 +15,7 @@ import { waitFor } from '../support/wait-for.ts';
 const authority = new TestAuthority();
 const certificate = authority.issue(['mta-sts.a.test', 'mta-sts.b.test']);
 const zones = await new TestDns().start();
-const dns = new DnsClient([parseDnsServer(zones.server)], { milliseconds: 300, rounds: 1 });
+const dns = new DnsClient([parseDnsServer(zones.server)]);
 
 interface Answer {
   status?: number;

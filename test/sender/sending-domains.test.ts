@@ -11,7 +11,12 @@ import { DomainCare } from '../../src/sender/domain-care.ts';
 import { DomainDirectory } from '../../src/sender/domain-directory.ts';
 import { readSender, saveSender } from '../../src/sender/sender-store.ts';
 import type { DomainRecord, SendingDomain, ServiceNames } from '../../src/sender/sending-domain.ts';
-import { readDomain, readFindings, takeDueDomains } from '../../src/sender/sending-domain-store.ts';
+import {
+  readDomain,
+  readFindings,
+  setTrackingHost,
+  takeDueDomains,
+} from '../../src/sender/sending-domain-store.ts';
 import { TestDns, type TestZone } from '../support/test-dns.ts';
 import { testKey } from '../support/test-service.ts';
 import { createTwoNodes } from '../support/two-nodes.ts';
@@ -21,7 +26,7 @@ const nodes = await createTwoNodes();
 const { database } = nodes;
 const { kysely } = database;
 const zones = await new TestDns().start();
-const dns = new DnsClient([parseDnsServer(zones.server)], { milliseconds: 300, rounds: 1 });
+const dns = new DnsClient([parseDnsServer(zones.server)]);
 const service: ServiceNames = {
   host: 'mail.sender.test',
   addresses: ['192.0.2.10', '2001:db8::10'],
@@ -240,6 +245,29 @@ test('keys rotate with overlap: the new ones sign once they are published, the o
   );
   await check('rotates.test');
   assert.equal((await selectors()).length, 1);
+});
+
+test('tracked links may carry a host of the domain once its record is found, and no longer than it is', async () => {
+  await setUp('tracks.test');
+  const host = 'links.tracks.test';
+  await setTrackingHost(kysely, accountId, 'tracks.test', host);
+  const becomes = (ready: boolean): Promise<unknown> =>
+    waitFor(`the host to be ${ready ? 'used' : 'left out'}`, async () => {
+      const found = await directory.find(accountId, 'tracks.test');
+      return found?.trackingHost === host && found.trackingReady === ready;
+    });
+  assert.equal((await check('tracks.test')).state, 'verified');
+  await becomes(false);
+  const record = (await care.records(await read('tracks.test'))).find(
+    ({ kind }) => kind === 'tracking',
+  );
+  assert.ok(record && record.value === 'links.sender.test.');
+  publish([record]);
+  await check('tracks.test');
+  await becomes(true);
+  zones.delete(host);
+  await check('tracks.test');
+  await becomes(false);
 });
 
 test('private keys are encrypted: nothing but the installation’s key opens them, and only in their own row', async () => {

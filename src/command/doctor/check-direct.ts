@@ -1,11 +1,12 @@
 import type { Config } from '../../config.ts';
 import { DnsClient } from '../../foundation/dns/dns-client.ts';
 import { chooseDnsServers } from '../../foundation/dns/dns-server.ts';
+import { findAddressProblems } from './find-address-problems.ts';
 import type { Diagnosis } from './patient.ts';
 
 /**
  * With direct delivery: the resolvers answer, and know each name that this server gives in EHLO (RFC 5321 section
- * 4.1.1.1 wants a name that resolves). No receiver is asked.
+ * 4.1.1.1 wants a name that resolves), whose addresses lead back to it. No receiver is asked.
  */
 export async function checkDirect(config: Config): Promise<Diagnosis> {
   const dns = new DnsClient(chooseDnsServers(config.dnsServers));
@@ -26,6 +27,14 @@ export async function checkDirect(config: Config): Promise<Diagnosis> {
         advice: `Publish an address record for ${name}, and a PTR record that leads back to it; many receivers refuse mail otherwise.`,
       };
   }
+  const problems = await findAddressProblems(dns, config);
+  if (problems.length > 0)
+    return {
+      ok: false,
+      finding: problems.join('; '),
+      advice:
+        'Publish the address record, and ask whoever owns the address for its PTR record; many receivers refuse mail otherwise.',
+    };
   const finding = `goes straight to the recipients’ servers, as ${[...names].join(' and ')}`;
   return { ok: true, finding };
 }

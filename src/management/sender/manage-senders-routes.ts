@@ -107,6 +107,8 @@ export const mailSenderLink = endpoint({
     const became = await call.parts.senderProofs.request(accountOf(call).id, address);
     if (became === 'unknown') throw notFound('sender');
     if (became === 'verified') throw new Problem('conflict', 'The sender is verified already');
+    if (became === 'too-soon')
+      throw new Problem('conflict', 'A link was mailed to the sender less than a minute ago');
     if (became === 'not-offered')
       throw new Problem('conflict', 'No template is set for these mails (SENDER_TEMPLATE)');
     await inTransaction(call, (transaction) =>

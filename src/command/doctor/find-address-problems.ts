@@ -1,0 +1,66 @@
+import { isIPv6 } from 'node:net';
+import type { Config } from '../../config.ts';
+import type { Dns } from '../../foundation/dns/dns-answer.ts';
+
+/**
+ * Large receivers refuse mail of addresses whose name and address do not name each other: each source's PTR record has to
+ * name what it says in EHLO, and that name has to have the address (RFC 1912 section 2.1).
+ * @returns a sentence for each address that is not so
+ */
+export async function findAddressProblems(dns: Dns, config: Config): Promise<string[]> {
+  const host = config.hostname ?? '';
+  const named = config.direct.sources.flatMap(({ address, name }) =>
+    address === undefined ? [] : [{ address, name }],
+  );
+  const sources =
+    named.length > 0
+      ? named
+      : (await addressesOf(dns, host)).map((address) => ({ address, name: host }));
+  const problems = await Promise.all(sources.map((source) => findProblem(dns, source)));
+  return problems.filter((problem) => problem !== undefined);
+}
+
+async function findProblem(
+  dns: Dns,
+  { address, name }: { readonly address: string; readonly name: string },
+): Promise<string | undefined> {
+  const forward = await dns.lookUp(name, isIPv6(address) ? 'AAAA' : 'A');
+  if (forward.kind === 'fault') return `${name} cannot be looked up: ${forward.text}`;
+  const same = canonical(address);
+  if (forward.kind === 'absent' || !forward.records.some((record) => canonical(record) === same))
+    return `${name} does not have the address ${address}`;
+  const reverse = await dns.lookUp(reverseName(address), 'PTR');
+  if (reverse.kind === 'fault') return `the PTR of ${address} cannot be had: ${reverse.text}`;
+  const names =
+    reverse.kind === 'absent' ? [] : reverse.records.map((one) => one.replace(/\.$/, ''));
+  if (names.includes(name)) return undefined;
+  return `the PTR record of ${address} is ${names.join(', ') || 'missing'}, not ${name}`;
+}
+
+async function addressesOf(dns: Dns, host: string): Promise<string[]> {
+  const answers = [await dns.lookUp(host, 'A'), await dns.lookUp(host, 'AAAA')];
+  return answers.flatMap((answer) => (answer.kind === 'found' ? [...answer.records] : []));
+}
+
+/** RFC 1035 section 3.5, and RFC 3596 section 2.5 for IPv6. */
+function reverseName(address: string): string {
+  if (!isIPv6(address)) return `${address.split('.').reverse().join('.')}.in-addr.arpa`;
+  const digits = hextets(address).map((part) => part.padStart(4, '0'));
+  return `${[...digits.join('')].reverse().join('.')}.ip6.arpa`;
+}
+
+function hextets(address: string): string[] {
+  return canonical(address).split(':');
+}
+
+/** One spelling of an address: IPv6 with all eight parts and without leading zeros. */
+function canonical(address: string): string {
+  if (!isIPv6(address)) return address;
+  const text = new URL(`http://[${address}]/`).hostname.slice(1, -1);
+  const [head = '', tail] = text.split('::');
+  const before = head === '' ? [] : head.split(':');
+  if (tail === undefined) return before.join(':');
+  const after = tail === '' ? [] : tail.split(':');
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0');
+  return [...before, ...zeros, ...after].join(':');
+}

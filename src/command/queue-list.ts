@@ -1,0 +1,50 @@
+import { systemClock } from '../foundation/clock.ts';
+import { OperatorError } from '../foundation/errors.ts';
+import { parseAccountId, parseMessageId } from '../foundation/ids.ts';
+import { readWaitingDestinations } from '../management/message/queue-page-store.ts';
+import { readMessageStatus } from '../submission/message-status-store.ts';
+import { withRunning } from './open-running.ts';
+
+/**
+ * `queue list --account ID [--message ID]`: what waits, until when and why: one line for each destination, or that of one
+ * message.
+ * @returns the exit code: 0, or 1 where a message that was named is unknown
+ * @throws OperatorError for ids that can be none, or an installation that cannot be reached
+ */
+export async function listQueue(
+  options: { readonly account: string; readonly message?: string },
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  const accountId = parseAccountId(options.account);
+  if (accountId === undefined)
+    throw new OperatorError(`--account must be the id of an account, not "${options.account}".`);
+  const messageId = options.message === undefined ? undefined : parseMessageId(options.message);
+  if (options.message !== undefined && messageId === undefined)
+    throw new OperatorError(`--message must be the id of a message, not "${options.message}".`);
+  return withRunning(environment, async ({ database: { kysely } }) => {
+    if (messageId === undefined) {
+      for (const one of await readWaitingDestinations(kysely, accountId))
+        process.stdout.write(
+          `${one.destination}\t${one.waiting} waiting\t${showNext(one.nextAttemptAt, one.reason)}\n`,
+        );
+      return 0;
+    }
+    const found = await readMessageStatus(kysely, accountId, messageId, systemClock.offset);
+    if (found === undefined) {
+      process.stdout.write(`The account has no message ${messageId}.\n`);
+      return 1;
+    }
+    const { message, entry } = found;
+    const rest =
+      entry === undefined
+        ? ''
+        : `\t${entry.leased ? 'being sent' : showNext(entry.due_at, entry.reason)}`;
+    process.stdout.write(`${messageId}\t${message.state}${rest}\n`);
+    return 0;
+  });
+}
+
+function showNext(next: Date | null, reason: string | null): string {
+  const when = next === null ? 'waits for a person' : `next ${next.toISOString()}`;
+  return reason === null ? when : `${when}\t${reason}`;
+}

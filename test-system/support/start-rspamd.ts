@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { waitFor } from '../../test/support/wait-for.ts';
+
+/** Where a message comes from, as the receiving server saw it. */
+export interface Arrival {
+  readonly ip: string;
+  readonly helo: string;
+  readonly from: string;
+  readonly rcpt: string;
+}
+
+/** Debian's rspamd as a receiver has it: SPF, DKIM and DMARC checked against a DNS server of the tests. */
+export class Rspamd {
+  readonly #folder = mkdtempSync('/tmp/signalpost-rspamd-');
+  readonly #port: number;
+
+  constructor(port: number) {
+    this.#port = port;
+    chmodSync(this.#folder, 0o755);
+  }
+
+  /** The distribution's own configuration, with what this machine lacks turned off. @param resolver `127.0.0.1:port` */
+  async start(resolver: string): Promise<void> {
+    const [data, local] = ['data', 'local/override.d'].map((name) => {
+      const path = join(this.#folder, name);
+      mkdirSync(path, { recursive: true });
+      return path;
+    }) as [string, string];
+    chmodSync(data, 0o777);
+    for (const [file, text] of Object.entries(settingsOf(this.#port, resolver)))
+      writeFileSync(join(local, file), text);
+    const variables = {
+      LOCAL_CONFDIR: join(this.#folder, 'local'),
+      DBDIR: data,
+      RUNDIR: data,
+      LOGDIR: data,
+    };
+    const child = spawn(
+      'rspamd',
+      [
+        ...['-f', '-i', '-c', '/etc/rspamd/rspamd.conf'],
+        ...Object.entries(variables).map(([name, value]) => `--var=${name}=${value}`),
+      ],
+      { stdio: ['ignore', 'ignore', 'inherit'] },
+    );
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    after(async () => {
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(this.#folder, { recursive: true, force: true });
+    });
+    await waitFor('rspamd to answer', async () => (await this.#ping()) === 200, 60_000);
+  }
+
+  /** Names of everything that was found in a message. */
+  async check(source: string, { ip, helo, from, rcpt }: Arrival): Promise<Set<string>> {
+    const answer = await fetch(`http://127.0.0.1:${this.#port}/checkv2`, {
+      method: 'POST',
+      body: Buffer.from(source, 'latin1'),
+      headers: { IP: ip, Helo: helo, From: from, Rcpt: rcpt, 'MTA-Name': 'mx.receiver.test' },
+    });
+    const { symbols } = (await answer.json()) as { symbols: Record<string, unknown> };
+    return new Set(Object.keys(symbols));
+  }
+
+  async #ping(): Promise<number> {
+    const answer = await fetch(`http://127.0.0.1:${this.#port}/ping`).catch(() => undefined);
+    return answer?.status ?? 0;
+  }
+}
+
+/** Modules that would ask servers of the world. */
+const worldly = [
+  'asn',
+  'bimi',
+  'elastic',
+  'fuzzy_check',
+  'mx_check',
+  'neural',
+  'phishing',
+  'rbl',
+  'surbl',
+];
+
+function settingsOf(port: number, resolver: string): Record<string, string> {
+  const off = worldly.map((name) => [`${name}.conf`, 'enabled = false;'] as const);
+  return {
+    ...Object.fromEntries(off),
+    // Mail of the tests comes from the loopback, which is not checked otherwise.
+    'options.inc': `dns { nameserver = ["${resolver}"]; } local_addrs = []; check_local = true; check_authed = true;`,
+    'logging.inc': 'type = "console"; level = "error";',
+    'worker-normal.inc': `bind_socket = "127.0.0.1:${port}"; count = 1;`,
+    'worker-controller.inc': 'enabled = false;',
+    'worker-proxy.inc': 'enabled = false;',
+  };
+}

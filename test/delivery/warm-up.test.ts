@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SourcePools } from '../../src/delivery/direct/source-pools.ts';
+import { allowance, dayOf, shareWait, usualPlan } from '../../src/delivery/warm-up/warm-up-plan.ts';
+import { WarmUpStore } from '../../src/delivery/warm-up/warm-up-store.ts';
+import { WarmUps } from '../../src/delivery/warm-up/warm-ups.ts';
+import { newId } from '../../src/foundation/ids.ts';
+import { createLog } from '../../src/foundation/log.ts';
+import { DirectShop } from '../support/direct-shop.ts';
+import { runSignalpost } from '../support/run-signalpost.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const direct = await DirectShop.open(
+  '127.0.0.81=mail.sender.test,young/127.0.0.82=young.sender.test,young/127.0.0.83=other.sender.test',
+  { address: '127.0.0.80', port: 0 },
+);
+const { database, mx, zones, shop } = direct;
+zones.set('home.test', { MX: [[10, 'mx.home.test']] }).set('mx.home.test', { A: ['127.0.0.80'] });
+const today = dayOf(Date.now());
+
+async function run(...args: string[]) {
+  const settings = { DATABASE_URL: direct.databaseUrl, ...direct.environment };
+  const { exit, output } = runSignalpost(args, settings);
+  return { code: await exit, out: output.stdout, err: output.stderr };
+}
+
+function node(): WarmUps {
+  return new WarmUps(new WarmUpStore(database, newId()), Date.now, createLog('silent'));
+}
+
+test('however many ask at once, no more than the day’s share is taken', async () => {
+  const one = node();
+  const plan = { from: today, plan: [50, 100] };
+  const taken = await Promise.all(Array.from({ length: 300 }, () => one.take('domain:x', plan)));
+  assert.equal(taken.filter(Boolean).length, 50);
+  one.giveBack('domain:x');
+  assert.deepEqual(
+    [await one.take('domain:x', plan), await one.take('domain:x', plan)],
+    [true, false],
+  );
+});
+
+test('what other nodes used counts, also for a node that begins in the middle of the day', async () => {
+  const plan = { from: today, plan: [10] };
+  const first = node();
+  for (let count = 0; count < 8; count += 1) await first.take('domain:y', plan);
+  await first.share();
+  const second = node();
+  const taken = [];
+  for (let count = 0; count < 5; count += 1) taken.push(await second.take('domain:y', plan));
+  assert.deepEqual(taken, [true, true, false, false, false]);
+});
+
+test('a plan holds from its first day to its last, and waits end after midnight UTC', () => {
+  const plan = { from: '2026-03-01', plan: [50, 71] };
+  assert.deepEqual(
+    ['2026-02-28', '2026-03-01', '2026-03-02', '2026-03-03'].map((day) => allowance(plan, day)),
+    [0, 50, 71, undefined],
+  );
+  assert.deepEqual(usualPlan(200), [50, 71, 100, 141]);
+  const evening = Date.parse('2026-03-01T23:50:00Z');
+  for (const random of [0, 0.5, 1]) {
+    const wait = shareWait(evening, random);
+    assert.ok(wait >= 600_000 && wait <= 900_000);
+  }
+});
+
+test('a source that has had its share is passed over for another of its pool', () => {
+  const address = '192.0.2.1';
+  const used: string[] = [];
+  const limits = {
+    mayUse: (source: { readonly address: string | undefined }) => source.address !== address,
+    used: ({ address: text = '' }: { readonly address: string | undefined }) =>
+      void used.push(text),
+    unused: () => undefined,
+  };
+  const make = (text: string) => ({
+    address: text,
+    family: 4 as const,
+    name: 'm.test',
+    pool: 'default',
+  });
+  const both = new SourcePools([make(address), make('192.0.2.2')], 'm.test', limits);
+  for (const random of [0, 0.5, 0.99]) both.choose(undefined, 4, random);
+  assert.deepEqual(new Set(used), new Set(['192.0.2.2']));
+  const alone = new SourcePools([make(address)], 'm.test', limits);
+  assert.deepEqual([alone.families(undefined), alone.choose(undefined, 4, 0)], [[], undefined]);
+});
+
+test('an operator gives a domain its pool and warms a source up: it sends its share, the pool’s others the rest', async () => {
+  const moved = await run('domain', 'pool', shop.id, 'shop.test', 'young');
+  assert.equal(moved.code, 0, moved.err);
+  assert.match(
+    (await run('domain', 'pool', shop.id, 'shop.test', 'nowhere')).err,
+    /no address in a pool/,
+  );
+  assert.match(
+    (await run('source', 'warm-up', '192.0.2.9', '--goal', '100')).err,
+    /no address 192/,
+  );
+  const begun = await run('source', 'warm-up', '127.0.0.82', '--goal', '100');
+  assert.match(begun.out, /127\.0\.0\.82 may send, day by day: 50, 71, then/, begun.err);
+  await database.pool.query("update source_warm_up set warm_up_plan = '{2,1000}'");
+  const store = new WarmUpStore(database, newId());
+  await waitFor('every part of the service to know', async () => {
+    mx.mails.length = 0;
+    await direct.send('ann@home.test');
+    await waitFor('the mail', () => mx.mails.length === 1);
+    return (
+      (await store.usedOn(today)).has('source:127.0.0.82') || mx.mails[0]?.peer === '127.0.0.82'
+    );
+  });
+  await database.pool.query('delete from warm_up_use');
+  const before = mx.mails.length;
+  for (let count = 0; count < 12; count += 1) await direct.send(`r${count}@home.test`);
+  await waitFor('the mails', () => mx.mails.length === before + 12);
+  const peers = mx.mails.map(({ peer }) => peer);
+  assert.ok(peers.filter((peer) => peer === '127.0.0.82').length <= 4);
+  assert.ok(peers.includes('127.0.0.83') && !peers.includes('127.0.0.81'));
+  assert.match(
+    (await run('source', 'list')).out,
+    /^127\.0\.0\.82\tyoung\tyoung\.sender\.test\twarming up: \d of 2/m,
+  );
+});
+
+test('mail waits and says so where every source of its pool has had its share', async () => {
+  await run('source', 'warm-up', '127.0.0.83', '--goal', '100');
+  await database.pool.query("update source_warm_up set warm_up_plan = '{1,1000}'");
+  const id = await waitFor('a message that waits', async () => {
+    const next = await direct.send('ann@home.test');
+    await waitFor('an end or a wait', async () => {
+      const { body } = await direct.client.status(next);
+      return body.state === 'delivered' || (await direct.reasonOf(next)) !== '';
+    });
+    return (await direct.reasonOf(next)) === '' ? undefined : next;
+  });
+  assert.match(
+    await direct.reasonOf(id),
+    /^waiting: the source addresses of pool young are warming up/,
+  );
+  const { rows } = await database.pool.query(
+    'select attempts from queue_entry where message_id = $1',
+    [id],
+  );
+  assert.equal(rows[0]?.attempts, 0);
+  for (const address of ['127.0.0.82', '127.0.0.83'])
+    assert.match((await run('source', 'warm-up', address, '--off')).out, /has no warm-up plan/);
+  await waitFor('delivery', async () => {
+    await database.pool.query('update queue_entry set due_at = now() where lease_owner is null');
+    return (await direct.client.status(id)).body.state === 'delivered';
+  });
+});

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
+import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
+import { createLog } from '../../src/foundation/log.ts';
+import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
+import { DomainCare } from '../../src/sender/domain-care.ts';
+import { readDomains, takeDueDomains } from '../../src/sender/sending-domain-store.ts';
+import { saveShop } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { TestDns } from '../support/test-dns.ts';
+import { testKey } from '../support/test-service.ts';
+
+const { database } = await createTestDatabase();
+const zones = await new TestDns().start();
+const accountId = await saveShop(database, { id: '46100' });
+
+function node(): DomainCare {
+  return new DomainCare({
+    database,
+    dns: new DnsClient([parseDnsServer(zones.server)]),
+    keys: new DkimKeyStore(testKey),
+    service: { host: 'mail.sender.test', addresses: ['192.0.2.1'], trackingTarget: undefined },
+    log: createLog('silent'),
+  });
+}
+
+const names = Array.from({ length: 17 }, (_, place) => `d${place}.test`);
+const nodes = [node(), node(), node()];
+
+/** How often the DKIM records of each domain were asked for. */
+function looks(): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const asked of zones.asked) {
+    const domain = /^TXT \w+\._domainkey\.(.+)$/.exec(asked)?.[1];
+    if (domain !== undefined) counts.set(domain, (counts.get(domain) ?? 0) + 1);
+  }
+  return counts;
+}
+
+test('nodes share the checks that are due: each domain is looked up by one of them, and all are', async () => {
+  for (const name of names) await nodes[0]?.add(accountId, name);
+  zones.asked.length = 0;
+  await Promise.all(nodes.map((one) => one.checkDue()));
+  assert.deepEqual(looks(), new Map(names.map((name) => [name, 1])));
+  const domains = await readDomains(database.kysely, accountId);
+  assert.ok(domains.every(({ checkedAt }) => checkedAt !== undefined));
+});
+
+test('what a node took that died before it looked is due again ten minutes later', async () => {
+  await database.pool.query("update sending_domain set next_check_at = now() - interval '1 s'");
+  const taken = await takeDueDomains(database.kysely, 4);
+  zones.asked.length = 0;
+  await Promise.all(nodes.map((one) => one.checkDue()));
+  assert.equal(looks().size, names.length - taken.length);
+  await database.pool.query(
+    "update sending_domain set next_check_at = next_check_at - interval '10 minutes' where domain = any ($1)",
+    [taken.map(({ domain }) => domain)],
+  );
+  zones.asked.length = 0;
+  await Promise.all(nodes.map((one) => one.checkDue()));
+  assert.deepEqual(looks(), new Map(taken.map(({ domain }) => [domain, 1])));
+});
+
+test('what is not due is not looked up', async () => {
+  zones.asked.length = 0;
+  await Promise.all(nodes.map((one) => one.checkDue()));
+  assert.deepEqual(zones.asked, []);
+});

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ask } from '../support/ask.ts';
+import { readInbox } from '../support/inbox-client.ts';
+import { ManagementClient } from '../support/management-client.ts';
+import { bodyWith, SendClient } from '../support/send-client.ts';
+import { getToken, openShop, publishTemplate } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { url: databaseUrl, database } = await createTestDatabase();
+const shop = await openShop(database);
+await publishTemplate(database, shop, {
+  id: 't-sender',
+  sender: 'orders@shop.test',
+  source: {
+    subject: 'Verify your address',
+    previewText: '',
+    html: '<p><a href="{{Verification Link}}">Verify</a> within {{Expires In}}</p>',
+    fields: { 'Verification Link': { secret: true } },
+  },
+});
+const service = await startTestService({
+  databaseUrl,
+  environment: { SENDER_TEMPLATE: `${shop.id}/t-sender` },
+});
+const token = await getToken(service, shop);
+const manager = new ManagementClient(service, token);
+const client = new SendClient(service, token);
+const sender = `/accounts/${shop.id}/senders/new@shop.test`;
+
+test('a sender is verified by the link that the service mails to it, and mail leaves from it then', async () => {
+  const body = bodyWith({ envelope: { fromAddress: 'new@shop.test' } });
+  assert.equal((await client.send({ body })).status, 400);
+  const asked = await manager.post(`${sender}/link`);
+  assert.equal(asked.status, 200, asked.text);
+  assert.equal(asked.body.verified, false);
+  const [mail] = await readInbox(service.url, '?to=new@shop.test&wait=10');
+  const link = /href="(http[^"]+\/verify-sender\/[^"]+)"/.exec(mail?.html ?? '')?.[1] ?? '';
+  assert.match(mail?.text ?? '', /\/verify-sender\//);
+  assert.match(mail?.html ?? '', /within 24 hours/);
+  assert.equal((await ask(link)).status, 200);
+  assert.equal((await manager.get(sender)).body.verified, false);
+  assert.equal((await ask(link, { method: 'POST' })).status, 200);
+  assert.equal((await manager.get(sender)).body.verified, true);
+  await waitFor('mail to leave', async () => (await client.send({ body })).status === 200);
+  const again = await manager.post(`${sender}/link`);
+  assert.equal(again.status, 409);
+});
+
+test('the link is kept nowhere once its mail has left', async () => {
+  const { rows } = await database.pool.query<{ content: unknown }>(
+    "select content from message where template_id = 't-sender'",
+  );
+  assert.equal(rows.length, 1);
+  assert.doesNotMatch(JSON.stringify(rows), /verify-sender/);
+});
