@@ -44,7 +44,7 @@ export class Rspamd {
         ...['-f', '-i', '-c', '/etc/rspamd/rspamd.conf'],
         ...Object.entries(variables).map(([name, value]) => `--var=${name}=${value}`),
       ],
-      { stdio: ['ignore', 'ignore', 'inherit'] },
+      { stdio: 'ignore' },
     );
     const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     after(async () => {
