@@ -30,7 +30,10 @@ export class Rspamd {
       return path;
     }) as [string, string];
     chmodSync(data, 0o777);
-    for (const [file, text] of Object.entries(settingsOf(this.#port, resolver)))
+    // The public suffix list has no `test`, so nothing below it would count as one organization (RFC 7489 section 3.2).
+    const suffixes = join(this.#folder, 'suffixes.dat');
+    writeFileSync(suffixes, 'test\n');
+    for (const [file, text] of Object.entries(settingsOf(this.#port, resolver, suffixes)))
       writeFileSync(join(local, file), text);
     const variables = {
       LOCAL_CONFDIR: join(this.#folder, 'local'),
@@ -85,12 +88,12 @@ const worldly = [
   'surbl',
 ];
 
-function settingsOf(port: number, resolver: string): Record<string, string> {
+function settingsOf(port: number, resolver: string, suffixes: string): Record<string, string> {
   const off = worldly.map((name) => [`${name}.conf`, 'enabled = false;'] as const);
   return {
     ...Object.fromEntries(off),
     // Mail of the tests comes from the loopback, which is not checked otherwise.
-    'options.inc': `dns { nameserver = ["${resolver}"]; } local_addrs = []; check_local = true; check_authed = true;`,
+    'options.inc': `dns { nameserver = ["${resolver}"]; } url_tld = "${suffixes}"; local_addrs = []; check_local = true; check_authed = true;`,
     'logging.inc': 'type = "console"; level = "error";',
     'worker-normal.inc': `bind_socket = "127.0.0.1:${port}"; count = 1;`,
     'worker-controller.inc': 'enabled = false;',
