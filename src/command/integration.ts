@@ -101,15 +101,22 @@ export async function rotateSecret(
   });
 }
 
-/** What an operator does by command is security-relevant too. */
-function recordCommand(
+/** What an operator does by command is security-relevant too; the account that the integration is of sees it. */
+async function recordCommand(
   database: Database,
   kind: string,
   clientId: ClientId,
   detail: Readonly<Record<string, string | number | boolean>>,
 ): Promise<void> {
-  const origin = { remoteAddress: 'command line', requestId: newId() };
-  return new AuditStore(database).record({ kind, outcome: 'success', clientId, origin, detail });
+  const [integration] = await new IntegrationControlStore(database).list(clientId);
+  await new AuditStore(database).record({
+    kind,
+    outcome: 'success',
+    clientId,
+    accountId: integration?.accountId,
+    origin: { remoteAddress: 'command line', requestId: newId() },
+    detail,
+  });
 }
 
 function stateOf({ disabled }: IntegrationOverview): string {

@@ -145,6 +145,7 @@ test('the audit log is read by person, kind, outcome and time, and holds no secr
     'client_secret_rotated',
   );
   assert.equal(rotations.out.trim().split('\n').length, 2);
+  assert.match(rotations.out, new RegExp(`\t${client.clientId}\t1000\tcommand line`));
   const json = await run('audit', '--kind', 'password_grant', '--outcome', 'refused', '--json');
   const lines = json.out
     .trim()

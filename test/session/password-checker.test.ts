@@ -19,16 +19,18 @@ test('an unknown person costs the same work as a known one', async () => {
   const passwords = new PasswordChecker();
   const stored = await hash(password);
   const time = async (passwordHash: string | undefined): Promise<number> => {
-    const times: number[] = [];
-    for (let round = 0; round < 15; round += 1) {
-      const before = performance.now();
-      await passwords.check(passwordHash, 'wrong');
-      times.push(performance.now() - before);
-    }
-    return times.sort((a, b) => a - b)[0] ?? 0;
+    const before = performance.now();
+    await passwords.check(passwordHash, 'wrong');
+    return performance.now() - before;
   };
-  const [known, unknown] = [await time(stored), await time(undefined)];
-  assert.ok(unknown > known * 0.5 && unknown < known * 2, `${known} ms and ${unknown} ms`);
+  let [known, unknown] = [Infinity, Infinity];
+  const alike = () => unknown > known * 0.67 && unknown < known * 1.5;
+  // What the machine does beside it only adds time: with enough rounds the shortest are those of the work alone.
+  for (let round = 0; round < 15 || (round < 300 && !alike()); round += 1) {
+    known = Math.min(known, await time(stored));
+    unknown = Math.min(unknown, await time(undefined));
+  }
+  assert.ok(alike(), `${known} ms and ${unknown} ms`);
 });
 
 test('a full queue refuses at once, and what waits is served in its turn', async () => {
