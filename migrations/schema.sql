@@ -24,9 +24,24 @@ create table account (
   suspended_at timestamp with time zone,
   retention_days smallint not null default 90,
   created_at timestamp with time zone not null default now(),
+  quota_per_hour integer,
+  quota_per_day integer,
   account_pkey PRIMARY KEY (id),
+  account_quota_per_day_check CHECK (quota_per_day >= 0),
+  account_quota_per_hour_check CHECK (quota_per_hour >= 0),
   account_retention_days_check CHECK (retention_days = ANY (ARRAY[30, 90, 400]))
 );
+
+create table account_quota_use (
+  account_id text not null,
+  hour_at timestamp with time zone not null,
+  hour_used integer not null,
+  day_at timestamp with time zone not null,
+  day_used integer not null,
+  granted integer not null,
+  account_quota_use_pkey PRIMARY KEY (account_id),
+  account_quota_use_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+) with (fillfactor=50);
 
 create table api_key (
   account_id text not null,
@@ -57,9 +72,10 @@ create table audit_event (
   detail jsonb not null default '{}'::jsonb,
   audit_event_pkey PRIMARY KEY (id)
 );
-CREATE INDEX audit_event_account ON audit_event USING btree (account_id, at) WHERE (account_id IS NOT NULL);
+CREATE INDEX audit_event_account ON audit_event USING btree (account_id, at, id);
 CREATE INDEX audit_event_at ON audit_event USING btree (at);
 CREATE INDEX audit_event_client ON audit_event USING btree (client_id, at) WHERE (client_id IS NOT NULL);
+CREATE INDEX audit_event_kind ON audit_event USING btree (account_id, kind, at, id);
 CREATE INDEX audit_event_person ON audit_event USING btree (person_id, at) WHERE (person_id IS NOT NULL);
 
 create table browser_session (
@@ -99,24 +115,6 @@ create table contact (
   created_at timestamp with time zone not null default now(),
   contact_pkey PRIMARY KEY (account_id, list_id, email),
   contact_account_id_list_id_fkey FOREIGN KEY (account_id, list_id) REFERENCES contact_list(account_id, id) ON DELETE CASCADE
-);
-
-create table contact_import (
-  account_id text not null,
-  list_id text not null,
-  id uuid not null,
-  state text not null,
-  bytes_total bigint not null,
-  bytes_read bigint not null default 0,
-  rows_read integer not null default 0,
-  rows_written integer not null default 0,
-  rows_wrong integer not null default 0,
-  problems jsonb not null default '[]'::jsonb,
-  created_at timestamp with time zone not null default now(),
-  changed_at timestamp with time zone not null default now(),
-  contact_import_pkey PRIMARY KEY (account_id, list_id, id),
-  contact_import_account_id_list_id_fkey FOREIGN KEY (account_id, list_id) REFERENCES contact_list(account_id, id) ON DELETE CASCADE,
-  contact_import_state_check CHECK (state = ANY (ARRAY['running'::text, 'done'::text, 'failed'::text]))
 );
 
 create table contact_list (
@@ -210,6 +208,25 @@ create table feed_cursor (
   name text not null,
   tx xid8 not null default '0'::xid8,
   feed_cursor_pkey PRIMARY KEY (name)
+);
+
+create table file_import (
+  account_id text not null,
+  list_id text,
+  id uuid not null,
+  state text not null,
+  bytes_total bigint not null,
+  bytes_read bigint not null default 0,
+  rows_read integer not null default 0,
+  rows_written integer not null default 0,
+  rows_wrong integer not null default 0,
+  problems jsonb not null default '[]'::jsonb,
+  created_at timestamp with time zone not null default now(),
+  changed_at timestamp with time zone not null default now(),
+  contact_import_account_id_list_id_fkey FOREIGN KEY (account_id, list_id) REFERENCES contact_list(account_id, id) ON DELETE CASCADE,
+  contact_import_state_check CHECK (state = ANY (ARRAY['running'::text, 'done'::text, 'failed'::text])),
+  file_import_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  file_import_key UNIQUE NULLS NOT DISTINCT (account_id, list_id, id)
 );
 
 create table grant_code (

@@ -1,7 +1,7 @@
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import type { Account, RetentionDays } from './account.ts';
+import type { Account, Quota, RetentionDays } from './account.ts';
 
 type Kysely = Database['kysely'];
 
@@ -15,17 +15,45 @@ export async function readAccount(
 ): Promise<Account | undefined> {
   const row = await kysely
     .selectFrom('account')
-    .select(['name', 'add_ons', 'suspended_at', 'retention_days'])
+    .select(accountColumns)
     .where('id', '=', accountId)
     .executeTakeFirst();
-  if (row === undefined) return undefined;
+  return row && toAccount(row);
+}
+
+export const accountColumns = [
+  'id',
+  'name',
+  'add_ons',
+  'suspended_at',
+  'retention_days',
+  'quota_per_hour',
+  'quota_per_day',
+] as const;
+
+/** A row of those columns as an account. */
+export function toAccount(row: {
+  readonly id: string;
+  readonly name: string;
+  readonly add_ons: readonly string[];
+  readonly suspended_at: Date | null;
+  readonly retention_days: number;
+  readonly quota_per_hour: number | null;
+  readonly quota_per_day: number | null;
+}): Account {
+  const quota = toQuota(row.quota_per_hour ?? undefined, row.quota_per_day ?? undefined);
   return {
-    id: accountId,
+    id: row.id as AccountId,
     name: row.name,
     addOns: new Set(row.add_ons),
     suspended: row.suspended_at !== null,
     retentionDays: row.retention_days as RetentionDays,
+    ...(quota === undefined ? {} : { quota }),
   };
+}
+
+function toQuota(perHour: number | undefined, perDay: number | undefined): Quota | undefined {
+  return perHour === undefined && perDay === undefined ? undefined : { perHour, perDay };
 }
 
 /** Writes an account as given, new or not, and tells all nodes at commit. */
@@ -39,6 +67,8 @@ export async function saveAccount(transaction: Kysely, account: Account): Promis
       add_ons: [...account.addOns].sort(),
       suspended_at: account.suspended ? now : null,
       retention_days: account.retentionDays,
+      quota_per_hour: account.quota?.perHour ?? null,
+      quota_per_day: account.quota?.perDay ?? null,
     })
     .onConflict((conflict) =>
       conflict.column('id').doUpdateSet((eb) => ({
@@ -49,6 +79,8 @@ export async function saveAccount(transaction: Kysely, account: Account): Promis
           ? eb.fn.coalesce('account.suspended_at', 'excluded.suspended_at')
           : null,
         retention_days: eb.ref('excluded.retention_days'),
+        quota_per_hour: eb.ref('excluded.quota_per_hour'),
+        quota_per_day: eb.ref('excluded.quota_per_day'),
       })),
     )
     .execute();

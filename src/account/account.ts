@@ -11,6 +11,14 @@ export interface Account {
   readonly addOns: ReadonlySet<string>;
   readonly suspended: boolean;
   readonly retentionDays: RetentionDays;
+  /** Undefined: it may send as much as it likes. */
+  readonly quota?: Quota | undefined;
+}
+
+/** Most messages that are accepted of an account in an hour and in a day (UTC, from the full hour); one of them at least. */
+export interface Quota {
+  readonly perHour: number | undefined;
+  readonly perDay: number | undefined;
 }
 
 export type Role = 'owner' | 'developer' | 'marketer' | 'viewer';

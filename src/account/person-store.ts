@@ -116,3 +116,23 @@ export async function setPersonDisabled(
     where id = ${personId}`.execute(transaction);
   await announceChange(transaction, personTopic, personId);
 }
+
+/** Names a person operator of the installation, or no longer, and tells all nodes at commit. */
+export async function setOperator(
+  transaction: Kysely,
+  personId: PersonId,
+  operator: boolean,
+): Promise<void> {
+  await transaction.updateTable('person').set({ operator }).where('id', '=', personId).execute();
+  await announceChange(transaction, personTopic, personId);
+}
+
+/** Whether a person was named operator of the installation. */
+export async function readOperator(kysely: Kysely, personId: PersonId): Promise<boolean> {
+  const row = await kysely
+    .selectFrom('person')
+    .select('operator')
+    .where('id', '=', personId)
+    .executeTakeFirst();
+  return row?.operator === true;
+}

@@ -122,6 +122,26 @@ export class InboxStore {
     };
   }
 
+  /**
+   * Summaries, newest first, that come after one; `place` is where each stands.
+   * @param search as in `list`
+   */
+  async listAfter(
+    search: string,
+    after: { readonly receivedAt: string; readonly id: string } | undefined,
+    limit: number,
+  ): Promise<(InboxSummary & { readonly place: string })[]> {
+    const { rows } = await sql<SummaryRow & { place: string }>`
+      select id, received_at, envelope_from, envelope_to,
+        (select field->>1 from jsonb_array_elements(headers) field where lower(field->>0) = 'from' limit 1) as "from",
+        subject, left(text, ${beginningCharacters}) as beginning, received_at::text as place
+      from inbox_message
+      where ${mentions(search)} and (${after?.receivedAt ?? null}::timestamptz is null
+        or (received_at, id) < (${after?.receivedAt ?? null}::timestamptz, ${after?.id ?? null}::uuid))
+      order by received_at desc, id desc limit ${limit}`.execute(this.#kysely);
+    return rows.map((row) => ({ ...toSummary(row), place: row.place }));
+  }
+
   /** Ids and recipients of the messages of the last seconds, for nodes that did not receive them themselves. */
   async latest(seconds: number): Promise<{ id: string; envelopeTo: readonly string[] }[]> {
     const { rows } = await sql<{ id: string; envelopeTo: string[] }>`
@@ -132,8 +152,8 @@ export class InboxStore {
   }
 
   /** Deletes what the filter lets through. */
-  async remove(filter: MessageFilter): Promise<void> {
-    await sql`delete from inbox_message where ${matches(filter)}`.execute(this.#kysely);
+  async remove(filter: MessageFilter, kysely = this.#kysely): Promise<void> {
+    await sql`delete from inbox_message where ${matches(filter)}`.execute(kysely);
   }
 
   /** Drops the oldest messages past the bounds; the newest one always stays. */

@@ -36,12 +36,28 @@ export async function saveResource<View>(call: Call, change: ResourceChange<View
     const same = before !== undefined && JSON.stringify(before) === JSON.stringify(after);
     if (!same) {
       const verb = before === undefined ? 'created' : 'changed';
-      await record(call, transaction, `${change.kind}_${verb}`, change.id);
+      await record(
+        call,
+        transaction,
+        `${change.kind}_${verb}`,
+        change.id,
+        changedMembers(before, after),
+      );
     }
     return { before, after };
   });
   if (before === undefined) call.reply.code(201);
   return after;
+}
+
+/** Which members changed, by name alone: what they hold may be personal. */
+function changedMembers(before: unknown, after: unknown): NonNullable<AuditEvent['detail']> {
+  if (typeof before !== 'object' || before === null) return {};
+  const now = after as Readonly<Record<string, unknown>>;
+  const names = Object.entries(before)
+    .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(now[name]))
+    .map(([name]) => name);
+  return { changed: names.join(', ') };
 }
 
 /**
@@ -86,12 +102,13 @@ export async function record(
   kind: string,
   id: string,
   detail: NonNullable<AuditEvent['detail']> = {},
+  outcome: AuditEvent['outcome'] = 'success',
 ): Promise<void> {
   const { actor, account, request } = call;
   const byKey: AuditEvent['detail'] = actor?.kind === 'key' ? { apiKey: actor.keyId } : {};
   await new AuditStore({ kysely: transaction }).record({
     kind,
-    outcome: 'success',
+    outcome,
     personId: actor && personOf(actor),
     clientId: actor?.kind === 'person' ? actor.clientId : undefined,
     accountId: account?.id ?? call.params.accountId,

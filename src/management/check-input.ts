@@ -1,7 +1,9 @@
+import { Readable } from 'node:stream';
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
 import { describeSchemaErrors } from '../manifest/check-schema.ts';
 import { formatPath } from '../manifest/manifest-path.ts';
+import { findBadText } from '../submission/find-bad-text.ts';
 import { Problem } from './answer/problem.ts';
 import type { Endpoint } from './endpoint.ts';
 
@@ -35,11 +37,19 @@ export class InputChecker {
   /** @throws Problem that names every value that cannot be used */
   readBody(endpoint: Endpoint, given: unknown): unknown {
     if (endpoint.body === undefined || endpoint.accepts !== undefined) return given;
+    // Files are handed on unread, to endpoints that take one.
+    if (given instanceof Readable)
+      throw new Problem('unsupported-media-type', 'Send the body as application/json');
     this.#check(this.#forBodies, endpoint.body, given ?? {});
     return given ?? {};
   }
 
   #check(ajv: Ajv, schema: TSchema, value: unknown): void {
+    const bad = findBadText(value);
+    if (bad.length > 0)
+      throw new Problem('validation-failed', `${bad[0]?.field} ${bad[0]?.reason}`, {
+        errors: bad.slice(0, 50),
+      });
     const check = this.#compiled.get(schema) ?? ajv.compile(schema);
     this.#compiled.set(schema, check);
     if (check(value)) return;

@@ -56,6 +56,8 @@ export interface Endpoint {
   readonly produces?: 'text/csv' | 'application/x-ndjson' | undefined;
   /** Status of success where it is neither 200 nor 204. */
   readonly status?: 201 | 202 | undefined;
+  /** It can be asked too often: a message that it sends may meet a quota, or too much may be under way. */
+  readonly limited?: boolean | undefined;
   /** It answers 201 where it made something, and heeds If-Match and If-None-Match. */
   readonly conditional?: boolean | undefined;
   handle(call: Call): Promise<unknown>;

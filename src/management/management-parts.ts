@@ -37,7 +37,7 @@ export interface ManagementParts {
   readonly accounts: Pick<AccountDirectory, 'account' | 'memberships' | 'person'>;
   readonly templates: Pick<TemplateDirectory<LoadedTemplate>, 'version'>;
   readonly senderProofs: Pick<SenderProofs, 'request'>;
-  readonly domains: Pick<DomainCare, 'add' | 'rotate' | 'records' | 'check'>;
+  readonly domains: Pick<DomainCare, 'add' | 'rotate' | 'keys' | 'records' | 'check'>;
   readonly webhooks: Pick<Webhooks, 'box' | 'networks' | 'resume' | 'replay'>;
   readonly controls: Pick<QueueControlStore, 'control' | 'pausedDestinations'>;
   /** Stores a message as the send operation does. */

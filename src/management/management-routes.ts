@@ -4,7 +4,7 @@ import { admitActor } from './access/admit-actor.ts';
 import { identifyActor } from './access/identify-actor.ts';
 import { answerProblemDetails } from './answer/answer-problem-details.ts';
 import { entityTag, isAmong } from './answer/entity-tag.ts';
-import { notFound } from './answer/problem.ts';
+import { notFound, Problem } from './answer/problem.ts';
 import { InputChecker } from './check-input.ts';
 import type { Call, PathParams } from './endpoint.ts';
 import type { ManagementParts } from './management-parts.ts';
@@ -24,9 +24,7 @@ export function registerManagementRoutes(http: Http, parts: ManagementParts): vo
   http.register(
     async (scope) => {
       scope.setErrorHandler(answerProblemDetails);
-      scope.setNotFoundHandler((request, reply) =>
-        answerProblemDetails(notFound('endpoint'), request, reply),
-      );
+      scope.setNotFoundHandler((request, reply) => answerUnknown(request, reply));
       // Fastify's own checks would coerce and drop values.
       scope.setValidatorCompiler(() => () => true);
       scope.setSerializerCompiler(() => JSON.stringify);
@@ -35,6 +33,30 @@ export function registerManagementRoutes(http: Http, parts: ManagementParts): vo
     },
     { prefix: managementPrefix },
   );
+}
+
+/** The paths of the table as patterns, with what can be done to each. */
+const methodsByPath = new Map<string, { readonly pattern: RegExp; readonly methods: string[] }>();
+for (const { method, path } of routeTable) {
+  const known = methodsByPath.get(path);
+  if (known !== undefined) known.methods.push(method);
+  else {
+    const pattern = new RegExp(`^${managementPrefix}${path.replaceAll(/:\w+/g, '[^/]+')}/?$`);
+    methodsByPath.set(path, { pattern, methods: [method] });
+  }
+}
+
+/** 405 names what can be done instead (RFC 9110 section 15.5.6). */
+function answerUnknown(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const [path = ''] = request.url.split('?');
+  const methods = [...methodsByPath.values()]
+    .filter(({ pattern }) => pattern.test(path))
+    .flatMap((known) => known.methods);
+  if (methods.length === 0) return answerProblemDetails(notFound('endpoint'), request, reply);
+  const allowed = [...new Set(methods)].join(', ');
+  reply.header('allow', allowed);
+  const problem = new Problem('method-not-allowed', `It can be asked by ${allowed}`);
+  return answerProblemDetails(problem, request, reply);
 }
 
 function registerRoute(

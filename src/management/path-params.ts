@@ -39,7 +39,7 @@ function domain(description: string): PathParam {
 }
 
 /** A host name of several labels, in A-labels. */
-function readDomainName(text: string): string | undefined {
+export function readDomainName(text: string): string | undefined {
   const ascii = domainToASCII(text);
   const usable = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/.test(ascii);
   return usable && ascii.length <= 253 ? ascii : undefined;

@@ -7,6 +7,7 @@ import {
 } from './account/manage-account-routes.ts';
 import { getMe } from './account/manage-me-routes.ts';
 import { deleteUser, getUser, listUsers, putUser } from './account/manage-users-routes.ts';
+import { getQuotaUse } from './account/quota-routes.ts';
 import { getSetUp, setUp } from './account/set-up-routes.ts';
 import type { Endpoint } from './endpoint.ts';
 import {
@@ -24,6 +25,7 @@ import {
   getSettings,
   putOperator,
 } from './installation/manage-installation-routes.ts';
+import { getPerson, listPeople, putPerson } from './installation/manage-people-routes.ts';
 import { createApiKey, deleteApiKey, listApiKeys } from './integration/manage-api-keys-routes.ts';
 import {
   deleteConsent,
@@ -81,7 +83,11 @@ import {
   mailSenderLink,
   putSender,
 } from './sender/manage-senders-routes.ts';
-import { importSuppressions } from './suppression/import-suppressions-routes.ts';
+import {
+  getSuppressionImport,
+  importSuppressions,
+  listSuppressionImports,
+} from './suppression/import-suppressions-routes.ts';
 import {
   deleteSuppression,
   exportSuppressionList,
@@ -143,6 +149,9 @@ const lines: readonly Line[] = [
   ['GET', '/installation/settings', 'signed-in', getSettings],
   ['GET', '/installation/accounts', 'operate', listAllAccounts],
   ['PUT', '/installation/accounts/:accountId', 'operate', putAnyAccount],
+  ['GET', '/installation/people', 'operate', listPeople],
+  ['GET', '/installation/people/:email', 'operate', getPerson],
+  ['PUT', '/installation/people/:email', 'operate', putPerson],
   ['PUT', '/installation/operators/:email', 'operate', putOperator],
   ['DELETE', '/installation/operators/:email', 'operate', deleteOperator],
   ['GET', '/installation/receivers', 'operate', listReceivers],
@@ -151,6 +160,7 @@ const lines: readonly Line[] = [
 
   ['GET', account, 'account:read', getAccount],
   ['PUT', account, 'account:write', putAccount],
+  ['GET', `${account}/quota-use`, 'account:read', getQuotaUse],
   ['GET', `${account}/audit`, 'audit:read', listAuditEvents],
 
   ['GET', `${account}/users`, 'users:read', listUsers],
@@ -231,7 +241,9 @@ const lines: readonly Line[] = [
   ['PUT', `${account}/suppressions/:address`, 'suppressions:write', putSuppression],
   ['DELETE', `${account}/suppressions/:address`, 'suppressions:write', deleteSuppression],
   ['GET', `${account}/suppressions-export`, 'suppressions:read', exportSuppressionList],
-  ['POST', `${account}/suppressions-import`, 'suppressions:write', importSuppressions],
+  ['GET', `${account}/suppressions-imports`, 'suppressions:read', listSuppressionImports],
+  ['GET', `${account}/suppressions-imports/:importId`, 'suppressions:read', getSuppressionImport],
+  ['PUT', `${account}/suppressions-imports/:importId`, 'suppressions:write', importSuppressions],
 
   ['GET', `${account}/webhooks`, 'webhooks:read', listWebhooks],
   ['POST', `${account}/webhooks`, 'webhooks:write', createWebhook],

@@ -41,10 +41,11 @@ async function applyFirst(
   const { readManifestText } = await import('./manifest-files.ts');
   const { parseManifest } = await import('./parse-manifest.ts');
   const { applyWithin } = await import('./apply-manifest.ts');
+  const { recordApply } = await import('./record-apply.ts');
   const environment = await loadDemoEnvironment(dataDir);
   try {
     const manifest = await parseManifest(await readManifestText(demoManifest), environment);
-    await applyWithin(transaction, key, manifest, {});
+    await recordApply(transaction, await applyWithin(transaction, key, manifest, {}));
   } catch (cause) {
     if (!(cause instanceof ManifestError)) throw cause;
     throw new OperatorError(`The demo cannot be set up: ${cause.message}. DEMO=0 leaves it out.`, {

@@ -60,6 +60,7 @@ async function buildAccount(
     addOns: raw.addOns,
     suspended: raw.suspended,
     retentionDays: raw.retentionDays as RetentionDays | undefined,
+    quota: raw.quota && { perHour: raw.quota.perHour, perDay: raw.quota.perDay },
     users: each('users', raw.users, (user, at) => buildUser(user, at, problems)),
     senders: each('senders', raw.senders, (sender, at) => buildSender(sender, at, problems)),
     integrations: each('integrations', raw.integrations, (integration, at) =>
@@ -90,6 +91,7 @@ function buildUser(raw: RawUser, path: ManifestPath, problems: ProblemList): Man
     name: raw.name === undefined ? undefined : checkText(raw.name, [...path, 'name'], problems),
     password: checkPassword(raw.password, [...path, 'password'], problems),
     role: raw.role,
+    operator: raw.operator,
   };
 }
 

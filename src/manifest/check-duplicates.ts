@@ -44,7 +44,7 @@ class Once {
 
 /** People are global: several accounts may name one, but only under one name and with one password. */
 function checkPeople(users: readonly ManifestUser[], problems: ProblemList): void {
-  for (const member of ['name', 'password'] as const) {
+  for (const member of ['name', 'password', 'operator'] as const) {
     const first = new Map<string, ManifestUser>();
     for (const user of users) {
       if (user[member] === undefined) continue;

@@ -1,3 +1,4 @@
+import type { Account } from '../account/account.ts';
 import { readAccount } from '../account/account-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
@@ -56,7 +57,10 @@ async function exportAccount(
     addOns: [...account.addOns].sort() as RawAccount['addOns'] & string[],
     suspended,
     retentionDays,
-    users: (await readUsers(kysely, id)).map((user): RawUser => ({ ...user })),
+    ...exportQuota(account),
+    users: (await readUsers(kysely, id)).map(
+      ({ operator, ...user }): RawUser => ({ ...user, ...(operator ? { operator } : {}) }),
+    ),
     senders: (await readSenders(kysely, id)).map(
       ({ address, displayNames, verified }): RawSender => ({
         address,
@@ -83,6 +87,17 @@ async function exportAccount(
         ...(csv === undefined ? {} : { csv }),
       };
     }),
+  };
+}
+
+function exportQuota({ quota }: Account): Pick<RawAccount, 'quota'> {
+  if (quota === undefined) return {};
+  const { perHour, perDay } = quota;
+  return {
+    quota: {
+      ...(perHour === undefined ? {} : { perHour }),
+      ...(perDay === undefined ? {} : { perDay }),
+    },
   };
 }
 

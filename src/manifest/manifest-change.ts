@@ -19,6 +19,8 @@ export interface ManifestChange {
   readonly path: ManifestPath | undefined;
   /** What a person may want to know: "version 2", warnings of a template. */
   readonly notes: readonly string[];
+  /** Which members of it change, where that is told one by one. */
+  readonly changed?: readonly string[];
 }
 
 export type Transaction = Database['kysely'];

@@ -55,6 +55,9 @@ export const UserSchema = Type.Object(
     role: Type.Enum(['owner', 'developer', 'marketer', 'viewer'], {
       description: 'What the person is in this account.',
     }),
+    operator: Flag(
+      'Whether the person looks after the installation as a whole. While nobody does, whoever owns every account is operator.',
+    ),
   },
   { ...strict, description: 'A person who acts in the account.' },
 );
@@ -165,6 +168,22 @@ export const ListSchema = Type.Object(
   { ...strict, description: 'A contact list.' },
 );
 
+function Most(description: string) {
+  return Type.Optional(Type.Integer({ description, minimum: 0, maximum: 1_000_000_000 }));
+}
+
+export const QuotaSchema = Type.Object(
+  {
+    perHour: Most('Of a clock hour.'),
+    perDay: Most('Of a day in UTC.'),
+  },
+  {
+    ...strict,
+    description:
+      'Most messages that are accepted of the account. A member that is left out is no limit; `{}` is no quota at all.',
+  },
+);
+
 export const AccountSchema = Type.Object(
   {
     id: PublicId('The account id of the send operation.'),
@@ -179,6 +198,7 @@ export const AccountSchema = Type.Object(
     retentionDays: Type.Optional(
       Type.Enum([30, 90, 400], { description: 'How long messages are kept. Default 90.' }),
     ),
+    quota: Type.Optional(QuotaSchema),
     users: Type.Optional(Type.Array(UserSchema)),
     senders: Type.Optional(Type.Array(SenderSchema)),
     integrations: Type.Optional(Type.Array(IntegrationSchema)),

@@ -1,4 +1,4 @@
-import type { RetentionDays, Role } from '../account/account.ts';
+import type { Quota, RetentionDays, Role } from '../account/account.ts';
 import type { ComparableAddress } from '../foundation/email-address.ts';
 import type { AccountId, ClientId, ListId, TemplateId } from '../foundation/ids.ts';
 import type { GrantType } from '../session/integration-store.ts';
@@ -19,6 +19,8 @@ export interface ManifestAccount {
   readonly addOns: readonly string[] | undefined;
   readonly suspended: boolean | undefined;
   readonly retentionDays: RetentionDays | undefined;
+  /** Both undefined: no quota. */
+  readonly quota: Quota | undefined;
   readonly users: readonly ManifestUser[];
   readonly senders: readonly ManifestSender[];
   readonly integrations: readonly ManifestIntegration[];
@@ -33,6 +35,7 @@ export interface ManifestUser {
   readonly name: string | undefined;
   readonly password: string | undefined;
   readonly role: Role;
+  readonly operator: boolean | undefined;
 }
 
 export interface ManifestSender {

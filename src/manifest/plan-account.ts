@@ -9,12 +9,14 @@ export async function planAccount(
   { transaction }: PlanContext,
 ): Promise<PlannedChange> {
   const before = await readAccount(transaction, account.id);
+  const quota = account.quota ?? before?.quota;
   const after: Account = {
     id: account.id,
     name: account.name,
     addOns: new Set(account.addOns ?? before?.addOns),
     suspended: account.suspended ?? before?.suspended ?? false,
     retentionDays: account.retentionDays ?? before?.retentionDays ?? 90,
+    ...(quota?.perHour === undefined && quota?.perDay === undefined ? {} : { quota }),
   };
   const named = {
     account: account.id,
@@ -23,20 +25,21 @@ export async function planAccount(
     path: account.path,
     notes: after.suspended ? ['suspended: it can send nothing'] : [],
   } as const;
-  if (before !== undefined && isSame(before, after)) return { ...named, action: 'unchanged' };
-  return {
-    ...named,
-    action: before === undefined ? 'created' : 'changed',
-    run: () => saveAccount(transaction, after),
-  };
+  const run = () => saveAccount(transaction, after);
+  if (before === undefined) return { ...named, action: 'created', run };
+  const changed = differences(before, after);
+  if (changed.length === 0) return { ...named, action: 'unchanged' };
+  return { ...named, action: 'changed', changed, run };
 }
 
-function isSame(a: Account, b: Account): boolean {
-  return (
-    a.name === b.name &&
-    a.suspended === b.suspended &&
-    a.retentionDays === b.retentionDays &&
-    a.addOns.size === b.addOns.size &&
-    a.addOns.isSubsetOf(b.addOns)
-  );
+/** The members in which two states of an account differ. */
+function differences(a: Account, b: Account): string[] {
+  const same: Readonly<Record<string, boolean>> = {
+    name: a.name === b.name,
+    addOns: a.addOns.size === b.addOns.size && a.addOns.isSubsetOf(b.addOns),
+    suspended: a.suspended === b.suspended,
+    retentionDays: a.retentionDays === b.retentionDays,
+    quota: a.quota?.perHour === b.quota?.perHour && a.quota?.perDay === b.quota?.perDay,
+  };
+  return Object.keys(same).filter((name) => same[name] === false);
 }

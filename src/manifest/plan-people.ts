@@ -4,7 +4,9 @@ import {
   createPerson,
   findPersonByEmail,
   type PersonWithPassword,
+  readOperator,
   renamePerson,
+  setOperator,
 } from '../account/person-store.ts';
 import { newPersonId, type PersonId } from '../foundation/ids.ts';
 import { replacePassword } from '../session/change-password.ts';
@@ -32,22 +34,26 @@ export async function planPeople(manifest: Manifest, context: PlanContext): Prom
     const same = users.filter((user) => user.email === email);
     const name = same.find((user) => user.name !== undefined)?.name;
     const password = same.find((user) => user.password !== undefined)?.password;
-    people.set(email, await planPerson(email, name, password, context));
+    const operator = same.find((user) => user.operator !== undefined)?.operator;
+    people.set(email, await planPerson({ email, name, password, operator }, context));
   }
   return people;
 }
 
-async function planPerson(
-  email: string,
-  name: string | undefined,
-  password: string | undefined,
-  context: PlanContext,
-): Promise<PlannedPerson> {
-  const existing = await findPersonByEmail(context.transaction, email);
+/** What a manifest says of one person, in all accounts together. */
+interface WantedPerson {
+  readonly email: string;
+  readonly name: string | undefined;
+  readonly password: string | undefined;
+  readonly operator: boolean | undefined;
+}
+
+async function planPerson(wanted: WantedPerson, context: PlanContext): Promise<PlannedPerson> {
+  const existing = await findPersonByEmail(context.transaction, wanted.email);
   const steps =
     existing === undefined
-      ? planNew(email, name, password, context)
-      : await planExisting(existing, name, password, context);
+      ? planNew(wanted, context)
+      : await planExisting(existing, wanted, context);
   let done = false;
   return {
     ...steps,
@@ -60,37 +66,44 @@ async function planPerson(
 }
 
 function planNew(
-  email: string,
-  name: string | undefined,
-  password: string | undefined,
+  { email, name, password, operator }: WantedPerson,
   { transaction }: PlanContext,
 ): PlannedPerson {
   const id = newPersonId();
   return {
     id,
     action: 'created',
-    notes: password === undefined ? ['without a password'] : [],
+    notes: [
+      ...(password === undefined ? ['without a password'] : []),
+      ...(operator === true ? ['operator'] : []),
+    ],
     run: async () => {
       const passwordHash = password === undefined ? undefined : await hashPassword(password);
       await createPerson(transaction, { id, email, name: name ?? email, passwordHash });
+      if (operator === true) await setOperator(transaction, id, true);
     },
   };
 }
 
 async function planExisting(
   person: PersonWithPassword,
-  name: string | undefined,
-  password: string | undefined,
+  { name, password, operator }: WantedPerson,
   context: PlanContext,
 ): Promise<PlannedPerson> {
   const { transaction } = context;
+  const ranked =
+    operator !== undefined && operator !== (await readOperator(transaction, person.id));
   const renamed = name !== undefined && name !== person.name;
   const reset = await isReset(person, password, context);
   return {
     id: person.id,
-    action: renamed || reset ? 'changed' : 'unchanged',
-    notes: reset ? ['new password'] : [],
+    action: renamed || reset || ranked ? 'changed' : 'unchanged',
+    notes: [
+      ...(reset ? ['new password'] : []),
+      ...(ranked ? [operator ? 'operator' : 'no operator any more'] : []),
+    ],
     run: async () => {
+      if (ranked) await setOperator(transaction, person.id, operator);
       if (renamed) await renamePerson(transaction, person.id, name);
       if (!reset || password === undefined) return;
       await replacePassword(transaction, person.id, await hashPassword(password));

@@ -12,13 +12,17 @@ export async function readAccountIds(kysely: Kysely): Promise<AccountId[]> {
   return rows.map(({ id }) => id as AccountId);
 }
 
+export interface ExportedUser {
+  readonly email: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly operator: boolean;
+}
+
 /** The users of an account as a manifest names them. */
-export async function readUsers(
-  kysely: Kysely,
-  accountId: AccountId,
-): Promise<{ readonly email: string; readonly name: string; readonly role: Role }[]> {
-  const { rows } = await sql<{ email: string; name: string; role: Role }>`
-    select p.email, p.name, m.role from membership m join person p on p.id = m.person_id
+export async function readUsers(kysely: Kysely, accountId: AccountId): Promise<ExportedUser[]> {
+  const { rows } = await sql<ExportedUser>`
+    select p.email, p.name, m.role, p.operator from membership m join person p on p.id = m.person_id
     where m.account_id = ${accountId} order by m.created_at, p.email`.execute(kysely);
   return rows;
 }

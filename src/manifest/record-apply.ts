@@ -1,10 +1,11 @@
 import { newId } from '../foundation/ids.ts';
-import { AuditStore } from '../session/audit-store.ts';
+import { AuditStore, type Origin } from '../session/audit-store.ts';
 import type { ManifestChange, Transaction } from './manifest-change.ts';
 
 /**
- * Writes into the audit log, in the transaction of the apply, what a manifest did to each account: how much it created,
- * changed and removed, and how many passwords it set anew. An account that it left as it was gets no entry.
+ * Writes into the audit log, in the transaction of the apply, what a manifest did: an entry for each thing that it created,
+ * changed or removed, and one for each account that sums them up, with how many passwords were set anew. What it left as
+ * it was gets no entry. Nobody is signed in at a command line: who may run it is up to the machine.
  */
 export async function recordApply(
   transaction: Transaction,
@@ -13,6 +14,7 @@ export async function recordApply(
   const audit = new AuditStore({ kysely: transaction });
   const origin = { remoteAddress: 'command line', requestId: newId() };
   for (const [accountId, made] of Map.groupBy(changes, ({ account }) => account)) {
+    for (const change of made) await recordChange(audit, change, origin);
     const count = (action: ManifestChange['action']) =>
       made.filter((change) => change.action === action).length;
     const detail = {
@@ -24,4 +26,23 @@ export async function recordApply(
     if (detail.created + detail.changed + detail.removed === 0) continue;
     await audit.record({ kind: 'manifest_applied', outcome: 'success', accountId, origin, detail });
   }
+}
+
+async function recordChange(
+  audit: AuditStore,
+  { action, kind, id, account, notes, changed }: ManifestChange,
+  origin: Origin,
+): Promise<void> {
+  if (action === 'unchanged') return;
+  await audit.record({
+    kind: `${kind}_${action}`,
+    outcome: 'success',
+    accountId: account,
+    origin,
+    detail: {
+      id,
+      ...(changed === undefined ? {} : { changed: changed.join(', ') }),
+      ...(notes.length === 0 ? {} : { notes: notes.join('; ') }),
+    },
+  });
 }

@@ -1,4 +1,6 @@
+import { CompiledQuery } from 'kysely';
 import type { Clock } from '../foundation/clock.ts';
+import type { CommitWith } from '../foundation/database/commit-with.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 
@@ -15,6 +17,16 @@ export interface ControlResult {
   readonly changed: number;
   /** Messages that are being sent at this moment and were left alone. */
   readonly busy: number;
+}
+
+type Kysely = Database['kysely'];
+
+/** What became of the messages of one statement. */
+interface Chunk {
+  readonly seen: number;
+  readonly changed: number;
+  readonly busy: number;
+  readonly last: string | null;
 }
 
 type Action = 'pause' | 'resume' | 'cancel' | 'retry';
@@ -65,17 +77,28 @@ export class QueueControlStore {
   /**
    * Does an action to the messages that wait now, each with an event. A pause or resumption of a whole account or of a
    * destination is a setting instead, which also holds for messages that come later.
+   * @param commitWith what is committed with it where it changes something: with the first messages, where they are many
    */
-  async control(action: Action, selection: Selection): Promise<ControlResult> {
+  async control(
+    action: Action,
+    selection: Selection,
+    commitWith?: CommitWith,
+  ): Promise<ControlResult> {
     const { accountId, messageId, destination } = selection;
     if (messageId === undefined && (action === 'pause' || action === 'resume')) {
-      const changed = await this.#setPause(accountId, destination ?? '*', action === 'pause');
-      return { changed, busy: 0 };
+      const paused = action === 'pause';
+      return this.#together(commitWith, async (transaction) => ({
+        changed: await this.#setPause(transaction, accountId, destination ?? '*', paused),
+        busy: 0,
+      }));
     }
     let after = '00000000-0000-0000-0000-000000000000';
     const result = { changed: 0, busy: 0 };
     for (;;) {
-      const done = await this.#controlChunk(action, selection, after);
+      const done = await this.#together(
+        result.changed === 0 ? commitWith : undefined,
+        (transaction) => this.#controlChunk(transaction, action, selection, after),
+      );
       result.changed += done.changed;
       result.busy += done.busy;
       if (done.last === null || done.seen < chunk) return result;
@@ -92,8 +115,26 @@ export class QueueControlStore {
     return rows.map((row) => row.destination);
   }
 
-  async #setPause(accountId: AccountId, destination: string, paused: boolean): Promise<number> {
-    const { rowCount } = await this.#database.pool.query(
+  async #together<Result extends { readonly changed: number }>(
+    commitWith: CommitWith | undefined,
+    work: (transaction: Kysely) => Promise<Result>,
+  ): Promise<Result> {
+    const { kysely } = this.#database;
+    if (commitWith === undefined) return work(kysely);
+    return kysely.transaction().execute(async (transaction) => {
+      const result = await work(transaction);
+      if (result.changed > 0) await commitWith(transaction);
+      return result;
+    });
+  }
+
+  async #setPause(
+    kysely: Kysely,
+    accountId: AccountId,
+    destination: string,
+    paused: boolean,
+  ): Promise<number> {
+    const query = CompiledQuery.raw(
       paused
         ? `insert into delivery_pause (account_id, destination, paused_at)
            select id, $2, now() + $3::float8 * interval '1 ms' from account where id = $1
@@ -101,22 +142,18 @@ export class QueueControlStore {
         : `delete from delivery_pause where account_id = $1 and destination = $2 and $3::float8 is not null`,
       [accountId, destination, this.#clock.offset],
     );
-    return rowCount ?? 0;
+    return Number((await kysely.executeQuery(query)).numAffectedRows ?? 0n);
   }
 
   async #controlChunk(
+    kysely: Kysely,
     action: Action,
     selection: Selection,
     after: string,
-  ): Promise<{ seen: number; changed: number; busy: number; last: string | null }> {
+  ): Promise<Chunk> {
     const { set, unless } = changes[action];
-    const { rows } = await this.#database.pool.query<{
-      seen: number;
-      changed: number;
-      busy: number;
-      last: string | null;
-    }>({
-      text: `
+    const query = CompiledQuery.raw(
+      `
         with moment as materialized (select now() + $5::float8 * interval '1 ms' as now),
         chosen as materialized (
           select q.message_id, q.retention_days from queue_entry q
@@ -140,7 +177,7 @@ export class QueueControlStore {
           from changed, moment)
         select (select count(*) from chosen)::int as seen, (select count(*) from changed)::int as changed,
           (select count from busy) as busy, (select max(message_id::text) from chosen) as last`,
-      values: [
+      [
         selection.accountId,
         selection.messageId ?? null,
         selection.destination ?? null,
@@ -148,7 +185,8 @@ export class QueueControlStore {
         this.#clock.offset,
         `${action}-asked`,
       ],
-    });
+    );
+    const { rows } = await kysely.executeQuery<Chunk>(query);
     return rows[0] ?? { seen: 0, changed: 0, busy: 0, last: null };
   }
 }

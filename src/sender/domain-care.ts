@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { CommitWith } from '../foundation/database/commit-with.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Dns } from '../foundation/dns/dns-answer.ts';
 import type { AccountId } from '../foundation/ids.ts';
@@ -8,7 +9,7 @@ import { type DkimAlgorithm, makeDkimKey } from './dkim-key.ts';
 import type { DkimKeyStore } from './dkim-key-store.ts';
 import { domainRecords } from './domain-records.ts';
 import { judgeDomain } from './judge-domain.ts';
-import type { DomainRecord, SendingDomain, ServiceNames } from './sending-domain.ts';
+import type { DomainKey, DomainRecord, SendingDomain, ServiceNames } from './sending-domain.ts';
 import {
   addDomain,
   isTrackingHostReady,
@@ -53,21 +54,32 @@ export class DomainCare {
   /**
    * Adds a domain with keys of its own. Nothing is signed with them before their records are found.
    * @param domain in A-labels
+   * @param commitWith what is committed with it
    * @returns false where the account has it already
    */
-  async add(accountId: AccountId, domain: string, options: NewDomain = {}): Promise<boolean> {
+  async add(
+    accountId: AccountId,
+    domain: string,
+    options: NewDomain = {},
+    commitWith?: CommitWith,
+  ): Promise<boolean> {
     const returnPath = `${options.returnPathLabel ?? 'bounces'}.${domain}`;
     const made = await makeKeys(options.ed25519 === true);
     return await this.#parts.database.kysely.transaction().execute(async (transaction) => {
       if (!(await addDomain(transaction, accountId, domain, returnPath))) return false;
       for (const { algorithm, selector, privateKey } of made)
         await this.#parts.keys.add(transaction, accountId, domain, selector, algorithm, privateKey);
+      await commitWith?.(transaction);
       return true;
     });
   }
 
-  /** Makes new keys beside the old ones; they take over once their records are found. @returns false for an unknown domain */
-  async rotate(accountId: AccountId, domain: string): Promise<boolean> {
+  /**
+   * Makes new keys beside the old ones; they take over once their records are found.
+   * @param commitWith what is committed with it
+   * @returns false for an unknown domain
+   */
+  async rotate(accountId: AccountId, domain: string, commitWith?: CommitWith): Promise<boolean> {
     const { database, keys } = this.#parts;
     if ((await readDomain(database.kysely, accountId, domain)) === undefined) return false;
     const now = await keys.list(database.kysely, accountId, domain);
@@ -75,8 +87,14 @@ export class DomainCare {
     await database.kysely.transaction().execute(async (transaction) => {
       for (const { algorithm, selector, privateKey } of made)
         await keys.add(transaction, accountId, domain, selector, algorithm, privateKey);
+      await commitWith?.(transaction);
     });
     return true;
+  }
+
+  /** The keys of a domain without their private parts, oldest first. */
+  keys({ accountId, domain }: SendingDomain): Promise<DomainKey[]> {
+    return this.#parts.keys.list(this.#parts.database.kysely, accountId, domain);
   }
 
   /** The records that a domain needs now. */

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../foundation/clock.ts';
+import type { CommitWith } from '../foundation/database/commit-with.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { readSender } from './sender-store.ts';
@@ -35,8 +36,15 @@ export class SenderProofs {
     this.#parts = parts;
   }
 
-  /** Mails a link to a sender that is not verified; an earlier link of it ends. */
-  async request(accountId: AccountId, address: string): Promise<SenderProofRequest> {
+  /**
+   * Mails a link to a sender that is not verified; an earlier link of it ends.
+   * @param commitWith what is committed with the link, before it is mailed
+   */
+  async request(
+    accountId: AccountId,
+    address: string,
+    commitWith?: CommitWith,
+  ): Promise<SenderProofRequest> {
     const { database, clock, send, publicUrl } = this.#parts;
     const sender = await readSender(database.kysely, accountId, address);
     if (sender === undefined) return 'unknown';
@@ -44,8 +52,18 @@ export class SenderProofs {
     if (send === undefined) return 'not-offered';
     const token = randomBytes(tokenBytes).toString('base64url');
     const expiresAt = new Date(clock.now() + hours * 3_600_000);
-    if (!(await saveSenderProof(database.kysely, accountId, address, hashOf(token), expiresAt)))
-      return 'too-soon';
+    const saved = await database.kysely.transaction().execute(async (transaction) => {
+      const fresh = await saveSenderProof(
+        transaction,
+        accountId,
+        address,
+        hashOf(token),
+        expiresAt,
+      );
+      if (fresh) await commitWith?.(transaction);
+      return fresh;
+    });
+    if (!saved) return 'too-soon';
     const link = `${publicUrl()}/verify-sender/${token}`;
     await send({ toAddress: address, link, expiresIn: `${hours} hours` });
     return 'sent';

@@ -1,8 +1,10 @@
+import type { Quota } from '../account/account.ts';
 import { Fault, type FaultCode } from '../foundation/errors.ts';
 import { parseTemplateId } from '../foundation/ids.ts';
 import type { SenderDirectory } from '../sender/sender-directory.ts';
 import type { CompiledTemplate } from '../template/compiled-template.ts';
 import type { TemplateDirectory } from '../template/template-directory.ts';
+import type { AcceptRow } from './accept-row.ts';
 import type { Admission } from './admit-caller.ts';
 import { checkPersonalization } from './check-personalization.ts';
 import { checkSender } from './check-sender.ts';
@@ -11,6 +13,7 @@ import { composeRow } from './compose-row.ts';
 import { type IdempotencyKey, type KeysUnderWay, readIdempotencyKey } from './idempotency.ts';
 import { inTime } from './in-time.ts';
 import type { SendBodyParser } from './parse-send-body.ts';
+import type { QuotaShares } from './quota-shares.ts';
 import { readBodyJson, unusableBody } from './read-body-json.ts';
 
 /** What the checks need of a template in the form that it is rendered from. */
@@ -23,6 +26,7 @@ export interface SendParts extends CommitParts {
   readonly templates: Pick<TemplateDirectory<SendableTemplate>, 'published'>;
   readonly parser: SendBodyParser;
   readonly keys: KeysUnderWay;
+  readonly quotas: Pick<QuotaShares, 'spend'>;
 }
 
 /** A request of the send operation whose caller and account have passed checks 1 to 3. */
@@ -68,7 +72,7 @@ async function sendNew(
   deadline: number,
 ): Promise<Receipt> {
   const { admission } = asked;
-  const { id: accountId, addOns } = admission.account;
+  const { id: accountId, addOns, quota } = admission.account;
 
   // 5 template
   const templateId = parseTemplateId(asked.templateText);
@@ -91,7 +95,26 @@ async function sendNew(
 
   // 9 suppression and 10 commit
   const row = composeRow({ admission, templateId, template, request, sender, key });
-  return commitMessage(parts, row, deadline);
+  if (quota === undefined) return commitMessage(parts, row, deadline);
+  return commitWithinQuota(parts, quota, row, deadline);
+}
+
+/** What is not stored counts for nothing, save where it is open whether it was (503). */
+async function commitWithinQuota(
+  parts: SendParts,
+  quota: Quota,
+  row: AcceptRow,
+  deadline: number,
+): Promise<Receipt> {
+  const takeBack = await parts.quotas.spend(row.accountId, quota);
+  try {
+    const receipt = await commitMessage(parts, row, deadline);
+    if (receipt.replayed) takeBack();
+    return receipt;
+  } catch (error) {
+    if (error instanceof Fault && error.code !== 'IO_EXCEPTION') takeBack();
+    throw error;
+  }
 }
 
 function unknownTemplate(): Fault {
@@ -100,12 +123,13 @@ function unknownTemplate(): Fault {
   });
 }
 
-/** The answers of checks 5 to 9. */
+/** The answers of checks 5 to 9, and that of a quota, which stands between 8 and 9. */
 const refusals: ReadonlySet<FaultCode> = new Set<FaultCode>([
   'INVALID_ID',
   'VALIDATION_FAILED',
   'SENDER_NOT_ALLOWED',
   'PERSONALIZATION_FAILURE',
+  'QUOTA_EXCEEDED',
   'RECIPIENT_SUPPRESSED',
 ]);
 

@@ -17,6 +17,7 @@ import type { Receipt } from './commit-message.ts';
 import { KeysUnderWay } from './idempotency.ts';
 import { registerMessageStatusRoute } from './message-status-routes.ts';
 import { SendBodyParser } from './parse-send-body.ts';
+import { QuotaShares } from './quota-shares.ts';
 import { type SendParts, sendEmail } from './send-email.ts';
 import { registerSendEmailRoute } from './send-email-routes.ts';
 import { SubmissionMetrics } from './submission-metrics.ts';
@@ -38,7 +39,10 @@ export interface SubmissionParts {
 /** The send operation as the rest of the service sees it. */
 export interface Submission {
   registerRoutes(http: Http): void;
-  /** Stores a message that was checked elsewhere. */
+  /**
+   * Stores a message that was checked elsewhere.
+   * @throws Fault QUOTA_EXCEEDED where its account may send no more now
+   */
   accept(row: AcceptRow): Promise<Outcome>;
   /**
    * Sends a message of the service itself, with the same checks and commit as one of a caller; transactional where the
@@ -90,10 +94,11 @@ export function createSubmission(parts: SubmissionParts): Submission {
   const keys = new KeysUnderWay();
   const parser = new SendBodyParser();
   const upkeep = new SubmissionUpkeep({ database, clock, log });
+  const quotas = new QuotaShares({ database, clock, log });
   return {
     registerRoutes(http) {
       const { tokens, accounts, senders, templates } = parts;
-      const checks = { tokens, accounts, senders, templates, parser, keys };
+      const checks = { tokens, accounts, senders, templates, parser, keys, quotas };
       registerSendEmailRoute(http, { ...checks, database, clock, acceptor, metrics });
       registerMessageStatusRoute(http, { tokens, accounts, database, clock });
     },
@@ -102,7 +107,7 @@ export function createSubmission(parts: SubmissionParts): Submission {
       if (account === undefined) throw new Fault('INVALID_ID');
       const { senders, templates } = parts;
       return sendEmail(
-        { senders, templates, parser, keys, database, clock, acceptor },
+        { senders, templates, parser, keys, quotas, database, clock, acceptor },
         {
           admission: { caller: ownCaller, account },
           templateText: templateId,
@@ -112,10 +117,17 @@ export function createSubmission(parts: SubmissionParts): Submission {
         },
       );
     },
-    accept: (row) => acceptor.accept(row),
+    async accept(row) {
+      const quota = (await parts.accounts.account(row.accountId))?.quota;
+      const takeBack = quota && (await quotas.spend(row.accountId, quota));
+      const outcome = await acceptor.accept(row);
+      if (outcome.kind !== 'accepted') takeBack?.();
+      return outcome;
+    },
     start: () => upkeep.start(),
     async stop() {
       await acceptor.drain();
+      await quotas.stop();
       await upkeep.stop();
       await store.close();
     },

@@ -1,6 +1,7 @@
 import { Logger, type Runner, run, runMigrations } from 'graphile-worker';
 import type { Follower } from '../feedback/feed/event-feed.ts';
 import type { Clock } from '../foundation/clock.ts';
+import type { CommitWith } from '../foundation/database/commit-with.ts';
 import { type Database, openDatabase } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
@@ -41,13 +42,22 @@ export interface Webhooks {
   start(): Promise<void>;
   /** Finishes the requests under way. */
   stop(): Promise<void>;
-  /** Lets a paused endpoint's events go. @returns false where there is no such endpoint */
-  resume(accountId: AccountId, endpointId: string): Promise<boolean>;
-  /** Delivers again. @returns how many events */
+  /**
+   * Lets a paused endpoint's events go.
+   * @param commitWith what is committed with it
+   * @returns false where there is no such endpoint
+   */
+  resume(accountId: AccountId, endpointId: string, commitWith?: CommitWith): Promise<boolean>;
+  /**
+   * Delivers again.
+   * @param commitWith what is committed with it, told how many events there are
+   * @returns how many events
+   */
   replay: (
     accountId: AccountId,
     endpointId: string,
     which: Parameters<typeof replayDeliveries>[3],
+    commitWith?: (transaction: Database['kysely'], events: number) => Promise<void>,
   ) => Promise<number>;
 }
 
@@ -127,17 +137,22 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
       await runner?.stop();
       await own?.close();
     },
-    async resume(accountId, endpointId) {
+    async resume(accountId, endpointId, commitWith) {
       await migrate();
       return await database.kysely.transaction().execute(async (transaction) => {
         if (!(await unpauseEndpoint(transaction, accountId, endpointId))) return false;
         await enqueuePending(transaction, accountId, endpointId);
+        await commitWith?.(transaction);
         return true;
       });
     },
-    async replay(accountId, endpointId, which) {
+    async replay(accountId, endpointId, which, commitWith) {
       await migrate();
-      return await replayDeliveries(database.kysely, accountId, endpointId, which);
+      return await database.kysely.transaction().execute(async (transaction) => {
+        const events = await replayDeliveries(transaction, accountId, endpointId, which);
+        await commitWith?.(transaction, events);
+        return events;
+      });
     },
   };
 }

@@ -3,7 +3,12 @@ import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Role } from '../../src/account/account.ts';
-import { type Access, permissionsOf } from '../../src/management/access/permission.ts';
+import {
+  type Access,
+  type Permission,
+  permissions,
+  permissionsOf,
+} from '../../src/management/access/permission.ts';
 import type { Endpoint } from '../../src/management/endpoint.ts';
 import { routeTable } from '../../src/management/route-table.ts';
 import { ManagementClient, openManagedShop } from '../support/management-client.ts';
@@ -83,6 +88,45 @@ for (const { method, path, access } of routeTable) {
         if (expected === 404) assert.equal(body.detail, 'There is no such account');
       }
     }
+  });
+}
+
+/** Machines with keys of the shop: what each scope alone opens, and what all others together do not. */
+const keys = new Map<string, ManagementClient>();
+async function keyWith(name: string, scopes: readonly Permission[]): Promise<ManagementClient> {
+  const known = keys.get(name);
+  if (known !== undefined) return known;
+  const made = await managed.owner.post(`${managed.path}/keys`, { name, scopes });
+  assert.equal(made.status, 201, made.text);
+  const client = new ManagementClient(service, String(made.body.key));
+  keys.set(name, client);
+  return client;
+}
+
+for (const { method, path, access } of routeTable) {
+  test(`an API key may ${method} ${path} with the scope ${access} alone, and with no other`, async () => {
+    const filled = path.replaceAll(/:(\w+)/g, (_all, name: string) => values[name] ?? nowhere);
+    const body = method === 'GET' ? undefined : {};
+    const scope = permissions.find((one) => one === access);
+    const others = await keyWith(
+      `all but ${scope}`,
+      permissions.filter((one) => one !== scope),
+    );
+    if (scope === undefined) {
+      const { status } = await others.call(method, filled, body);
+      if (access === 'operate') assert.equal(status, 403);
+      else assert.ok(status !== 401 && status < 500, String(status));
+      return;
+    }
+    const refused = await others.call(method, filled, body);
+    assert.equal(refused.status, 403, refused.text);
+    assert.equal(refused.body.permission, scope);
+    if (method !== 'GET') return;
+    const { status } = await (await keyWith(scope, [scope])).call(method, filled);
+    assert.ok(status !== 401 && status !== 403 && status < 500, String(status));
+    // The key opens its own account and no other.
+    const elsewhere = filled.replace('/46100', '/46200');
+    assert.equal((await (await keyWith(scope, [scope])).call(method, elsewhere)).status, 404);
   });
 }
 

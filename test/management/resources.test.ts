@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { ManagementClient, openManagedShop } from '../support/management-client.ts';
 import { signIn } from '../support/sign-in.ts';
@@ -178,6 +179,7 @@ test('who owns every account looks after the installation; others do not', async
     addOns: ['transactional'],
     suspended: true,
     retentionDays: 90,
+    quota: { perHour: null, perDay: null },
   });
   const developer = await as('developer');
   assert.equal((await developer.put('/installation/accounts/47000', { name: 'x' })).status, 403);
@@ -202,12 +204,52 @@ test('suppressions are put, listed, exported and lifted', async () => {
   assert.match(csv.text, /^address,reason,.*\r\ngone@people\.test,manual,/);
   assert.equal((await owner.delete(entry)).status, 204);
   assert.equal((await owner.get(entry)).status, 404);
-  const imported = await owner.call('POST', `${path}/suppressions-import`, `${csv.text}x,,\r\n`, {
-    'content-type': 'text/csv',
-  });
-  assert.equal(imported.status, 200, imported.text);
-  assert.equal(imported.body.added, 1);
-  assert.equal((imported.body.problems as unknown[]).length, 1);
+});
+
+test('suppressions are imported with progress, as the export wrote them, and wrong lines are named', async () => {
+  const imports = `${path}/suppressions-imports`;
+  const lines = [
+    "'=cmd@people.test,complaint,,,",
+    'later@people.test,unsubscribe,,,2031-01-01T00:00:00.000Z',
+    'plain@people.test,,,,',
+    'nobody,manual,,,',
+    'c@people.test,why,,,',
+    'd@people.test,manual,,,soon',
+  ];
+  const file = ['address,reason,message_id,created_at,expires_at', ...lines].join('\r\n');
+  const finish = async (text: string) => {
+    const address = `${imports}/${randomUUID()}`;
+    const began = await owner.call('PUT', address, text, { 'content-type': 'text/csv' });
+    assert.equal(began.status, 202, began.text);
+    return waitFor('the import to end', async () => {
+      const { body } = await owner.get(address);
+      return body.state !== 'running' && body;
+    });
+  };
+  const done = await finish(file);
+  assert.equal(done.state, 'done', JSON.stringify(done));
+  assert.deepEqual([done.rowsRead, done.rowsWritten, done.rowsWrong], [6, 3, 3]);
+  assert.deepEqual(done.problems, [
+    { line: 5, reason: 'the address has no @' },
+    { line: 6, reason: 'the reason is none of hard_bounce, complaint, unsubscribe, manual' },
+    { line: 7, reason: 'expires_at is no time' },
+  ]);
+  const listed = await owner.get(`${path}/suppressions?contains=people.test`);
+  const entries = listed.body.items as { address: string; reason: string; expiresAt: string }[];
+  assert.deepEqual(
+    entries.map(({ address, reason, expiresAt }) => [address, reason, expiresAt]),
+    [
+      ['=cmd@people.test', 'complaint', null],
+      ['later@people.test', 'unsubscribe', '2031-01-01T00:00:00.000Z'],
+      ['plain@people.test', 'manual', null],
+    ],
+  );
+  const csv = await owner.get(`${path}/suppressions-export`);
+  assert.equal((await finish(csv.text)).rowsWritten, 3);
+  const wrong = await finish('mail\r\na@b.test\r\n');
+  assert.equal(wrong.state, 'failed');
+  assert.deepEqual(wrong.problems, [{ line: 0, reason: 'No column is called address' }]);
+  assert.equal(((await owner.get(imports)).body.items as unknown[]).length, 3);
 });
 
 test('a signed-in browser changes something only from a page of the service', async () => {

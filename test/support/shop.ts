@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Quota } from '../../src/account/account.ts';
 import { saveAccount } from '../../src/account/account-store.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId, PersonId, TemplateId } from '../../src/foundation/ids.ts';
@@ -13,6 +14,7 @@ export interface ShopOptions {
   readonly id?: string;
   readonly addOns?: readonly string[];
   readonly suspended?: boolean;
+  readonly quota?: Quota;
 }
 
 /** An account with everything that sending needs. */
@@ -39,6 +41,7 @@ export async function saveShop(database: Database, options: ShopOptions = {}): P
     addOns: new Set(options.addOns ?? ['transactional']),
     suspended: options.suspended ?? false,
     retentionDays: 90,
+    quota: options.quota,
   });
   return id;
 }

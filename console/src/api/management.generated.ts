@@ -1,7 +1,7 @@
 // Generated from the OpenAPI document by `npm run generated`.
 
 export type Accepted = { "success": true; "message": "Successfully Accepted"; "messageId": string; "suppressedRecipients": (string)[] };
-export type Account = { "id": string; "name": string; "addOns": (string)[]; "suspended": boolean; "retentionDays": number };
+export type Account = { "id": string; "name": string; "addOns": (string)[]; "suspended": boolean; "retentionDays": number; "quota": { "perHour": (number | null); "perDay": (number | null) } };
 export type ApiKey = { "id": string; "name": string; "scopes": (("account:read" | "account:write" | "audit:read" | "contacts:read" | "contacts:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "integrations:read" | "integrations:write" | "keys:read" | "keys:write" | "lists:read" | "lists:write" | "messages:read" | "messages:control" | "privacy:read" | "privacy:write" | "queue:read" | "queue:control" | "reports:read" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "templates:publish" | "users:read" | "users:write" | "webhooks:read" | "webhooks:write"))[]; "createdBy": (string | null); "createdAt": string; "expiresAt": (string | null); "lastUsedAt": (string | null) };
 export type Attention = { "kind": string; "severity": ("error" | "warning" | "info"); "subject": (string | null); "sentence": string; "nextStep": string };
 export type AttentionList = { "items": (Attention)[] };
@@ -9,34 +9,38 @@ export type AuditEvent = { "id": string; "at": string; "kind": string; "outcome"
 export type ClientSecret = { "clientId": string; "clientSecret": string };
 export type Consent = { "email": string; "accountId": string; "grantedAt": string };
 export type Contact = { "email": string; "fields": Record<string, string>; "createdAt": string };
-export type ContactImport = { "state": ("running" | "done" | "failed"); "bytesTotal": number; "bytesRead": number; "rowsRead": number; "rowsWritten": number; "rowsWrong": number; "problems": ({ "line": number; "reason": string })[]; "createdAt": string; "changedAt": string };
 export type ContactList = { "id": string; "name": string; "folderName": string; "description": string; "size": number; "createdAt": string; "modifiedAt": string };
 export type ControlResult = { "changed": number; "busy": number };
 export type Destination = { "destination": string; "waiting": number; "held": number; "nextAttemptAt": (string | null); "reason": (string | null) };
 export type Domain = { "domain": string; "state": ("pending" | "verified" | "broken"); "stateAt": string; "returnPath": string; "trackingHost": (string | null); "warmUp": (WarmUp | null); "checkedAt": (string | null) };
-export type DomainDetail = { "domain": string; "state": ("pending" | "verified" | "broken"); "stateAt": string; "returnPath": string; "trackingHost": (string | null); "warmUp": (WarmUp | null); "checkedAt": (string | null); "records": (DomainRecord)[] };
+export type DomainDetail = { "domain": string; "state": ("pending" | "verified" | "broken"); "stateAt": string; "returnPath": string; "trackingHost": (string | null); "warmUp": (WarmUp | null); "checkedAt": (string | null); "keys": (DomainKey)[]; "records": (DomainRecord)[] };
+export type DomainKey = { "selector": string; "algorithm": string; "state": ("pending" | "active" | "retired"); "stateAt": string };
 export type DomainRecord = { "kind": string; "name": string; "type": string; "expected": string; "required": boolean; "why": string; "state": string; "found": (string)[]; "explanation": (string | null); "resolver": (string | null); "checkedAt": (string | null) };
 export type Erased = { "messages": number; "contacts": number; "suppressions": number };
 export type Explanation = { "sentence": string; "nextStep": string };
 export type Fault = { "success": false; "status": number; "errorName": ("SENDER_NOT_ALLOWED" | "INVALID_ID" | "VALIDATION_FAILED" | "PERSONALIZATION_FAILURE" | "RECIPIENT_SUPPRESSED" | "ACCOUNT_SUSPENDED" | "UNAUTHORIZED" | "IDEMPOTENCY_IN_PROGRESS" | "IDEMPOTENCY_MISMATCH" | "QUOTA_EXCEEDED" | "IO_EXCEPTION" | "INTERNAL_ERROR"); "message": string; "details": ({ "field": string; "reason": string })[]; "suppressedRecipients"?: (string)[]; "requestId": string };
+export type FileImport = { "state": ("running" | "done" | "failed"); "bytesTotal": number; "bytesRead": number; "rowsRead": number; "rowsWritten": number; "rowsWrong": number; "problems": ({ "line": number; "reason": string })[]; "createdAt": string; "changedAt": string };
 export type InboxMessage = { "id": string; "receivedAt": string; "envelopeFrom": string; "envelopeTo": (string)[]; "subject": string; "headers": ({ "name": string; "value": string })[]; "html": (string | null); "text": (string | null); "source": string };
 export type InboxSummary = { "id": string; "receivedAt": string; "envelopeFrom": string; "envelopeTo": (string)[]; "from": (string | null); "subject": string; "beginning": string };
 export type Integration = { "clientId": string; "name": string; "redirectUri": string; "grants": (string)[]; "requirePkce": boolean; "disabled": boolean; "previousSecretUntil": (string | null) };
 export type Latency = { "p50": number; "p95": number; "p99": number };
-export type ListedContactImport = { "id": string; "state": ("running" | "done" | "failed"); "bytesTotal": number; "bytesRead": number; "rowsRead": number; "rowsWritten": number; "rowsWrong": number; "problems": ({ "line": number; "reason": string })[]; "createdAt": string; "changedAt": string };
+export type ListedFileImport = { "id": string; "state": ("running" | "done" | "failed"); "bytesTotal": number; "bytesRead": number; "rowsRead": number; "rowsWritten": number; "rowsWrong": number; "problems": ({ "line": number; "reason": string })[]; "createdAt": string; "changedAt": string };
 export type Listing = { "count": number; "offset": number; "totalCount": number; "result": ({ "id": string; "name": string; "folderName": string; "description": string; "sourceSize": number; "tsCreated": number; "tsLastModified": number })[] };
 export type ListingError = { "errorCode": (string | null); "message": string };
 export type Me = { "person": ({ "id": string; "email": string; "name": string } | null); "operator": boolean; "accounts": (MyAccount)[] };
 export type Message = { "messageId": string; "templateId": string; "templateVersion": number; "state": string; "stateAt": string; "acceptedAt": string; "transactional": boolean; "externalId": (string | null); "tag": (string | null); "trackOpens": boolean; "trackClicks": boolean; "deliveryWhenDelayed": string; "recipients": ({ "address": (string | null); "role": string; "state": string; "at": string; "explanation": Explanation })[]; "suppressedRecipients": (string)[]; "nextAttempt": ({ "at": (string | null); "reason": string } | null); "events": ({ "at": string; "kind": string; "recipient": (number | null); "detail": unknown })[]; "content": (Record<string, unknown> | null) };
 export type MessageLine = { "id": string; "acceptedAt": string; "state": string; "stateAt": string; "templateId": string; "templateVersion": number; "to": (string | null); "from": (string | null); "tag": (string | null); "externalId": (string | null); "transactional": boolean; "nextAttemptAt": (string | null); "reason": (string | null) };
 export type MessageStatus = {  };
-export type MyAccount = { "id": string; "name": string; "addOns": (string)[]; "suspended": boolean; "retentionDays": number; "role": (string | null); "permissions": (("account:read" | "account:write" | "audit:read" | "contacts:read" | "contacts:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "integrations:read" | "integrations:write" | "keys:read" | "keys:write" | "lists:read" | "lists:write" | "messages:read" | "messages:control" | "privacy:read" | "privacy:write" | "queue:read" | "queue:control" | "reports:read" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "templates:publish" | "users:read" | "users:write" | "webhooks:read" | "webhooks:write"))[] };
+export type MyAccount = { "id": string; "name": string; "addOns": (string)[]; "suspended": boolean; "retentionDays": number; "quota": { "perHour": (number | null); "perDay": (number | null) }; "role": (string | null); "permissions": (("account:read" | "account:write" | "audit:read" | "contacts:read" | "contacts:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "integrations:read" | "integrations:write" | "keys:read" | "keys:write" | "lists:read" | "lists:write" | "messages:read" | "messages:control" | "privacy:read" | "privacy:write" | "queue:read" | "queue:control" | "reports:read" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "templates:publish" | "users:read" | "users:write" | "webhooks:read" | "webhooks:write"))[] };
 export type NewApiKey = { "id": string; "key": string };
 export type OAuthError = { "error": string; "error_description"?: string };
-export type Problem = { "type": ("/problems/malformed-request" | "/problems/unauthenticated" | "/problems/forbidden" | "/problems/foreign-request" | "/problems/not-found" | "/problems/conflict" | "/problems/breaks-callers" | "/problems/precondition-failed" | "/problems/too-large" | "/problems/unsupported-media-type" | "/problems/validation-failed" | "/problems/too-many-requests" | "/problems/internal-error" | "/problems/unavailable"); "title": string; "status": number; "detail": string; "errors"?: ({ "field": string; "reason": string })[]; "requestId": string };
+export type Person = { "id": string; "email": string; "name": string; "operator": boolean; "disabled": boolean; "accounts": ({ "accountId": string; "role": ("owner" | "developer" | "marketer" | "viewer") })[] };
+export type Problem = { "type": ("/problems/malformed-request" | "/problems/unauthenticated" | "/problems/forbidden" | "/problems/foreign-request" | "/problems/not-found" | "/problems/method-not-allowed" | "/problems/conflict" | "/problems/breaks-callers" | "/problems/precondition-failed" | "/problems/too-large" | "/problems/unsupported-media-type" | "/problems/validation-failed" | "/problems/too-many-requests" | "/problems/internal-error" | "/problems/unavailable"); "title": string; "status": number; "detail": string; "errors"?: ({ "field": string; "reason": string })[]; "requestId": string };
 export type Published = { "version": number; "notes": (string)[] };
 export type Queue = { "destinations": (Destination)[]; "paused": (string)[] };
 export type QueueControlResult = { "changed": number; "busy": number };
+export type QuotaUse = { "hour": QuotaWindow; "day": QuotaWindow };
+export type QuotaWindow = { "limit": (number | null); "used": number; "endsAt": string };
 export type Receiver = { "name": string; "label": string; "rate": number; "connections": number; "sending": number; "fixedRate": (number | null); "fixedConnections": (number | null); "slowedAt": (string | null); "slowedReason": (string | null) };
 export type RenderedMessage = { "subject": string; "html": (string | null); "text": (string | null) };
 export type Report = { "rows": (ReportRow)[] };
@@ -51,7 +55,6 @@ export type SetUpDone = { "accountId": string };
 export type Settings = { "version": string; "publicUrl": string; "delivery": string; "deliveryRedirect": (string | null); "deliveryAllow": (string)[]; "hostname": (string | null) };
 export type SuppressedAddress = { "items": (Suppression)[] };
 export type Suppression = { "address": string; "reason": ("hard_bounce" | "complaint" | "unsubscribe" | "manual"); "messageId": (string | null); "createdAt": string; "expiresAt": (string | null) };
-export type SuppressionImport = { "added": number; "known": number; "problems": ({ "line": number; "reason": string })[] };
 export type Template = { "id": string; "name": string; "createdBy": string; "publishedVersion": (number | null); "latestVersion": number; "hasDraft": boolean; "subject": (string | null); "whenUncertain": ("resend" | "hold"); "changedAt": string };
 export type TemplateContent = { "subject": string; "previewText"?: string; "html"?: string; "mjml"?: string; "text"?: string; "fields"?: Record<string, { "default"?: string; "sample"?: string; "description"?: string; "secret"?: boolean }>; "sender"?: string; "freshnessMinutes"?: number };
 export type TemplateDraft = { "content": TemplateContent; "changedAt": string };
@@ -86,7 +89,14 @@ export interface paths {
     get: { parameters: { query?: { "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (Account)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
   };
   "/installation/accounts/{accountId}": {
-    put: { parameters: { path: { "accountId": string } }; requestBody: { content: { "application/json": { "name": string; "addOns"?: (("transactional"))[]; "suspended"?: boolean; "retentionDays"?: (30 | 90 | 400) } } }; responses: { 200: { content: { "application/json": Account } }; 201: { content: { "application/json": Account } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string } }; requestBody: { content: { "application/json": { "name": string; "addOns"?: (("transactional"))[]; "suspended"?: boolean; "retentionDays"?: (30 | 90 | 400); "quota"?: { "perHour"?: number; "perDay"?: number } } } }; responses: { 200: { content: { "application/json": Account } }; 201: { content: { "application/json": Account } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/installation/people": {
+    get: { parameters: { query?: { "contains"?: string; "operator"?: boolean; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (Person)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/installation/people/{email}": {
+    get: { parameters: { path: { "email": string } }; responses: { 200: { content: { "application/json": Person } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "email": string } }; requestBody: { content: { "application/json": { "disabled": boolean } } }; responses: { 200: { content: { "application/json": Person } }; 201: { content: { "application/json": Person } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
   };
   "/installation/operators/{email}": {
     put: { parameters: { path: { "email": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
@@ -97,14 +107,17 @@ export interface paths {
     post: { parameters: {  }; requestBody: { content: { "application/json": { "name": string; "rate"?: number; "connections"?: number } } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
   };
   "/installation/audit": {
-    get: { parameters: { query?: { "kind"?: string; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (AuditEvent)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    get: { parameters: { query?: { "kind"?: string; "email"?: string; "from"?: string; "until"?: string; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (AuditEvent)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}": {
     get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "application/json": Account } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
     put: { parameters: { path: { "accountId": string } }; requestBody: { content: { "application/json": { "name": string } } }; responses: { 200: { content: { "application/json": Account } }; 201: { content: { "application/json": Account } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
   };
+  "/accounts/{accountId}/quota-use": {
+    get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "application/json": QuotaUse } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+  };
   "/accounts/{accountId}/audit": {
-    get: { parameters: { path: { "accountId": string }; query?: { "kind"?: string; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (AuditEvent)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    get: { parameters: { path: { "accountId": string }; query?: { "kind"?: string; "email"?: string; "from"?: string; "until"?: string; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (AuditEvent)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/users": {
     get: { parameters: { path: { "accountId": string }; query?: { "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (User)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
@@ -130,7 +143,7 @@ export interface paths {
   };
   "/accounts/{accountId}/domains/{domain}": {
     get: { parameters: { path: { "accountId": string; "domain": string } }; responses: { 200: { content: { "application/json": DomainDetail } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
-    put: { parameters: { path: { "accountId": string; "domain": string } }; requestBody?: { content: { "application/json": { "ed25519"?: boolean; "returnPathLabel"?: string; "warmUp"?: WarmUp } } }; responses: { 200: { content: { "application/json": Domain } }; 201: { content: { "application/json": Domain } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string; "domain": string } }; requestBody?: { content: { "application/json": { "ed25519"?: boolean; "returnPathLabel"?: string; "warmUp"?: (WarmUp | null); "warmUpGoal"?: number; "trackingHost"?: (string | null) } } }; responses: { 200: { content: { "application/json": Domain } }; 201: { content: { "application/json": Domain } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
     delete: { parameters: { path: { "accountId": string; "domain": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/domains/{domain}/check": {
@@ -180,7 +193,7 @@ export interface paths {
     post: { parameters: { path: { "accountId": string; "templateId": string } }; requestBody?: { content: { "application/json": { "content"?: TemplateContent; "version"?: number; "values"?: Record<string, string>; "subjectLine"?: string; "previewText"?: string } } }; responses: { 200: { content: { "application/json": TemplatePreview } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/templates/{templateId}/test-send": {
-    post: { parameters: { path: { "accountId": string; "templateId": string } }; requestBody: { content: { "application/json": { "to": string; "version"?: number; "values"?: Record<string, string> } } }; responses: { 202: { content: { "application/json": TestSent } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    post: { parameters: { path: { "accountId": string; "templateId": string } }; requestBody: { content: { "application/json": { "to": string; "version"?: number; "values"?: Record<string, string> } } }; responses: { 202: { content: { "application/json": TestSent } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/templates/{templateId}/publish": {
     post: { parameters: { path: { "accountId": string; "templateId": string } }; requestBody?: { content: { "application/json": { "force"?: boolean } } }; responses: { 200: { content: { "application/json": Published } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
@@ -217,11 +230,11 @@ export interface paths {
     get: { parameters: { path: { "accountId": string; "listId": string } }; responses: { 200: { content: { "text/csv": string } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/lists/{listId}/imports": {
-    get: { parameters: { path: { "accountId": string; "listId": string } }; responses: { 200: { content: { "application/json": { "items": (ListedContactImport)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    get: { parameters: { path: { "accountId": string; "listId": string } }; responses: { 200: { content: { "application/json": { "items": (ListedFileImport)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/lists/{listId}/imports/{importId}": {
-    get: { parameters: { path: { "accountId": string; "listId": string; "importId": string } }; responses: { 200: { content: { "application/json": ContactImport } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
-    put: { parameters: { path: { "accountId": string; "listId": string; "importId": string } }; requestBody?: { content: { "text/csv": string } }; responses: { 202: { content: { "application/json": ContactImport } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    get: { parameters: { path: { "accountId": string; "listId": string; "importId": string } }; responses: { 200: { content: { "application/json": FileImport } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string; "listId": string; "importId": string } }; requestBody?: { content: { "text/csv": string } }; responses: { 202: { content: { "application/json": FileImport } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/messages": {
     get: { parameters: { path: { "accountId": string }; query?: { "state"?: ("queued" | "sending" | "deferred" | "delivered" | "bounced" | "expired" | "failed" | "uncertain" | "suppressed" | "canceled"); "templateId"?: string; "tag"?: string; "externalId"?: string; "recipient"?: string; "clientId"?: string; "transactional"?: boolean; "waiting"?: boolean; "from"?: string; "until"?: string; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (MessageLine)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
@@ -245,7 +258,7 @@ export interface paths {
     post: { parameters: { path: { "accountId": string; "messageId": string } }; responses: { 200: { content: { "application/json": ControlResult } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/messages/{messageId}/resend": {
-    post: { parameters: { path: { "accountId": string; "messageId": string } }; responses: { 201: { content: { "application/json": Sent } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+    post: { parameters: { path: { "accountId": string; "messageId": string } }; responses: { 201: { content: { "application/json": Sent } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 429: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/queue": {
     get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "application/json": Queue } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
@@ -271,8 +284,12 @@ export interface paths {
   "/accounts/{accountId}/suppressions-export": {
     get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "text/csv": string } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
   };
-  "/accounts/{accountId}/suppressions-import": {
-    post: { parameters: { path: { "accountId": string } }; requestBody?: { content: { "text/csv": string } }; responses: { 200: { content: { "application/json": SuppressionImport } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  "/accounts/{accountId}/suppressions-imports": {
+    get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "application/json": { "items": (ListedFileImport)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/suppressions-imports/{importId}": {
+    get: { parameters: { path: { "accountId": string; "importId": string } }; responses: { 200: { content: { "application/json": FileImport } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string; "importId": string } }; requestBody?: { content: { "text/csv": string } }; responses: { 202: { content: { "application/json": FileImport } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/webhooks": {
     get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "application/json": { "items": (Webhook)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };

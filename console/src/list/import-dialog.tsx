@@ -2,7 +2,7 @@ import { Alert, Button, FileInput, Group, List, Modal, Progress, Stack, Text } f
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
-import type { ContactImport } from '../api/management.generated.ts';
+import type { FileImport } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { formatNumber, formatShare } from '../format/format-number.ts';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
@@ -88,7 +88,7 @@ export function ImportDialog(props: { opened: boolean; close: () => void; listId
   );
 }
 
-function ImportProgress({ progress }: { progress: ContactImport }) {
+function ImportProgress({ progress }: { progress: FileImport }) {
   const { state, bytesRead, bytesTotal, rowsRead, rowsWritten, rowsWrong, problems } = progress;
   const share = bytesTotal === 0 ? 100 : (bytesRead / bytesTotal) * 100;
   return (

@@ -1,3 +1,4 @@
+import { CompiledQuery } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { Pace } from './pace.ts';
 
@@ -141,17 +142,24 @@ export class ShapingStore {
     return rows.map((row) => this.#known(row));
   }
 
-  /** Sets what people decide over what was learnt; undefined leaves it to learning. @returns false where it is unknown */
+  /**
+   * Sets what people decide over what was learnt; undefined leaves it to learning.
+   * @param kysely a transaction, where more is to be committed with it
+   * @returns false where it is unknown
+   */
   async override(
     name: string,
     rate: number | undefined,
     connections: number | undefined,
+    kysely: Database['kysely'] = this.#database.kysely,
   ): Promise<boolean> {
-    const { rowCount } = await this.#database.pool.query(
-      `update destination set override_rate = $2, override_connections = $3, version = version + 1 where name = $1`,
-      [name, rate ?? null, connections ?? null],
+    const { numAffectedRows } = await kysely.executeQuery(
+      CompiledQuery.raw(
+        `update destination set override_rate = $2, override_connections = $3, version = version + 1 where name = $1`,
+        [name, rate ?? null, connections ?? null],
+      ),
     );
-    return rowCount === 1;
+    return numAffectedRows === 1n;
   }
 
   /** Forgets nodes that are gone, and destinations that nothing was learnt about for a week. */

@@ -30,10 +30,12 @@ export interface Erased {
  * Erases what an account keeps about one address: messages to it lose all personal data (a message that waits is canceled by
  * that), in messages that it had a copy of, or would have had, its address goes; opens and clicks of those messages lose their traces;
  * contacts and, unless `keepSuppressions`, suppressions go. A record of it stays. Totals stay, as they hold nobody's data.
+ * @param commitWith what is committed with that record
  */
 export async function erasePerson(
   kysely: Kysely,
   request: PersonRequest & { readonly keepSuppressions: boolean },
+  commitWith?: (transaction: Kysely, erased: Erased) => Promise<void>,
 ): Promise<Erased> {
   const { accountId, address } = request;
   let messages = 0;
@@ -67,6 +69,7 @@ export async function erasePerson(
       suppressions: Number(suppressions?.numAffectedRows ?? 0n),
     };
     await record(transaction, 'erase', request, erased);
+    await commitWith?.(transaction, erased);
     return erased;
   });
 }

@@ -48,8 +48,19 @@ export interface Account {
   created_at: Generated<Timestamp>;
   id: string;
   name: string;
+  quota_per_day: number | null;
+  quota_per_hour: number | null;
   retention_days: Generated<number>;
   suspended_at: Timestamp | null;
+}
+
+export interface AccountQuotaUse {
+  account_id: string;
+  day_at: Timestamp;
+  day_used: number;
+  granted: number;
+  hour_at: Timestamp;
+  hour_used: number;
 }
 
 export interface ApiKey {
@@ -101,21 +112,6 @@ export interface Contact {
   email: string;
   fields: Generated<Json>;
   list_id: string;
-}
-
-export interface ContactImport {
-  account_id: string;
-  bytes_read: Generated<Int8>;
-  bytes_total: Int8;
-  changed_at: Generated<Timestamp>;
-  created_at: Generated<Timestamp>;
-  id: string;
-  list_id: string;
-  problems: Generated<Json>;
-  rows_read: Generated<number>;
-  rows_written: Generated<number>;
-  rows_wrong: Generated<number>;
-  state: string;
 }
 
 export interface ContactList {
@@ -191,6 +187,21 @@ export interface DomainFinding {
 export interface FeedCursor {
   name: string;
   tx: Generated<string>;
+}
+
+export interface FileImport {
+  account_id: string;
+  bytes_read: Generated<Int8>;
+  bytes_total: Int8;
+  changed_at: Generated<Timestamp>;
+  created_at: Generated<Timestamp>;
+  id: string;
+  list_id: string | null;
+  problems: Generated<Json>;
+  rows_read: Generated<number>;
+  rows_written: Generated<number>;
+  rows_wrong: Generated<number>;
+  state: string;
 }
 
 export interface GrantCode {
@@ -646,12 +657,12 @@ export interface WrongGuess {
 export interface DB {
   access_token: AccessToken;
   account: Account;
+  account_quota_use: AccountQuotaUse;
   api_key: ApiKey;
   audit_event: AuditEvent;
   browser_session: BrowserSession;
   consent: Consent;
   contact: Contact;
-  contact_import: ContactImport;
   contact_list: ContactList;
   delivery_pause: DeliveryPause;
   destination: Destination;
@@ -659,6 +670,7 @@ export interface DB {
   dkim_key: DkimKey;
   domain_finding: DomainFinding;
   feed_cursor: FeedCursor;
+  file_import: FileImport;
   grant_code: GrantCode;
   idempotency_key: IdempotencyKey;
   inbox_message: InboxMessage;

@@ -21,15 +21,6 @@ export async function isOperator(kysely: Kysely, personId: PersonId): Promise<bo
   return rows[0]?.operates === true;
 }
 
-/** Names a person operator, or no longer. */
-export async function setOperator(
-  transaction: Kysely,
-  personId: PersonId,
-  operator: boolean,
-): Promise<void> {
-  await transaction.updateTable('person').set({ operator }).where('id', '=', personId).execute();
-}
-
 /** Whether the installation waits for its first owner: it has no people, or only those of the demo. */
 export async function isSetUpOpen(kysely: Kysely): Promise<boolean> {
   const { rows } = await sql<{ open: boolean }>`

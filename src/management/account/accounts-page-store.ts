@@ -1,6 +1,6 @@
-import type { Account, RetentionDays } from '../../account/account.ts';
+import type { Account } from '../../account/account.ts';
+import { accountColumns, toAccount } from '../../account/account-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
-import type { AccountId } from '../../foundation/ids.ts';
 
 /** Accounts of the installation by id, after one. */
 export async function readAccountPage(
@@ -10,16 +10,10 @@ export async function readAccountPage(
 ): Promise<Account[]> {
   const rows = await kysely
     .selectFrom('account')
-    .select(['id', 'name', 'add_ons', 'suspended_at', 'retention_days'])
+    .select(accountColumns)
     .where('id', '>', after)
     .orderBy('id')
     .limit(limit)
     .execute();
-  return rows.map((row) => ({
-    id: row.id as AccountId,
-    name: row.name,
-    addOns: new Set(row.add_ons),
-    suspended: row.suspended_at !== null,
-    retentionDays: row.retention_days as RetentionDays,
-  }));
+  return rows.map(toAccount);
 }

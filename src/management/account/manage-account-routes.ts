@@ -52,7 +52,7 @@ export const listAllAccounts = endpoint({
   answer: pageOf(AccountView),
   async handle({ parts, query }) {
     const limit = limitOf(query);
-    const [after] = readCursor(query, 1) ?? [];
+    const [after] = readCursor(query, 'text') ?? [];
     const rows = await readAccountPage(parts.database.kysely, after ?? '', limit + 1);
     return toPage(rows, limit, viewAccount, ({ id }) => [id]);
   },
@@ -60,7 +60,7 @@ export const listAllAccounts = endpoint({
 
 export const putAnyAccount = endpoint({
   id: 'putAnyAccount',
-  summary: 'Make or change an account, its add-ons and its suspension',
+  summary: 'Make or change an account, its add-ons, its quota and its suspension',
   description:
     'What is left out of an account that exists stays as it is. Whoever makes an account is its first owner.',
   body: Type.Object(
@@ -69,6 +69,7 @@ export const putAnyAccount = endpoint({
       addOns: AccountSchema.properties.addOns,
       suspended: AccountSchema.properties.suspended,
       retentionDays: AccountSchema.properties.retentionDays,
+      quota: AccountSchema.properties.quota,
     },
     strict,
   ),

@@ -52,7 +52,7 @@ export const listUsers = endpoint({
   answer: pageOf(UserView),
   async handle(call) {
     const limit = limitOf(call.query);
-    const [after = ''] = readCursor(call.query, 1) ?? [];
+    const [after = ''] = readCursor(call.query, 'text') ?? [];
     const rows = await readMemberFacts(call.parts.database.kysely, accountOf(call).id, {
       after,
       limit: limit + 1,
@@ -77,7 +77,7 @@ export const putUser = endpoint({
   summary: 'Add a user to an account, or change the role',
   description:
     'Name and password are taken for people whom the installation does not know yet: those who exist belong to themselves.',
-  body: Type.Omit(UserSchema, ['email'], strict),
+  body: Type.Omit(UserSchema, ['email', 'operator'], strict),
   answer: UserView,
   conditional: true,
   handle: (call) =>

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
-import { findPersonByEmail } from '../../account/person-store.ts';
+import { findPersonByEmail, setOperator } from '../../account/person-store.ts';
 import { hasLocalHost, isLoopbackPeer } from '../../http/loopback.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
 import { AccountSchema, UserSchema } from '../../manifest/manifest-schema.ts';
 import { consoleHeader } from '../access/identify-actor.ts';
-import { isSetUpOpen, setOperator } from '../access/operator-store.ts';
+import { isSetUpOpen } from '../access/operator-store.ts';
 import { Problem } from '../answer/problem.ts';
 import { strict } from '../answer/schema-parts.ts';
 import { applyAccount } from '../apply-part.ts';

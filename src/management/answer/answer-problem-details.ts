@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isUnavailable } from '../../foundation/database/sqlstate.ts';
+import { Fault } from '../../foundation/errors.ts';
 import { ManifestError } from '../../manifest/manifest-problems.ts';
 import { Problem, type ProblemCode, problemCatalogue } from './problem.ts';
 
@@ -15,7 +16,8 @@ export function answerProblemDetails(
   const problem = toProblem(error);
   const { status, title } = problemCatalogue[problem.code];
   if (status >= 500) request.log.error({ err: problem.cause ?? problem }, title);
-  if (status === 503) reply.header('retry-after', 1);
+  if (status === 503 || problem.retryAfter !== undefined)
+    reply.header('retry-after', Math.ceil(problem.retryAfter ?? 1));
   // RFC 6750 section 3: a 401 for want of a valid bearer token names the scheme.
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="signalpost"');
   return reply
@@ -46,12 +48,25 @@ const serverCodes: Readonly<Record<string, ProblemCode>> = {
 function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof ManifestError) return fromManifest(error);
+  if (error instanceof Fault) return fromFault(error);
   if (isUnavailable(error))
     return new Problem('unavailable', 'Try again shortly', { cause: error });
   const code = serverCodes[codeOf(error)];
   if (code !== undefined && error instanceof Error) return new Problem(code, error.message);
   if (error instanceof SyntaxError) return new Problem('malformed-request', 'The body is no JSON');
   return new Problem('internal-error', 'This is a fault of the service', { cause: error });
+}
+
+/** What the send operation says of a message that the API sends. */
+function fromFault(fault: Fault): Problem {
+  const { code, details, retryAfter } = fault;
+  if (code === 'QUOTA_EXCEEDED') {
+    const detail = `The account ${details[0]?.reason ?? 'has used its quota'}`;
+    return new Problem('too-many-requests', detail, { retryAfter });
+  }
+  if (code === 'IO_EXCEPTION')
+    return new Problem('unavailable', 'Try again shortly', { cause: fault, retryAfter });
+  return new Problem('internal-error', 'This is a fault of the service', { cause: fault });
 }
 
 function codeOf(error: unknown): string {

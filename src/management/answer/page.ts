@@ -42,27 +42,41 @@ export function limitOf(query: { readonly limit?: number }): number {
   return query.limit ?? usualItems;
 }
 
+/** What each part of a place in a list is. */
+export type CursorPart = 'text' | 'uuid' | 'time' | 'integer';
+
+const forms: Readonly<Record<CursorPart, RegExp>> = {
+  text: /^[^\0]{0,1000}$/u,
+  uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  time: /^\d{4,6}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?[+-]\d\d(?::\d\d){0,2}$/,
+  integer: /^\d{1,18}$/,
+};
+
 /**
- * The place after which the page begins, as `nextCursor` wrote it.
+ * The place after which the page begins, as `writeCursor` wrote it.
  * @throws Problem where it was not made here
  */
 export function readCursor(
   query: { readonly cursor?: string },
-  parts: number,
+  ...parts: readonly CursorPart[]
 ): readonly string[] | undefined {
   if (query.cursor === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(Buffer.from(query.cursor, 'base64url').toString('utf8'));
     if (
       Array.isArray(value) &&
-      value.length === parts &&
-      value.every((one) => typeof one === 'string')
+      value.length === parts.length &&
+      value.every((one, place) => typeof one === 'string' && isPart(one, parts[place]))
     )
       return value;
   } catch {
     // Said below.
   }
   throw invalid('cursor', 'is none that this endpoint gave out');
+}
+
+function isPart(text: string, part: CursorPart | undefined): boolean {
+  return part !== undefined && forms[part].test(text) && text.isWellFormed();
 }
 
 export function writeCursor(place: readonly string[]): string {

@@ -16,6 +16,7 @@ export const problemCatalogue = {
   forbidden: { status: 403, title: 'Your role does not allow this' },
   'foreign-request': { status: 403, title: 'Pages of other sites cannot change anything here' },
   'not-found': { status: 404, title: 'There is no such thing' },
+  'method-not-allowed': { status: 405, title: 'This cannot be done to it' },
   conflict: { status: 409, title: 'Something stands in the way' },
   'breaks-callers': { status: 409, title: 'Recent callers would be refused' },
   'precondition-failed': { status: 412, title: 'It was changed meanwhile' },
@@ -36,6 +37,8 @@ export class Problem extends Error {
   readonly errors: readonly ProblemEntry[];
   /** Further members of the answer (RFC 9457 section 3.2). */
   readonly extra: Readonly<Record<string, unknown>>;
+  /** Seconds after which the same request may succeed. */
+  readonly retryAfter: number | undefined;
 
   /** @param detail one sentence about this very request */
   constructor(
@@ -44,6 +47,7 @@ export class Problem extends Error {
     options: {
       readonly errors?: readonly ProblemEntry[];
       readonly extra?: Readonly<Record<string, unknown>>;
+      readonly retryAfter?: number | undefined;
       readonly cause?: unknown;
     } = {},
   ) {
@@ -51,6 +55,7 @@ export class Problem extends Error {
     this.code = code;
     this.errors = options.errors ?? [];
     this.extra = options.extra ?? {};
+    this.retryAfter = options.retryAfter;
   }
 }
 

@@ -1,6 +1,7 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { AccountId } from '../../foundation/ids.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
+import { readOptionalTime } from '../answer/read-time.ts';
 import { Nullable, strict, Time, Uuid } from '../answer/schema-parts.ts';
 import { accountOf, type Call, endpoint } from '../endpoint.ts';
 import { readAuditPage } from './audit-page-store.ts';
@@ -22,24 +23,34 @@ const AuditView = Type.Object(
 
 const query = pageQuery({
   kind: Type.Optional(Type.String({ description: 'Only events of this kind.', maxLength: 100 })),
+  email: Type.Optional(Type.String({ description: 'Only what this person did.', maxLength: 320 })),
+  from: Type.Optional(Time('At this time or later.')),
+  until: Type.Optional(Time('Before this time.')),
 });
 
-async function readPage(
-  call: Call<{ cursor?: string; limit?: number; kind?: string }>,
-  accountId: AccountId | undefined,
-) {
+async function readPage(call: Call<Static<typeof query>>, accountId: AccountId | undefined) {
   const limit = limitOf(call.query);
-  const [at, id] = readCursor(call.query, 2) ?? [];
-  const rows = await readAuditPage(call.parts.database.kysely, accountId, {
-    kind: call.query.kind,
-    before: at === undefined || id === undefined ? undefined : { at, id },
-    limit: limit + 1,
-  });
+  const [at, id] = readCursor(call.query, 'time', 'uuid') ?? [];
+  const { kind, email, from, until } = call.query;
+  const rows = await readAuditPage(
+    call.parts.database.kysely,
+    accountId,
+    {
+      kind,
+      email: email?.toLowerCase(),
+      from: readOptionalTime('from', from),
+      until: readOptionalTime('until', until),
+    },
+    {
+      before: at === undefined || id === undefined ? undefined : { at, id },
+      limit: limit + 1,
+    },
+  );
   return toPage(
     rows,
     limit,
-    (row) => row,
-    (row) => [row.at.toISOString(), row.id],
+    ({ place: _, ...row }) => row,
+    ({ place, id: last }) => [place, last],
   );
 }
 

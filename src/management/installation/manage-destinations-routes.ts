@@ -65,14 +65,14 @@ export const setReceiverPace = endpoint({
   ),
   async handle(call) {
     const { name, rate, connections } = call.body;
-    if (!(await storeOf(call).override(name, rate, connections)))
-      throw invalid('name', 'is no receiver that is known');
-    await inTransaction(call, (transaction) =>
-      record(call, transaction, 'receiver_pace_set', name, {
+    return inTransaction(call, async (transaction) => {
+      if (!(await storeOf(call).override(name, rate, connections, transaction)))
+        throw invalid('name', 'is no receiver that is known');
+      await record(call, transaction, 'receiver_pace_set', name, {
         ...(rate === undefined ? {} : { rate }),
         ...(connections === undefined ? {} : { connections }),
-      }),
-    );
-    return undefined;
+      });
+      return undefined;
+    });
   },
 });

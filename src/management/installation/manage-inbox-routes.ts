@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { InboxMessageId, InboxSummary } from '../../inbox/inbox-message.ts';
 import type { InboxStore } from '../../inbox/inbox-store.ts';
-import { limitOf, pageOf, pageQuery, readCursor, writeCursor } from '../answer/page.ts';
+import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
 import { notFound } from '../answer/problem.ts';
 import { Nullable, strict, Time, Uuid } from '../answer/schema-parts.ts';
 import { inTransaction, record } from '../change-resource.ts';
@@ -43,13 +43,10 @@ export const listInboxMessages = endpoint({
   answer: pageOf(InboxSummaryView),
   async handle(call) {
     const limit = limitOf(call.query);
-    const offset = Number.parseInt(readCursor(call.query, 1)?.[0] ?? '0', 10) || 0;
-    const { summaries, total } = await inboxOf(call).list(call.query.search ?? '', offset, limit);
-    const next = offset + summaries.length;
-    return {
-      items: summaries.map(viewSummary),
-      nextCursor: summaries.length > 0 && next < total ? writeCursor([String(next)]) : null,
-    };
+    const [receivedAt, id] = readCursor(call.query, 'time', 'uuid') ?? [];
+    const after = receivedAt === undefined || id === undefined ? undefined : { receivedAt, id };
+    const rows = await inboxOf(call).listAfter(call.query.search ?? '', after, limit + 1);
+    return toPage(rows, limit, viewSummary, ({ place, id: last }) => [place, last]);
   },
 });
 
@@ -92,8 +89,11 @@ export const emptyInbox = endpoint({
   id: 'emptyInbox',
   summary: 'Delete all captured messages',
   async handle(call) {
-    await inboxOf(call).remove({ to: undefined, since: undefined });
-    await inTransaction(call, (transaction) => record(call, transaction, 'inbox_emptied', 'inbox'));
-    return undefined;
+    const inbox = inboxOf(call);
+    return inTransaction(call, async (transaction) => {
+      await inbox.remove({ to: undefined, since: undefined }, transaction);
+      await record(call, transaction, 'inbox_emptied', 'inbox');
+      return undefined;
+    });
   },
 });

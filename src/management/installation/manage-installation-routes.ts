@@ -1,7 +1,5 @@
 import { Type } from 'typebox';
-import { findPersonByEmail, personTopic } from '../../account/person-store.ts';
-import { announceChange } from '../../foundation/database/announce.ts';
-import { setOperator } from '../access/operator-store.ts';
+import { findPersonByEmail, setOperator } from '../../account/person-store.ts';
 import { notFound } from '../answer/problem.ts';
 import { Nullable, strict } from '../answer/schema-parts.ts';
 import { inTransaction, record } from '../change-resource.ts';
@@ -52,7 +50,6 @@ function nameOperator(operator: boolean) {
       const person = await findPersonByEmail(transaction, email);
       if (person === undefined) throw notFound('person');
       await setOperator(transaction, person.id, operator);
-      await announceChange(transaction, personTopic, person.id);
       await record(call, transaction, operator ? 'operator_named' : 'operator_removed', email);
       return undefined;
     });

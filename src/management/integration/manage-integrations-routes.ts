@@ -94,7 +94,7 @@ export const listIntegrations = endpoint({
   query: pageQuery({}),
   answer: pageOf(IntegrationView),
   async handle(call) {
-    const [after = ''] = readCursor(call.query, 1) ?? [];
+    const [after = ''] = readCursor(call.query, 'text') ?? [];
     const all = await readIntegrations(call.parts.database.kysely, accountOf(call).id);
     const rows = all.filter(({ clientId }) => clientId > after);
     return toPage(rows, limitOf(call.query), viewIntegration, ({ clientId }) => [clientId]);

@@ -45,18 +45,23 @@ export async function readContact(
   return rows[0];
 }
 
-/** Writes contacts, new or not, without counting the list anew. */
+/**
+ * Writes contacts, new or not, without counting the list anew.
+ * @returns how many were new
+ */
 export async function writeContacts(
   kysely: Kysely,
   { accountId, listId }: ListName,
   contacts: readonly Pick<Contact, 'email' | 'fields'>[],
-): Promise<void> {
-  await sql`
+): Promise<number> {
+  const { rows } = await sql<{ fresh: boolean }>`
     insert into contact (account_id, list_id, email, fields)
     select ${accountId}, ${listId}, row.email, row.fields
     from jsonb_to_recordset(${JSON.stringify(contacts)}::jsonb) as row (email text, fields jsonb)
     on conflict (account_id, list_id, email) do update set fields = excluded.fields
-    where contact.fields is distinct from excluded.fields`.execute(kysely);
+    where contact.fields is distinct from excluded.fields
+    returning xmax = 0 as fresh`.execute(kysely);
+  return rows.filter(({ fresh }) => fresh).length;
 }
 
 export async function removeContact(
@@ -70,7 +75,19 @@ export async function removeContact(
   );
 }
 
-/** Counts a list after its contacts were changed; its content is then no longer that of the manifest's file. */
+/** Notes that a list has so many contacts more; its content is then no longer that of the manifest's file. */
+export async function resizeList(
+  kysely: Kysely,
+  { accountId, listId }: ListName,
+  more: number,
+): Promise<void> {
+  await sql`
+    update contact_list
+    set content_hash = null, modified_at = now(), source_size = greatest(0, source_size + ${more}::int)
+    where account_id = ${accountId} and id = ${listId}`.execute(kysely);
+}
+
+/** Counts a list after many of its contacts were changed. */
 export async function recountList(kysely: Kysely, { accountId, listId }: ListName): Promise<void> {
   await sql`
     update contact_list set content_hash = null, modified_at = now(),

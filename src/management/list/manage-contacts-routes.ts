@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { csvLine } from '../../feedback/csv-line.ts';
+import { readContactColumns } from '../../manifest/read-manifest-store.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
 import { invalid, notFound } from '../answer/problem.ts';
 import { strict, Texts, Time } from '../answer/schema-parts.ts';
@@ -10,8 +11,8 @@ import {
   type Contact,
   readContact,
   readContactPage,
-  recountList,
   removeContact,
+  resizeList,
   writeContacts,
 } from './contact-page-store.ts';
 import { requireList } from './manage-lists-routes.ts';
@@ -53,7 +54,7 @@ export const listContacts = endpoint({
   async handle(call) {
     await requireList(call);
     const limit = limitOf(call.query);
-    const [after = ''] = readCursor(call.query, 1) ?? [];
+    const [after = ''] = readCursor(call.query, 'text') ?? [];
     const rows = await readContactPage(call.parts.database.kysely, listOf(call), {
       after,
       limit: limit + 1,
@@ -98,8 +99,9 @@ export const putContact = endpoint({
     return saveResource(call, {
       ...contactChange(call),
       async write(transaction) {
-        await writeContacts(transaction, listOf(call), [{ email: call.params.email, fields }]);
-        await recountList(transaction, listOf(call));
+        const contact = { email: call.params.email, fields };
+        const fresh = await writeContacts(transaction, listOf(call), [contact]);
+        await resizeList(transaction, listOf(call), fresh);
       },
     });
   },
@@ -114,7 +116,7 @@ export const deleteContact = endpoint({
       ...contactChange(call),
       async write(transaction) {
         await removeContact(transaction, listOf(call), call.params.email);
-        await recountList(transaction, listOf(call));
+        await resizeList(transaction, listOf(call), -1);
       },
     }),
 });
@@ -124,8 +126,7 @@ const contactsPerPage = 2_000;
 export const exportContacts = endpoint({
   id: 'exportContacts',
   summary: 'Read all contacts of a list as CSV, which the import reads back',
-  description:
-    'The columns are those of the first contacts; a contact’s fields beyond them are left out.',
+  description: 'A column for every field that any of them has, by name.',
   produces: 'text/csv',
   async handle(call) {
     await requireList(call);
@@ -139,23 +140,18 @@ export const exportContacts = endpoint({
 
 /** Page by page, so that a long list is never in memory as a whole. */
 async function* writeCsv(call: Call): AsyncGenerator<string> {
+  const { kysely } = call.parts.database;
+  const { accountId, listId } = listOf(call);
+  const columns = await readContactColumns(kysely, accountId, listId);
+  yield csvLine(['email', ...columns]);
   let after = '';
-  let columns: readonly string[] | undefined;
   for (;;) {
-    const page: readonly Contact[] = await readContactPage(
-      call.parts.database.kysely,
-      listOf(call),
-      { after, limit: contactsPerPage },
-    );
-    if (columns === undefined) {
-      columns = [...new Set(page.flatMap(({ fields }) => Object.keys(fields)))];
-      yield csvLine(['email', ...columns]);
-    }
-    const names = columns;
+    const limit = contactsPerPage;
+    const page: readonly Contact[] = await readContactPage(kysely, listOf(call), { after, limit });
     const last = page.at(-1);
     if (last === undefined) return;
     yield page
-      .map(({ email, fields }) => csvLine([email, ...names.map((name) => fields[name] ?? '')]))
+      .map(({ email, fields }) => csvLine([email, ...columns.map((name) => fields[name] ?? '')]))
       .join('');
     after = last.email;
   }

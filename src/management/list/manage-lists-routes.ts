@@ -51,7 +51,7 @@ export const listLists = endpoint({
   query: pageQuery({}),
   answer: pageOf(ListView),
   async handle(call) {
-    const [after = ''] = readCursor(call.query, 1) ?? [];
+    const [after = ''] = readCursor(call.query, 'text') ?? [];
     const all = await readLists(call.parts.database.kysely, accountOf(call).id);
     const rows = all.filter(({ id }) => id > after);
     return toPage(rows, limitOf(call.query), viewList, ({ id }) => [id]);

@@ -7,8 +7,9 @@ import { parseOverride } from '../../template/parse-override.ts';
 import { missingFields } from '../../template/template-fields.ts';
 import { Problem } from '../answer/problem.ts';
 import { strict, Uuid } from '../answer/schema-parts.ts';
-import { inTransaction, record } from '../change-resource.ts';
+import { record } from '../change-resource.ts';
 import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
+import { acceptByHand } from './accept-by-hand.ts';
 import { requireMessage } from './manage-messages-routes.ts';
 
 const ControlView = Type.Object(
@@ -39,18 +40,12 @@ function controlMessage(action: Action) {
     async handle(call) {
       const { messageId } = call.params;
       await requireMessage(call);
-      const result = await call.parts.controls.control(action, {
-        accountId: accountOf(call).id,
-        messageId,
-      });
-      if (result.changed > 0) await note(call, `message_${action}`, messageId);
-      return result;
+      const { id: accountId } = accountOf(call);
+      return call.parts.controls.control(action, { accountId, messageId }, (transaction) =>
+        record(call, transaction, `message_${action}`, messageId),
+      );
     },
   });
-}
-
-function note(call: Call, kind: string, id: string): Promise<void> {
-  return inTransaction(call, (transaction) => record(call, transaction, kind, id));
 }
 
 export const pauseMessage = controlMessage('pause');
@@ -88,6 +83,7 @@ export const resendMessage = endpoint({
   summary: 'Send a message again, as a new one with the same content and version',
   answer: Type.Object({ messageId: Uuid }, { ...strict, title: 'Sent' }),
   status: 201,
+  limited: true,
   async handle(call) {
     const { message } = await requireMessage(call);
     const account = accountOf(call);
@@ -101,7 +97,8 @@ export const resendMessage = endpoint({
     }
     const actor = actorOf(call);
     const id = newMessageId();
-    const outcome = await call.parts.accept({
+    const event = { kind: 'message_resent', id: call.params.messageId };
+    await acceptByHand(call, event, {
       accountId: account.id,
       id,
       retentionDays: account.retentionDays,
@@ -120,10 +117,6 @@ export const resendMessage = endpoint({
       content: JSON.stringify(content),
       key: undefined,
     });
-    if (outcome.kind === 'suppressed')
-      throw new Problem('conflict', `A recipient is suppressed: ${outcome.addresses.join(', ')}`);
-    if (outcome.kind !== 'accepted') throw new Problem('unavailable', 'It could not be stored');
-    await note(call, 'message_resent', call.params.messageId);
     return { messageId: id };
   },
 });

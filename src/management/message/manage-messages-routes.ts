@@ -5,7 +5,8 @@ import { explainMessage } from '../../report/explain-message.ts';
 import { describeMessage } from '../../submission/describe-message.ts';
 import { readMessageStatus, type StoredMessage } from '../../submission/message-status-store.ts';
 import { limitOf, pageOf, pageQuery, readCursor, writeCursor } from '../answer/page.ts';
-import { invalid, notFound, Problem } from '../answer/problem.ts';
+import { notFound, Problem } from '../answer/problem.ts';
+import { readOptionalTime } from '../answer/read-time.ts';
 import { Nullable, strict, Time, Uuid } from '../answer/schema-parts.ts';
 import { accountOf, type Call, endpoint } from '../endpoint.ts';
 import { maskContent, maskedValues } from './mask-content.ts';
@@ -122,13 +123,13 @@ export const listMessages = endpoint({
   }),
   answer: pageOf(MessageLineView),
   async handle(call) {
-    const [before] = readCursor(call.query, 1) ?? [];
+    const [before] = readCursor(call.query, 'uuid') ?? [];
     const { cursor: _, limit: __, from, until, recipient, ...rest } = call.query;
     const filter: MessageFilter = {
       ...rest,
       recipient: recipient?.toLowerCase(),
-      from: readTime('from', from),
-      until: readTime('until', until),
+      from: readOptionalTime('from', from),
+      until: readOptionalTime('until', until),
     };
     const { lines, next } = await readMessagePage(
       call.parts.database.kysely,
@@ -139,13 +140,6 @@ export const listMessages = endpoint({
     return { items: lines, nextCursor: next === undefined ? null : writeCursor([next]) };
   },
 });
-
-function readTime(name: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined;
-  const time = new Date(text);
-  if (Number.isNaN(time.getTime())) throw invalid(name, 'is no time such as 2026-01-31T12:00:00Z');
-  return time;
-}
 
 /** @throws Problem where the account has no such message */
 export async function requireMessage(call: Call) {

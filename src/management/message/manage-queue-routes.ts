@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { Nullable, strict, Time } from '../answer/schema-parts.ts';
-import { inTransaction, record } from '../change-resource.ts';
+import { record } from '../change-resource.ts';
 import { accountOf, type Call, endpoint } from '../endpoint.ts';
 import { readWaitingDestinations } from './queue-page-store.ts';
 
@@ -43,11 +43,9 @@ async function pause(call: Call, action: 'pause' | 'resume'): Promise<undefined>
   const { destination } = call.params;
   const where = destination === '*' ? undefined : destination;
   const { id: accountId } = accountOf(call);
-  const { changed } = await call.parts.controls.control(action, { accountId, destination: where });
-  if (changed > 0)
-    await inTransaction(call, (transaction) =>
-      record(call, transaction, `destination_${action}`, destination),
-    );
+  await call.parts.controls.control(action, { accountId, destination: where }, (transaction) =>
+    record(call, transaction, `destination_${action}`, destination),
+  );
   return undefined;
 }
 
@@ -82,13 +80,9 @@ function controlQueue(action: 'retry' | 'cancel') {
     async handle(call) {
       const destination = call.body.destination?.toLowerCase();
       const { id: accountId } = accountOf(call);
-      const result = await call.parts.controls.control(action, { accountId, destination });
-      await inTransaction(call, (transaction) =>
-        record(call, transaction, `queue_${action}`, destination ?? '*', {
-          changed: result.changed,
-        }),
+      return call.parts.controls.control(action, { accountId, destination }, (transaction) =>
+        record(call, transaction, `queue_${action}`, destination ?? '*'),
       );
-      return result;
     },
   });
 }

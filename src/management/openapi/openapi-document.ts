@@ -35,6 +35,7 @@ const tagOfSegment: Readonly<Record<string, string>> = {
   accounts: 'Account',
   users: 'Account',
   audit: 'Account',
+  'quota-use': 'Account',
   senders: 'Senders',
   domains: 'Senders',
   integrations: 'Integrations',
@@ -45,7 +46,7 @@ const tagOfSegment: Readonly<Record<string, string>> = {
   queue: 'Messages',
   suppressions: 'Suppressions',
   'suppressions-export': 'Suppressions',
-  'suppressions-import': 'Suppressions',
+  'suppressions-imports': 'Suppressions',
   reports: 'Reports',
   'reports-export': 'Reports',
   attention: 'Reports',
@@ -271,6 +272,7 @@ function refusals({ access, path, method, endpoint }: Route): Record<string, unk
   if (method !== 'GET') for (const status of [400, 403, 409, 413, 415]) statuses.add(status);
   if (endpoint.query !== undefined || endpoint.body !== undefined) statuses.add(422);
   if (endpoint.conditional === true) statuses.add(412);
+  if (endpoint.limited === true) statuses.add(429);
   const known: ReadonlySet<number> = new Set(
     Object.values(problemCatalogue).map(({ status }) => status),
   );

@@ -129,11 +129,9 @@ export const erasePersonData = endpoint({
   async handle(call) {
     const { keepSuppressions = true } = call.query;
     const request = { ...requestOf(call), keepSuppressions };
-    const erased = await erasePerson(call.parts.database.kysely, request);
-    // Whose data it was is not kept here either; its own record has a keyed hash.
-    await inTransaction(call, (transaction) =>
+    // Whose data it was is not kept in the audit log either; its own record has a keyed hash.
+    return erasePerson(call.parts.database.kysely, request, (transaction, erased) =>
       record(call, transaction, 'person_erased', 'address', { ...erased }),
     );
-    return erased;
   },
 });

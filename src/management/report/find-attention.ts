@@ -1,4 +1,5 @@
 import type { Account } from '../../account/account.ts';
+import type { QuotaUse } from '../../account/quota-use-store.ts';
 import type { ReportCounts } from '../../report/report-columns.ts';
 import type { AttentionFacts } from './attention-store.ts';
 
@@ -23,8 +24,36 @@ export function findAttention(
   account: Account,
   facts: AttentionFacts,
   month: ReportCounts | undefined,
+  use: QuotaUse | undefined,
 ): Attention[] {
-  return [...errors(account, facts), ...rates(month), ...notices(account, facts)];
+  return [
+    ...errors(account, facts),
+    ...quotas(account, use),
+    ...rates(month),
+    ...notices(account, facts),
+  ];
+}
+
+/** Share of a quota from which on it is told that it nears its end. */
+const nearlyUsed = 0.8;
+
+function quotas({ quota }: Account, use: QuotaUse | undefined): Attention[] {
+  if (use === undefined) return [];
+  const windows = [
+    ['hour', quota?.perHour, use.hourUsed],
+    ['day', quota?.perDay, use.dayUsed],
+  ] as const;
+  return windows.flatMap(([name, limit, used]) => {
+    if (limit === undefined || used < limit * nearlyUsed) return [];
+    const up = used >= limit;
+    return {
+      kind: up ? 'quota-used-up' : 'quota-nearly-used',
+      severity: up ? 'error' : 'warning',
+      subject: name,
+      sentence: `${Math.min(used, limit)} of the ${limit} messages of this ${name} are used${up ? '; more are refused' : ''}.`,
+      nextStep: 'Wait until it is over, or ask an operator for a higher quota.',
+    };
+  });
 }
 
 function errors(account: Account, facts: AttentionFacts): Attention[] {

@@ -4,6 +4,7 @@ import { reportColumns } from '../../report/report-columns.ts';
 import { reportCsv } from '../../report/report-csv.ts';
 import { isTimeZone, type ReportQuery, reportGroups } from '../../report/report-query.ts';
 import { invalid } from '../answer/problem.ts';
+import { readTime } from '../answer/read-time.ts';
 import { Nullable, strict, Time } from '../answer/schema-parts.ts';
 import { accountOf, type Call, endpoint } from '../endpoint.ts';
 
@@ -47,12 +48,6 @@ function toReportQuery(given: Static<typeof query>): ReportQuery {
     from: readTime('from', from),
     until: readTime('until', until),
   };
-}
-
-function readTime(name: string, text: string): Date {
-  const time = new Date(text);
-  if (Number.isNaN(time.getTime())) throw invalid(name, 'is no time such as 2026-01-31T12:00:00Z');
-  return time;
 }
 
 const Counts = Type.Object(

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { readQuotaUse } from '../../account/quota-use-store.ts';
 import { readReport } from '../../report/read-report-store.ts';
 import { Nullable, strict } from '../answer/schema-parts.ts';
 import { accountOf, endpoint } from '../endpoint.ts';
@@ -31,7 +32,7 @@ export const getAttention = endpoint({
     const account = accountOf(call);
     const { kysely } = call.parts.database;
     const now = call.parts.clock.now();
-    const [facts, [month]] = await Promise.all([
+    const [facts, [month], use] = await Promise.all([
       readAttentionFacts(kysely, account.id),
       readReport(kysely, account.id, {
         from: new Date(now - 30 * day),
@@ -39,7 +40,8 @@ export const getAttention = endpoint({
         group: 'none',
         timeZone: 'UTC',
       }),
+      account.quota && readQuotaUse(kysely, account.id, call.parts.clock.offset),
     ]);
-    return { items: findAttention(account, facts, month?.counts) };
+    return { items: findAttention(account, facts, month?.counts, use) };
   },
 });

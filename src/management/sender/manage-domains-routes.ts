@@ -1,18 +1,21 @@
 import { type Static, Type } from 'typebox';
-import type { SendingDomain } from '../../sender/sending-domain.ts';
+import { dayOf, usualPlan } from '../../delivery/warm-up/warm-up-plan.ts';
+import type { SendingDomain, WarmUp as WarmUpPlan } from '../../sender/sending-domain.ts';
 import {
   readDomain,
   readDomains,
   readFindings,
   removeDomain,
+  setTrackingHost,
   setWarmUp,
 } from '../../sender/sending-domain-store.ts';
 import { requirePreconditions } from '../answer/entity-tag.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
-import { notFound } from '../answer/problem.ts';
+import { invalid, notFound } from '../answer/problem.ts';
 import { Nullable, strict, Time } from '../answer/schema-parts.ts';
-import { inTransaction, record, removeResource, saveResource } from '../change-resource.ts';
+import { record, removeResource, saveResource } from '../change-resource.ts';
 import { accountOf, type Call, endpoint, type Wire } from '../endpoint.ts';
+import { readDomainName } from '../path-params.ts';
 
 const WarmUp = Type.Object(
   {
@@ -41,6 +44,21 @@ const DomainView = Type.Object(domainFacts, { ...strict, title: 'Domain' });
 const DomainDetailView = Type.Object(
   {
     ...domainFacts,
+    keys: Type.Array(
+      Type.Object(
+        {
+          selector: Type.String(),
+          algorithm: Type.String({ description: '`rsa-sha256` or `ed25519-sha256`.' }),
+          state: Type.Enum(['pending', 'active', 'retired'], {
+            description:
+              '`pending` waits for its record, `active` signs, `retired` signs no more while its mail may still be on its way.',
+          }),
+          stateAt: Time('Since when.'),
+        },
+        { ...strict, title: 'DomainKey' },
+      ),
+      { description: 'Oldest first.' },
+    ),
     records: Type.Array(
       Type.Object(
         {
@@ -103,12 +121,19 @@ async function viewDetail(
   call: Call,
   domain: SendingDomain,
 ): Promise<Wire<Static<typeof DomainDetailView>>> {
-  const [records, findings] = await Promise.all([
+  const [keys, records, findings] = await Promise.all([
+    call.parts.domains.keys(domain),
     call.parts.domains.records(domain),
     readFindings(call.parts.database.kysely, accountOf(call).id, domain.domain),
   ]);
   return {
     ...viewDomain(domain),
+    keys: keys.map(({ selector, algorithm, state, stateAt }) => ({
+      selector,
+      algorithm,
+      state,
+      stateAt,
+    })),
     records: records.map(({ kind, name, type, value, required, why }) => {
       const finding = findings.find((one) => one.kind === kind && one.name === name);
       return {
@@ -134,7 +159,7 @@ export const listDomains = endpoint({
   query: pageQuery({}),
   answer: pageOf(DomainView),
   async handle(call) {
-    const [after = ''] = readCursor(call.query, 1) ?? [];
+    const [after = ''] = readCursor(call.query, 'text') ?? [];
     const all = await readDomains(call.parts.database.kysely, accountOf(call).id);
     const rows = all.filter(({ domain }) => domain > after);
     return toPage(rows, limitOf(call.query), viewDomain, ({ domain }) => [domain]);
@@ -150,7 +175,7 @@ export const getDomain = endpoint({
 
 export const putDomain = endpoint({
   id: 'putDomain',
-  summary: 'Add a sending domain, or change its warm-up',
+  summary: 'Add a sending domain, or change its warm-up and its tracking host',
   description:
     'A new one gets keys of its own; nothing is signed with them before their records are found. Once they are, the senders of the domain are verified.',
   body: Type.Object(
@@ -164,7 +189,24 @@ export const putDomain = endpoint({
           pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
         }),
       ),
-      warmUp: Type.Optional(WarmUp),
+      warmUp: Type.Optional(Nullable(WarmUp)),
+      warmUpGoal: Type.Optional(
+        Type.Integer({
+          description:
+            'In place of a plan of your own: messages a day up to which a usual plan grows, from 50 today, doubling every second day.',
+          minimum: 51,
+          maximum: 100_000_000,
+        }),
+      ),
+      trackingHost: Type.Optional(
+        Nullable(
+          Type.String({
+            description:
+              'A host under the domain that tracked links carry once its record is found; null: that of the service.',
+            maxLength: 253,
+          }),
+        ),
+      ),
     },
     strict,
   ),
@@ -173,27 +215,69 @@ export const putDomain = endpoint({
   async handle(call) {
     const { id } = accountOf(call);
     const { domain } = call.params;
-    const { warmUp, ...options } = call.body;
+    const { ed25519, returnPathLabel } = call.body;
+    const options = {
+      ...(ed25519 === undefined ? {} : { ed25519 }),
+      ...(returnPathLabel === undefined ? {} : { returnPathLabel }),
+    };
+    const settings = readSettings(call);
     const { kysely } = call.parts.database;
     if ((await readDomain(kysely, id, domain)) === undefined) {
       requirePreconditions(call.request, undefined);
       // The keys take a moment to make; two requests at once make one domain.
-      if (await call.parts.domains.add(id, domain, options)) {
+      const created = await call.parts.domains.add(id, domain, options, (transaction) =>
+        record(call, transaction, 'domain_created', domain),
+      );
+      if (created) {
         call.reply.code(201);
-        await inTransaction(call, (transaction) =>
-          record(call, transaction, 'domain_created', domain),
-        );
-        if (warmUp === undefined) return viewDomain(await requireDomain(call));
+        if (Object.keys(settings).length === 0) return viewDomain(await requireDomain(call));
       }
     }
     return saveResource(call, {
       ...domainChange(call),
       async write(transaction) {
-        if (warmUp !== undefined) await setWarmUp(transaction, id, domain, warmUp);
+        const { warmUp, trackingHost } = settings;
+        if (warmUp !== undefined) await setWarmUp(transaction, id, domain, warmUp ?? undefined);
+        if (trackingHost !== undefined)
+          await setTrackingHost(transaction, id, domain, trackingHost ?? undefined);
       },
     });
   },
 });
+
+interface DomainSettings {
+  readonly warmUp?: WarmUpPlan | null;
+  readonly trackingHost?: string | null;
+}
+
+/** @throws Problem where what is asked for cannot be */
+function readSettings(
+  call: Call<
+    unknown,
+    { warmUp?: WarmUpPlan | null; warmUpGoal?: number; trackingHost?: string | null }
+  >,
+): DomainSettings {
+  const { warmUp, warmUpGoal, trackingHost } = call.body;
+  if (warmUp !== undefined && warmUpGoal !== undefined)
+    throw invalid('warmUpGoal', 'cannot be given together with warmUp');
+  const plan =
+    warmUpGoal === undefined
+      ? warmUp
+      : { from: dayOf(call.parts.clock.now()), plan: usualPlan(warmUpGoal) };
+  return {
+    ...(plan === undefined ? {} : { warmUp: plan }),
+    ...(trackingHost === undefined
+      ? {}
+      : { trackingHost: trackingHost === null ? null : readHost(call, trackingHost) }),
+  };
+}
+
+function readHost({ params }: Call, text: string): string {
+  const host = readDomainName(text);
+  if (host?.endsWith(`.${params.domain}`) !== true)
+    throw invalid('trackingHost', `is no host under ${params.domain}`);
+  return host;
+}
 
 export const deleteDomain = endpoint({
   id: 'deleteDomain',
@@ -226,8 +310,7 @@ export const rotateDomainKeys = endpoint({
   answer: DomainDetailView,
   async handle(call) {
     const domain = await requireDomain(call);
-    await call.parts.domains.rotate(accountOf(call).id, domain.domain);
-    await inTransaction(call, (transaction) =>
+    await call.parts.domains.rotate(accountOf(call).id, domain.domain, (transaction) =>
       record(call, transaction, 'domain_keys_rotated', domain.domain),
     );
     return viewDetail(call, domain);

@@ -6,13 +6,7 @@ import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.t
 import { notFound, Problem } from '../answer/problem.ts';
 import { strict } from '../answer/schema-parts.ts';
 import { applyPart } from '../apply-part.ts';
-import {
-  inTransaction,
-  record,
-  removeResource,
-  saveResource,
-  type Transaction,
-} from '../change-resource.ts';
+import { record, removeResource, saveResource, type Transaction } from '../change-resource.ts';
 import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
 
 const SenderView = Type.Object(
@@ -49,7 +43,7 @@ export const listSenders = endpoint({
   query: pageQuery({}),
   answer: pageOf(SenderView),
   async handle(call) {
-    const [after = ''] = readCursor(call.query, 1) ?? [];
+    const [after = ''] = readCursor(call.query, 'text') ?? [];
     const all = await readSenders(call.parts.database.kysely, accountOf(call).id);
     const rows = all.filter(({ address }) => address > after);
     return toPage(rows, limitOf(call.query), viewSender, ({ address }) => [address]);
@@ -104,16 +98,16 @@ export const mailSenderLink = endpoint({
   answer: SenderView,
   async handle(call) {
     const { address } = call.params;
-    const became = await call.parts.senderProofs.request(accountOf(call).id, address);
+    const { id } = accountOf(call);
+    const became = await call.parts.senderProofs.request(id, address, (transaction) =>
+      record(call, transaction, 'sender_link_sent', address),
+    );
     if (became === 'unknown') throw notFound('sender');
     if (became === 'verified') throw new Problem('conflict', 'The sender is verified already');
     if (became === 'too-soon')
       throw new Problem('conflict', 'A link was mailed to the sender less than a minute ago');
     if (became === 'not-offered')
       throw new Problem('conflict', 'No template is set for these mails (SENDER_TEMPLATE)');
-    await inTransaction(call, (transaction) =>
-      record(call, transaction, 'sender_link_sent', address),
-    );
     const sender = await senderChange(call).read(call.parts.database.kysely);
     if (sender === undefined) throw notFound('sender');
     return sender;

@@ -1,47 +1,64 @@
-import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { Type } from 'typebox';
-import { importSuppressions as importCsv } from '../../feedback/suppression/suppression-csv.ts';
-import { invalid, Problem } from '../answer/problem.ts';
-import { strict } from '../answer/schema-parts.ts';
-import { atMost } from '../at-most.ts';
-import { inTransaction, record } from '../change-resource.ts';
-import { accountOf, endpoint } from '../endpoint.ts';
+import { addSuppressions } from '../../feedback/suppression/suppression-store.ts';
+import { pageOf } from '../answer/page.ts';
+import { accountOf, type Call, endpoint } from '../endpoint.ts';
+import { readImports } from '../import/import-progress-store.ts';
+import {
+  ImportView,
+  ListedImportView,
+  requireImport,
+  viewProgress,
+} from '../import/import-view.ts';
+import { receiveImport } from '../import/receive-import.ts';
+import { suppressionRows } from './suppression-rows.ts';
 
-/** Bytes of a file. */
-const largestFile = 50_000_000;
+function targetOf(call: Call) {
+  return { accountId: accountOf(call).id, listId: undefined };
+}
+
+function nameOf(call: Call) {
+  return { ...targetOf(call), importId: call.params.importId };
+}
 
 export const importSuppressions = endpoint({
   id: 'importSuppressions',
   summary: 'Suppress the addresses of a CSV file, as the export writes it',
   description:
-    'Only the column `address` must be there; a missing reason means `manual`. Lines with problems are left out. The same file again adds nothing.',
-  body: Type.String({ description: 'The file.' }),
+    'Only the column `address` must be there; a missing reason means `manual`. Answers when the file is here; then its import goes on, and this address tells how far it is. Lines with problems are left out. The same id again imports nothing.',
+  body: Type.String({ description: 'The file, up to 1 GiB.' }),
   accepts: 'text/csv',
-  answer: Type.Object(
-    {
-      added: Type.Integer(),
-      known: Type.Integer({ description: 'Entries that were there already.' }),
-      problems: Type.Array(Type.Object({ line: Type.Integer(), reason: Type.String() }, strict), {
-        description: 'Of the first wrong lines.',
-      }),
-    },
-    { ...strict, title: 'SuppressionImport' },
-  ),
+  answer: ImportView,
+  status: 202,
+  limited: true,
+  handle(call) {
+    const name = nameOf(call);
+    return receiveImport(call, {
+      name,
+      event: { kind: 'suppressions_imported', id: 'suppressions' },
+      open: suppressionRows,
+      write: async (kysely, entries) => {
+        await addSuppressions(kysely, name.accountId, entries, call.parts.clock.offset);
+      },
+    });
+  },
+});
+
+export const getSuppressionImport = endpoint({
+  id: 'getSuppressionImport',
+  summary: 'Ask how far an import of suppressions is',
+  answer: ImportView,
+  handle: (call) => requireImport(call, nameOf(call)),
+});
+
+export const listSuppressionImports = endpoint({
+  id: 'listSuppressionImports',
+  summary: 'List the last imports of suppressions, newest first',
+  answer: pageOf(ListedImportView),
   async handle(call) {
-    const { body } = call as { body: unknown };
-    if (!(body instanceof Readable))
-      throw new Problem('unsupported-media-type', 'Send the file as text/csv');
-    const csv = await text(body.pipe(atMost(largestFile)));
-    try {
-      const result = await importCsv(call.parts.database, accountOf(call).id, csv);
-      await inTransaction(call, (transaction) =>
-        record(call, transaction, 'suppressions_imported', 'suppressions', { added: result.added }),
-      );
-      return { ...result, problems: [...result.problems] };
-    } catch (error) {
-      if (error instanceof RangeError) throw invalid('file', error.message);
-      throw error;
-    }
+    const items = await readImports(call.parts.database.kysely, targetOf(call));
+    return {
+      items: items.map((item) => ({ id: item.id, ...viewProgress(item) })),
+      nextCursor: null,
+    };
   },
 });

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
+import { exportSuppressions } from '../../feedback/suppression/export-suppressions.ts';
 import { type Suppression, suppressionReasons } from '../../feedback/suppression/suppression.ts';
-import { exportSuppressions } from '../../feedback/suppression/suppression-csv.ts';
 import {
   addSuppressions,
   listSuppressions as readPage,
@@ -51,7 +51,7 @@ export const listSuppressions = endpoint({
   answer: pageOf(SuppressionView),
   async handle(call) {
     const limit = limitOf(call.query);
-    const cursor = readCursor(call.query, 2);
+    const cursor = readCursor(call.query, 'text', 'text');
     const rows = await readPage(call.parts.database.kysely, accountOf(call).id, {
       contains: call.query.contains?.toLowerCase(),
       reason: call.query.reason,

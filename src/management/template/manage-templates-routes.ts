@@ -49,7 +49,7 @@ export const listTemplates = endpoint({
   answer: pageOf(TemplateView),
   async handle(call) {
     const limit = limitOf(call.query);
-    const [after = ''] = readCursor(call.query, 1) ?? [];
+    const [after = ''] = readCursor(call.query, 'text') ?? [];
     const rows = await readTemplateFacts(call.parts.database.kysely, accountOf(call).id, {
       contains: call.query.contains,
       after,

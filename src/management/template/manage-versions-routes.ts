@@ -14,7 +14,7 @@ export const listVersions = endpoint({
   async handle(call) {
     await requireTemplate(call);
     const limit = limitOf(call.query);
-    const [before] = readCursor(call.query, 1) ?? [];
+    const [before] = readCursor(call.query, 'integer') ?? [];
     const { kysely } = call.parts.database;
     const rows = await readVersionFacts(kysely, accountOf(call).id, call.params.templateId, {
       before: before === undefined ? undefined : Number.parseInt(before, 10),

@@ -7,8 +7,9 @@ import { compileTemplate } from '../../template/compile-template.ts';
 import { writeVersion } from '../../template/template-store.ts';
 import { invalid, Problem } from '../answer/problem.ts';
 import { strict, Texts, Uuid } from '../answer/schema-parts.ts';
-import { inTransaction, record, type Transaction } from '../change-resource.ts';
+import { inTransaction } from '../change-resource.ts';
 import { accountOf, type Call, endpoint } from '../endpoint.ts';
+import { acceptByHand } from '../message/accept-by-hand.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
 import { chosenContent, sampleValues } from './preview-template-routes.ts';
 import { findVersionByContent } from './template-page-store.ts';
@@ -33,6 +34,7 @@ export const testSendTemplate = endpoint({
   ),
   answer: Type.Object({ messageId: Uuid }, { ...strict, title: 'TestSent' }),
   status: 202,
+  limited: true,
   async handle(call) {
     const account = accountOf(call);
     if (account.suspended) throw new Problem('conflict', 'The account is suspended');
@@ -46,13 +48,9 @@ export const testSendTemplate = endpoint({
     const { compiled } = result;
     const from = await chooseSender(call, content.sender ?? template.createdBy);
     const id = newMessageId();
-    const version = await inTransaction(call, async (transaction) => {
-      await record(call, transaction, 'template_test_sent', call.params.templateId, {
-        messageId: id,
-      });
-      return call.body.version ?? (await keepVersion(call, transaction, content, compiled));
-    });
-    const outcome = await call.parts.accept({
+    const version = call.body.version ?? (await keepVersion(call, content, compiled));
+    const event = { kind: 'template_test_sent', id: call.params.templateId };
+    await acceptByHand(call, event, {
       accountId: account.id,
       id,
       retentionDays: account.retentionDays,
@@ -75,8 +73,6 @@ export const testSendTemplate = endpoint({
       }),
       key: undefined,
     });
-    if (outcome.kind === 'suppressed') throw new Problem('conflict', 'This address is suppressed');
-    if (outcome.kind !== 'accepted') throw new Problem('unavailable', 'It could not be stored');
     return { messageId: id };
   },
 });
@@ -96,7 +92,6 @@ async function chooseSender(call: Call, text: string) {
 /** Messages are rendered from versions: a draft that is tried out becomes one that is not published. */
 async function keepVersion(
   call: Call,
-  transaction: Transaction,
   content: Content,
   compiled: NonNullable<Awaited<ReturnType<typeof compileTemplate>>['compiled']>,
 ): Promise<number> {
@@ -104,15 +99,17 @@ async function keepVersion(
   const { templateId } = call.params;
   const { sender, freshnessMinutes = 15, ...source } = content;
   const contentHash = createHash('sha256').update(JSON.stringify(content)).digest();
-  const known = await findVersionByContent(transaction, accountId, templateId, contentHash);
-  if (known !== undefined) return known;
-  return writeVersion(transaction, {
-    accountId,
-    templateId,
-    contentHash,
-    senderAddress: sender?.toLowerCase(),
-    freshnessSeconds: freshnessMinutes * 60,
-    source,
-    compiled,
+  return inTransaction(call, async (transaction) => {
+    const known = await findVersionByContent(transaction, accountId, templateId, contentHash);
+    if (known !== undefined) return known;
+    return writeVersion(transaction, {
+      accountId,
+      templateId,
+      contentHash,
+      senderAddress: sender?.toLowerCase(),
+      freshnessSeconds: freshnessMinutes * 60,
+      source,
+      compiled,
+    });
   });
 }

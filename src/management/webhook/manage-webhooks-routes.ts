@@ -194,11 +194,11 @@ export const resumeWebhook = endpoint({
   answer: WebhookView,
   async handle(call) {
     const { webhookId } = call.params;
-    if (!(await call.parts.webhooks.resume(accountOf(call).id, webhookId)))
-      throw notFound('webhook');
-    await inTransaction(call, (transaction) =>
+    const { id } = accountOf(call);
+    const resumed = await call.parts.webhooks.resume(id, webhookId, (transaction) =>
       record(call, transaction, 'webhook_resumed', webhookId),
     );
+    if (!resumed) throw notFound('webhook');
     return requireWebhook(call);
   },
 });

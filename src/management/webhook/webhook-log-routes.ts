@@ -2,8 +2,9 @@ import { Type } from 'typebox';
 import { readLog } from '../../webhook/delivery-store.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
 import { invalid } from '../answer/problem.ts';
+import { readTime } from '../answer/read-time.ts';
 import { Nullable, strict, Time, Uuid } from '../answer/schema-parts.ts';
-import { inTransaction, record } from '../change-resource.ts';
+import { record } from '../change-resource.ts';
 import { accountOf, endpoint } from '../endpoint.ts';
 import { requireWebhook } from './manage-webhooks-routes.ts';
 
@@ -33,9 +34,7 @@ export const listWebhookDeliveries = endpoint({
   async handle(call) {
     await requireWebhook(call);
     const limit = limitOf(call.query);
-    const [before] = readCursor(call.query, 1) ?? [];
-    if (before !== undefined && !/^\d{1,18}$/.test(before))
-      throw invalid('cursor', 'is none that this endpoint gave out');
+    const [before] = readCursor(call.query, 'integer') ?? [];
     const { kysely } = call.parts.database;
     const rows = await readLog(kysely, accountOf(call).id, call.params.webhookId, {
       state: call.query.state,
@@ -74,9 +73,8 @@ export const replayWebhook = endpoint({
       accountOf(call).id,
       webhookId,
       chosen(call.body),
-    );
-    await inTransaction(call, (transaction) =>
-      record(call, transaction, 'webhook_replayed', webhookId, { events }),
+      (transaction, count) =>
+        record(call, transaction, 'webhook_replayed', webhookId, { events: count }),
     );
     return { events };
   },
@@ -94,8 +92,5 @@ function chosen(body: { eventId?: string; from?: string; until?: string }) {
   }
   if (from === undefined || until === undefined)
     throw invalid('eventId', 'is missing; or give from and until');
-  const time = { from: new Date(from), until: new Date(until) };
-  if (Number.isNaN(time.from.getTime())) throw invalid('from', 'is no time');
-  if (Number.isNaN(time.until.getTime())) throw invalid('until', 'is no time');
-  return time;
+  return { from: readTime('from', from), until: readTime('until', until) };
 }

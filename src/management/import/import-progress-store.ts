@@ -4,9 +4,14 @@ import type { AccountId, ListId } from '../../foundation/ids.ts';
 
 type Kysely = Database['kysely'];
 
-export interface ImportName {
+/** What a file is imported into: a contact list, or the suppressions of the account. */
+export interface ImportTarget {
   readonly accountId: AccountId;
-  readonly listId: ListId;
+  /** Undefined: suppressions. */
+  readonly listId: ListId | undefined;
+}
+
+export interface ImportName extends ImportTarget {
   readonly importId: string;
 }
 
@@ -30,8 +35,8 @@ export async function beginImport(
   bytes: number,
 ): Promise<boolean> {
   const { rows } = await sql`
-    insert into contact_import (account_id, list_id, id, state, bytes_total)
-    values (${accountId}, ${listId}, ${importId}, 'running', ${bytes})
+    insert into file_import (account_id, list_id, id, state, bytes_total)
+    values (${accountId}, ${listId ?? null}, ${importId}, 'running', ${bytes})
     on conflict do nothing returning 1`.execute(kysely);
   return rows.length === 1;
 }
@@ -45,26 +50,28 @@ export async function saveProgress(
   >,
 ): Promise<void> {
   await sql`
-    update contact_import
+    update file_import
     set state = ${progress.state}, bytes_read = ${progress.bytesRead}, rows_read = ${progress.rowsRead},
       rows_written = ${progress.rowsWritten}, rows_wrong = ${progress.rowsWrong},
       problems = ${JSON.stringify(progress.problems)}::jsonb, changed_at = now()
-    where account_id = ${accountId} and list_id = ${listId} and id = ${importId}`.execute(kysely);
+    where account_id = ${accountId} and list_id is not distinct from ${listId ?? null} and id = ${importId}`.execute(
+    kysely,
+  );
 }
 
 /** An import; one whose node was not heard of for a minute has failed with it. */
 export async function readImport(
   kysely: Kysely,
-  { accountId, listId, importId }: ImportName,
+  { importId, ...target }: ImportName,
 ): Promise<ImportProgress | undefined> {
-  const [found] = await readImports(kysely, { accountId, listId }, importId);
+  const [found] = await readImports(kysely, target, importId);
   return found;
 }
 
-/** The imports into a list, newest first. */
+/** The last hundred imports into a target, newest first. */
 export async function readImports(
   kysely: Kysely,
-  { accountId, listId }: Omit<ImportName, 'importId'>,
+  { accountId, listId }: ImportTarget,
   importId?: string,
 ): Promise<(ImportProgress & { readonly id: string })[]> {
   const { rows } = await sql<ImportProgress & { id: string }>`
@@ -72,8 +79,9 @@ export async function readImports(
       bytes_total::float8 as "bytesTotal", bytes_read::float8 as "bytesRead", rows_read as "rowsRead",
       rows_written as "rowsWritten", rows_wrong as "rowsWrong", problems, created_at as "createdAt",
       changed_at as "changedAt"
-    from contact_import
-    where account_id = ${accountId} and list_id = ${listId} and (${importId ?? null}::uuid is null or id = ${importId ?? null})
+    from file_import
+    where account_id = ${accountId} and list_id is not distinct from ${listId ?? null}
+      and (${importId ?? null}::uuid is null or id = ${importId ?? null})
     order by created_at desc, id limit 100`.execute(kysely);
   return rows;
 }

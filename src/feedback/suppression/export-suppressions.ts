@@ -1,0 +1,34 @@
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { AccountId } from '../../foundation/ids.ts';
+import { csvLine } from '../csv-line.ts';
+import type { Suppression } from './suppression.ts';
+import { listSuppressions } from './suppression-store.ts';
+
+/** Columns of the export, which the import reads back. */
+const columns = ['address', 'reason', 'message_id', 'created_at', 'expires_at'] as const;
+
+/** An account's whole list as CSV, page by page, so that a long one is never in memory as a whole. */
+export async function* exportSuppressions(
+  database: Pick<Database, 'kysely'>,
+  accountId: AccountId,
+): AsyncGenerator<string> {
+  yield csvLine(columns);
+  let after: Suppression | undefined;
+  for (;;) {
+    const page = await listSuppressions(database.kysely, accountId, { after, limit: 2_000 });
+    if (page.length === 0) return;
+    yield page.map(lineOf).join('');
+    after = page.at(-1);
+  }
+}
+
+function lineOf(entry: Suppression): string {
+  const { address, reason, messageId, createdAt, expiresAt } = entry;
+  return csvLine([
+    address,
+    reason,
+    messageId ?? '',
+    createdAt.toISOString(),
+    expiresAt?.toISOString() ?? '',
+  ]);
+}

@@ -1,0 +1,152 @@
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Static } from 'typebox';
+import { Problem } from '../answer/problem.ts';
+import { atMost } from '../at-most.ts';
+import { inTransaction, record, type Transaction } from '../change-resource.ts';
+import type { Call, Wire } from '../endpoint.ts';
+import { type ImportCounts, importCsv, type RowReader, UnusableFile } from './import-csv.ts';
+import { beginImport, type ImportName, readImport, saveProgress } from './import-progress-store.ts';
+import { type ImportView, requireImport } from './import-view.ts';
+
+/** Bytes of a file. */
+const largestFile = 1024 ** 3;
+
+/** Files that a process imports at once; each needs a few megabytes. */
+const mostAtOnce = 4;
+let underWay = 0;
+
+/** How a file is imported. */
+export interface ImportJob<Item extends object> {
+  readonly name: ImportName;
+  /** The kind of the audit event and what it is about. */
+  readonly event: { readonly kind: string; readonly id: string };
+  open(columns: readonly string[]): RowReader<Item>;
+  write(kysely: Transaction, items: readonly Item[]): Promise<void>;
+  /** After the last row, also of an import that failed. */
+  end?(kysely: Transaction): Promise<void>;
+}
+
+/**
+ * Takes a CSV file in and answers once it is here; then its rows are imported while the import's own address tells how far
+ * it is. The same id again imports nothing.
+ * @throws Problem where too many are under way, or the file is too large or no CSV by its type
+ */
+export async function receiveImport<Item extends object>(
+  call: Call,
+  job: ImportJob<Item>,
+): Promise<Wire<Static<typeof ImportView>>> {
+  const { body } = call as { body: unknown };
+  if (!(body instanceof Readable))
+    throw new Problem('unsupported-media-type', 'Send the file as text/csv');
+  if ((await readImport(call.parts.database.kysely, job.name)) !== undefined) {
+    body.resume();
+    return requireImport(call, job.name);
+  }
+  if (underWay >= mostAtOnce)
+    throw new Problem('too-many-requests', `${mostAtOnce} files are being imported; try later`, {
+      retryAfter: 10,
+    });
+  underWay += 1;
+  let running = false;
+  try {
+    const file = await keepFile(body);
+    running = await begin(call, job, file).catch(async (error: unknown) => {
+      await file.drop();
+      throw error;
+    });
+    if (running) {
+      void runImport(call, job, file).finally(() => {
+        underWay -= 1;
+      });
+    } else await file.drop();
+  } finally {
+    if (!running) underWay -= 1;
+  }
+  return requireImport(call, job.name);
+}
+
+interface KeptFile {
+  readonly handle: FileHandle;
+  drop(): Promise<void>;
+}
+
+/**
+ * The network's pace is not that of the database: the file waits on disk, not in memory. Its name is taken away at once, so
+ * that nothing of it is left however this process ends.
+ */
+async function keepFile(body: Readable): Promise<KeptFile> {
+  const folder = await mkdtemp(join(tmpdir(), 'signalpost-import-'));
+  const remove = () => rm(folder, { recursive: true, force: true });
+  const handle = await open(join(folder, 'rows.csv'), 'wx+', 0o600).catch(async (error) => {
+    await remove();
+    throw error;
+  });
+  const drop = async () => {
+    await handle.close();
+    await remove();
+  };
+  try {
+    // Where an open file cannot be removed, it is when it was read.
+    await remove().catch(() => undefined);
+    await pipeline(body, atMost(largestFile), async (chunks: AsyncIterable<Buffer>) => {
+      for await (const chunk of chunks) await handle.appendFile(chunk);
+    });
+    return { handle, drop };
+  } catch (error) {
+    await drop();
+    throw error;
+  }
+}
+
+/** @returns false where another request with this id was faster */
+async function begin<Item extends object>(
+  call: Call,
+  { name, event }: ImportJob<Item>,
+  { handle }: KeptFile,
+): Promise<boolean> {
+  const { size } = await handle.stat();
+  return inTransaction(call, async (transaction) => {
+    const fresh = await beginImport(transaction, name, size);
+    if (fresh) await record(call, transaction, event.kind, event.id, { size });
+    return fresh;
+  });
+}
+
+/** Never rejects: what became of it is in the database, or is seen there for want of news. */
+async function runImport<Item extends object>(
+  call: Call,
+  job: ImportJob<Item>,
+  file: KeptFile,
+): Promise<void> {
+  const { kysely } = call.parts.database;
+  const counts: ImportCounts = {
+    bytesRead: 0,
+    rowsRead: 0,
+    rowsWritten: 0,
+    rowsWrong: 0,
+    problems: [],
+  };
+  const save = (state: 'running' | 'done' | 'failed') =>
+    saveProgress(kysely, job.name, { ...counts, state });
+  const rows = file.handle.createReadStream({ start: 0 });
+  try {
+    await importCsv(rows, counts, job.open, async (items) => {
+      await job.write(kysely, items);
+      await save('running');
+    });
+    await job.end?.(kysely);
+    await save('done');
+  } catch (error) {
+    if (error instanceof UnusableFile) counts.problems.unshift({ line: 0, reason: error.message });
+    else call.request.log.error({ err: error }, 'the import of a file failed');
+    await job.end?.(kysely).catch(() => undefined);
+    await save('failed').catch(() => undefined);
+  } finally {
+    rows.destroy();
+    await file.drop().catch(() => undefined);
+  }
+}

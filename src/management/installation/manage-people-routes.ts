@@ -1,0 +1,100 @@
+import { type Static, Type } from 'typebox';
+import { findPersonByEmail, setPersonDisabled } from '../../account/person-store.ts';
+import { UserSchema } from '../../manifest/manifest-schema.ts';
+import { endCodesOfPerson, endTokensOfPerson } from '../../session/end-tokens-store.ts';
+import { personOf } from '../access/actor.ts';
+import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
+import { notFound, Problem } from '../answer/problem.ts';
+import { strict } from '../answer/schema-parts.ts';
+import { saveResource, type Transaction } from '../change-resource.ts';
+import { actorOf, type Call, endpoint } from '../endpoint.ts';
+import { type PersonFacts, readPeople } from './people-page-store.ts';
+
+const PersonView = Type.Object(
+  {
+    id: Type.String(),
+    email: Type.String(),
+    name: Type.String(),
+    operator: Type.Boolean({ description: 'Was named operator of the installation.' }),
+    disabled: Type.Boolean({ description: 'Can neither sign in nor use a token.' }),
+    accounts: Type.Array(
+      Type.Object({ accountId: Type.String(), role: UserSchema.properties.role }, strict),
+    ),
+  },
+  { ...strict, title: 'Person' },
+);
+
+function viewPerson(person: PersonFacts): Static<typeof PersonView> {
+  return { ...person, accounts: [...person.accounts] };
+}
+
+function personChange(call: Call) {
+  const { email } = call.params;
+  return {
+    kind: 'person',
+    id: email,
+    async read(transaction: Transaction) {
+      const [found] = await readPeople(transaction, { email });
+      return found && viewPerson(found);
+    },
+  };
+}
+
+export const listPeople = endpoint({
+  id: 'listPeople',
+  summary: 'List the people of the installation',
+  query: pageQuery({
+    contains: Type.Optional(
+      Type.String({ description: 'Part of the address or name, in any case.', maxLength: 320 }),
+    ),
+    operator: Type.Optional(Type.Boolean({ description: 'Only operators, or only others.' })),
+  }),
+  answer: pageOf(PersonView),
+  async handle({ parts, query }) {
+    const limit = limitOf(query);
+    const [after = ''] = readCursor(query, 'text') ?? [];
+    const { contains, operator } = query;
+    const rows = await readPeople(parts.database.kysely, {
+      contains,
+      operator,
+      after,
+      limit: limit + 1,
+    });
+    return toPage(rows, limit, viewPerson, ({ email }) => [email]);
+  },
+});
+
+export const getPerson = endpoint({
+  id: 'getPerson',
+  summary: 'Read a person',
+  answer: PersonView,
+  async handle(call) {
+    const person = await personChange(call).read(call.parts.database.kysely);
+    if (person === undefined) throw notFound('person');
+    return person;
+  },
+});
+
+export const putPerson = endpoint({
+  id: 'putPerson',
+  summary: 'Disable a person, or let one in again',
+  description:
+    'Ends the tokens and sessions of a disabled person on every node within a second. Roles stay.',
+  body: Type.Object({ disabled: Type.Boolean() }, strict),
+  answer: PersonView,
+  conditional: true,
+  handle: (call) =>
+    saveResource(call, {
+      ...personChange(call),
+      async write(transaction) {
+        const person = await findPersonByEmail(transaction, call.params.email);
+        if (person === undefined) throw notFound('person');
+        const { disabled } = call.body;
+        if (disabled && person.id === personOf(actorOf(call)))
+          throw new Problem('conflict', 'Nobody can disable themselves');
+        if (disabled) await endCodesOfPerson(transaction, person.id);
+        await setPersonDisabled(transaction, person.id, disabled);
+        if (disabled) await endTokensOfPerson(transaction, person.id);
+      },
+    }),
+});

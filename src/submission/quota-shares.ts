@@ -1,0 +1,172 @@
+import type { Quota } from '../account/account.ts';
+import { giveQuotaBack, type QuotaShare, takeQuotaShare } from '../account/quota-use-store.ts';
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import { Fault } from '../foundation/errors.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import type { Log } from '../foundation/log.ts';
+import { inTime } from './in-time.ts';
+
+interface QuotaSharesParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Most messages of one share. */
+const largestShare = 512;
+/** How long a share, or the news that there is none, is kept. */
+const keptMilliseconds = 1_000;
+
+/** What this process holds of one account's quota. */
+interface Held {
+  readonly quota: Quota;
+  readonly share: QuotaShare;
+  /** What is left of the share. */
+  left: number;
+  /** When its hour ends, or it was kept for long enough, by the monotonic clock. */
+  readonly until: number;
+}
+
+interface AccountState {
+  held: Held | undefined;
+  /** The request for a share that is under way, and how many wait for it beside the one that asked. */
+  taking: Promise<void> | undefined;
+  waiting: number;
+  /** Most messages of the next share. */
+  wanted: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/**
+ * What this process may let through of the accounts that have a quota. It takes shares of a quota from the database,
+ * where all processes together never take more than there is, and counts them down in memory: a busy account costs some
+ * statements a second and no row that every message waits for. A share grows with the traffic, thins with what is left,
+ * and what is unused after a second goes back. A process that is killed keeps its share: at most 512 messages, and at most
+ * a thirty-second of what was left, are lost to that hour and day.
+ */
+export class QuotaShares {
+  readonly #parts: QuotaSharesParts;
+  readonly #states = new Map<AccountId, AccountState>();
+  readonly #returning = new Set<Promise<void>>();
+
+  constructor(parts: QuotaSharesParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Lets one message of an account through.
+   * @returns what takes it back, for a message that was not stored after all
+   * @throws Fault QUOTA_EXCEEDED with the seconds until the hour or the day is over
+   */
+  async spend(accountId: AccountId, quota: Quota): Promise<() => void> {
+    const state = this.#stateOf(accountId);
+    for (;;) {
+      const held = this.#usable(state, quota);
+      if (held !== undefined) {
+        if (held.left === 0) {
+          if (isUsedUp(held.share)) throw exceeded(held);
+        } else {
+          held.left -= 1;
+          return () => this.#takeBack(accountId, held);
+        }
+      }
+      state.waiting += 1;
+      try {
+        state.taking ??= this.#take(accountId, quota, state);
+        await inTime(state.taking);
+      } finally {
+        state.waiting -= 1;
+      }
+    }
+  }
+
+  /** Gives back what is unused. To be called when nothing is accepted any more. */
+  async stop(): Promise<void> {
+    for (const [accountId, state] of this.#states) void this.#release(accountId, state);
+    await Promise.all(this.#returning);
+  }
+
+  #stateOf(accountId: AccountId): AccountState {
+    const known = this.#states.get(accountId);
+    if (known !== undefined) return known;
+    const state: AccountState = {
+      held: undefined,
+      taking: undefined,
+      waiting: 0,
+      wanted: 1,
+      timer: undefined,
+    };
+    this.#states.set(accountId, state);
+    return state;
+  }
+
+  /** What is held, unless its time is over or the quota was changed. */
+  #usable(state: AccountState, quota: Quota): Held | undefined {
+    const { held } = state;
+    if (held === undefined || performance.now() >= held.until) return undefined;
+    const same = held.quota.perHour === quota.perHour && held.quota.perDay === quota.perDay;
+    return same ? held : undefined;
+  }
+
+  #take(accountId: AccountId, quota: Quota, state: AccountState): Promise<void> {
+    // After this turn of the event loop, so that all who ask in it share one statement.
+    const taken = new Promise((resolve) => setImmediate(resolve)).then(async () => {
+      await this.#release(accountId, state);
+      const { database, clock } = this.#parts;
+      const amount = { needed: state.waiting, wanted: state.wanted };
+      const share = await takeQuotaShare(database.kysely, accountId, quota, amount, clock.offset);
+      state.wanted = Math.min(largestShare, Math.max(state.waiting, state.wanted * 2));
+      const kept = Math.max(0, Math.min(keptMilliseconds, share.hourEndsIn));
+      state.held = { quota, share, left: share.granted, until: performance.now() + kept };
+      state.timer = setTimeout(() => {
+        void this.#release(accountId, state);
+        if (state.waiting === 0) this.#states.delete(accountId);
+      }, kept);
+      state.timer.unref();
+    });
+    return taken.finally(() => {
+      state.taking = undefined;
+    });
+  }
+
+  async #release(accountId: AccountId, state: AccountState): Promise<void> {
+    clearTimeout(state.timer);
+    const { held } = state;
+    state.held = undefined;
+    if (held === undefined || held.left === 0) return;
+    const unused = held.left;
+    held.left = 0;
+    await this.#giveBack(accountId, held.share, unused);
+  }
+
+  #takeBack(accountId: AccountId, held: Held): void {
+    if (this.#states.get(accountId)?.held === held) held.left += 1;
+    else void this.#giveBack(accountId, held.share, 1);
+  }
+
+  /** What cannot be given back counts as used until its hour and day are over. */
+  #giveBack(accountId: AccountId, share: QuotaShare, unused: number): Promise<void> {
+    const { database, log } = this.#parts;
+    const returned = giveQuotaBack(database.kysely, accountId, share, unused)
+      .catch((error: unknown) => {
+        log.warn({ err: error, accountId, unused }, 'a share of a quota cannot be given back');
+      })
+      .finally(() => this.#returning.delete(returned));
+    this.#returning.add(returned);
+    return returned;
+  }
+}
+
+function isUsedUp({ hourLeft, dayLeft }: QuotaShare): boolean {
+  return (hourLeft !== undefined && hourLeft <= 0) || (dayLeft !== undefined && dayLeft <= 0);
+}
+
+function exceeded({ share, quota }: Held): Fault {
+  const ofDay = share.dayLeft !== undefined && share.dayLeft <= 0;
+  const [limit, window] = ofDay ? [quota.perDay, 'day'] : [quota.perHour, 'hour'];
+  return new Fault('QUOTA_EXCEEDED', {
+    details: [{ field: 'accountId', reason: `has used its ${limit} messages of this ${window}` }],
+    retryAfter: Math.max(1, (ofDay ? share.dayEndsIn : share.hourEndsIn) / 1_000),
+  });
+}

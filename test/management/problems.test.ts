@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { test } from 'node:test';
+import type { Answer } from '../support/ask.ts';
+import { openManagedShop } from '../support/management-client.ts';
+import { getToken } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+const { database, url } = await createTestDatabase();
+const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const { owner, path, shop } = await openManagedShop(database, service);
+
+function isProblem(answer: Answer, status: number, type: string): void {
+  assert.equal(answer.status, status, answer.text);
+  assert.equal(answer.headers.get('content-type'), 'application/problem+json; charset=utf-8');
+  assert.equal(answer.body.type, `/problems/${type}`);
+  assert.equal(answer.body.status, status);
+  assert.equal(typeof answer.body.detail, 'string');
+  assert.equal(answer.headers.get('x-request-id'), answer.body.requestId);
+}
+
+test('an endpoint that does not exist is a problem, for strangers and for everybody', async () => {
+  for (const where of ['/nothing', `${path}/nothing`, `${path}/senders/a@b.test/nothing`, '/%ZZ'])
+    isProblem(await owner.get(where), 404, 'not-found');
+});
+
+test('a method that an endpoint does not have is 405 and says which it has', async () => {
+  const answer = await owner.call('POST', `${path}/senders/a@shop.test`, {});
+  isProblem(answer, 405, 'method-not-allowed');
+  assert.equal(answer.headers.get('allow'), 'GET, PUT, DELETE');
+  isProblem(await owner.call('PATCH', path, {}), 405, 'method-not-allowed');
+});
+
+test('a body that is too large, of another type or no JSON is a problem', async () => {
+  const large = JSON.stringify({ name: 'x'.repeat(5 * 1024 * 1024) });
+  const json = { 'content-type': 'application/json' };
+  isProblem(await owner.call('PUT', `${path}/lists/l-1`, large, json), 413, 'too-large');
+  const xml = { 'content-type': 'text/xml' };
+  isProblem(
+    await owner.call('PUT', `${path}/lists/l-1`, '<a/>', xml),
+    415,
+    'unsupported-media-type',
+  );
+  isProblem(await owner.call('PUT', `${path}/lists/l-1`, '{', json), 400, 'malformed-request');
+});
+
+test('CSV where JSON belongs is refused before it is read', async () => {
+  const csv = { 'content-type': 'text/csv' };
+  isProblem(
+    await owner.call('PUT', `${path}/lists/l-1`, 'name\r\nx', csv),
+    415,
+    'unsupported-media-type',
+  );
+});
+
+test('text that cannot be stored is named wherever it stands', async () => {
+  isProblem(await owner.put(`${path}/lists/l-1`, { name: 'a\0b' }), 422, 'validation-failed');
+  isProblem(await owner.put(`${path}/lists/l-1`, { name: '\ud800' }), 422, 'validation-failed');
+  isProblem(await owner.get(`${path}/messages?tag=a%00b`), 422, 'validation-failed');
+  isProblem(await owner.get(`${path}/audit?from=%2B275760-01-01`), 422, 'validation-failed');
+});
+
+test('a cursor that was not given out is refused by every list, never a fault', async () => {
+  const template = `${path}/templates/t-0001`;
+  await owner.put(`${path}/lists/l-0001`, { name: 'List' });
+  const lists = [
+    `${path}/audit`,
+    `${path}/messages`,
+    `${path}/users`,
+    `${path}/senders`,
+    `${path}/domains`,
+    `${path}/integrations`,
+    `${path}/templates`,
+    `${template}/versions`,
+    `${path}/lists`,
+    `${path}/lists/l-0001/contacts`,
+    `${path}/suppressions`,
+    '/installation/accounts',
+    '/installation/people',
+    '/installation/audit',
+  ];
+  const forged = ['x', '', '["a"]', '["a","b"]', '["a","b","c"]', '["\\u0000"]', '[1]', '{}'];
+  for (const list of lists) {
+    for (const text of forged) {
+      const cursor = Buffer.from(text).toString('base64url');
+      const { status } = await owner.get(`${list}?cursor=${cursor}`);
+      assert.ok(status === 422 || status === 200, `${list} with ${text}: ${status}`);
+    }
+    isProblem(await owner.get(`${list}?cursor=%00`), 422, 'validation-failed');
+  }
+});
+
+test('a body that breaks off leaves no import behind', async () => {
+  const id = '019a0000-0000-7000-8000-00000000000a';
+  const address = `${path}/lists/l-0001/imports/${id}`;
+  const token = await getToken(service, shop);
+  await new Promise<void>((resolve) => {
+    const broken = request(`${service.url}/manage/v1${address}`, {
+      method: 'PUT',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'text/csv',
+        'content-length': 1_000,
+      },
+    });
+    broken.on('error', () => resolve());
+    broken.write('email\r\na@b.test\r\n', () => broken.destroy());
+    broken.on('close', () => resolve());
+  });
+  isProblem(await owner.get(address), 404, 'not-found');
+});

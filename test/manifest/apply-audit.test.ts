@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { exportManifest } from '../../src/manifest/export-manifest.ts';
+import { apply, changed, refusals } from '../support/manifest-world.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+
+const { database } = await createTestDatabase();
+
+const ann = { email: 'ann@shop.test', name: 'Ann', role: 'owner' };
+const shop = (members: object = {}) => ({
+  accounts: [{ id: 'shop', name: 'Shop', users: [ann], ...members }],
+});
+
+async function newEvents(): Promise<{ kind: string; detail: Record<string, unknown> }[]> {
+  const { rows } = await database.pool.query<{ kind: string; detail: Record<string, unknown> }>(
+    `with seen as (delete from audit_event where account_id = 'shop' and remote_address = 'command line' returning *)
+     select kind, detail from seen where kind <> 'manifest_applied' order by id`,
+  );
+  return rows;
+}
+
+test('an apply writes into the audit log what it does, and nothing where all is as it should be', async () => {
+  await apply(database, shop());
+  assert.deepEqual(
+    (await newEvents()).map(({ kind }) => kind),
+    ['account_created', 'user_created'],
+  );
+  await apply(database, shop());
+  assert.deepEqual(await newEvents(), []);
+});
+
+test('a suspension by manifest is audited with what changed', async () => {
+  await apply(database, shop({ suspended: true, quota: { perHour: 10 } }));
+  const [event, ...others] = await newEvents();
+  assert.deepEqual(others, []);
+  assert.equal(event?.kind, 'account_changed');
+  assert.equal(event?.detail.changed, 'suspended, quota');
+  await apply(database, shop({ suspended: false }), { dryRun: true });
+  assert.deepEqual(await newEvents(), [], 'a dry run leaves no trace');
+});
+
+test('a quota is set, kept where it is left out, exported, and taken away by an empty one', async () => {
+  const quota = async () =>
+    (await exportManifest(database.kysely, () => undefined)).accounts[0]?.quota;
+  await apply(database, shop({ quota: { perHour: 100, perDay: 1_000 } }));
+  await apply(database, shop());
+  assert.deepEqual(await quota(), { perHour: 100, perDay: 1_000 });
+  await apply(database, shop({ quota: { perDay: 7 } }));
+  assert.deepEqual(await quota(), { perDay: 7 });
+  assert.deepEqual(changed(await apply(database, shop({ quota: {} }))), ['changed account shop']);
+  assert.equal(await quota(), undefined);
+  assert.deepEqual(await refusals(apply(database, shop({ quota: { perHour: 1.5 } }))), [
+    'accounts[0].quota.perHour must be a whole number',
+  ]);
+});
+
+test('operators are named in the manifest, and exported', async () => {
+  const users = (operator: boolean) => shop({ users: [{ ...ann, operator }] });
+  assert.deepEqual(changed(await apply(database, users(true))), ['changed user ann@shop.test']);
+  assert.deepEqual(changed(await apply(database, shop())), [], 'what is left out stays');
+  const exported = await exportManifest(database.kysely, () => undefined);
+  assert.equal(exported.accounts[0]?.users?.[0]?.operator, true);
+  await apply(database, users(false));
+  const { rows } = await database.pool.query('select 1 from person where operator');
+  assert.equal(rows.length, 0);
+});

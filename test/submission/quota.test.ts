@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Quota } from '../../src/account/account.ts';
+import { OffsetClock } from '../../src/foundation/clock.ts';
+import type { Answer } from '../support/ask.ts';
+import { bodyWith, SendClient } from '../support/send-client.ts';
+import { getToken, openShop, saveShop } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+const clock = new OffsetClock();
+const first = await startTestService({ databaseUrl: url, clock, roles: ['http'] });
+const second = await startTestService({ databaseUrl: url, clock, roles: ['http'] });
+
+async function openLimited(id: string, quota: Quota) {
+  const shop = await openShop(database, { id, quota });
+  const token = await getToken(first, shop);
+  return { one: new SendClient(first, token), other: new SendClient(second, token) };
+}
+
+/** Into the middle of an hour that is not the last of its day, so that no window ends during a test. */
+function settle(): void {
+  const now = new Date(clock.now());
+  const target = new Date(now);
+  target.setUTCHours(now.getUTCHours() + (now.getUTCHours() >= 21 ? 4 : 1), 20, 0, 0);
+  clock.advance(target.getTime() - now.getTime());
+}
+
+async function stored(id: string): Promise<number> {
+  const { count } = await database.kysely
+    .selectFrom('message')
+    .select((eb) => eb.fn.countAll<string>().as('count'))
+    .where('account_id', '=', id)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+function counted(answers: readonly Answer[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+async function use(id: string): Promise<{ hour: number; day: number } | undefined> {
+  const row = await database.kysely
+    .selectFrom('account_quota_use')
+    .select(['hour_used', 'day_used'])
+    .where('account_id', '=', id)
+    .executeTakeFirst();
+  return row && { hour: row.hour_used, day: row.day_used };
+}
+
+settle();
+
+test('two nodes together accept exactly what the quota of the hour allows, however many ask at once', async () => {
+  const { one, other } = await openLimited('q-race', { perHour: 97, perDay: undefined });
+  const asked = Array.from({ length: 240 }, (_, n) => (n % 2 === 0 ? one : other));
+  const answers = await Promise.all(asked.map((client) => client.send({ account: 'q-race' })));
+  // A node may refuse while the other one holds a few: they go back within a second or two.
+  await waitFor('the rest to be free again', async () => {
+    const answer = await one.send({ account: 'q-race' });
+    answers.push(answer);
+    return (await stored('q-race')) === 97 && answer.status === 429;
+  });
+  const { 200: ok, 429: refused, ...rest } = counted(answers);
+  assert.equal(ok, 97);
+  assert.equal((refused ?? 0) + 97, answers.length, JSON.stringify(rest));
+  assert.equal(await stored('q-race'), 97);
+});
+
+test('past the quota the answer is 429 QUOTA_EXCEEDED and says when to come again', async () => {
+  const { one } = await openLimited('q-say', { perHour: 2, perDay: 100 });
+  const account = 'q-say';
+  assert.equal((await one.send({ account })).status, 200);
+  assert.equal((await one.send({ account })).status, 200);
+  const refused = await one.send({ account });
+  assert.equal(refused.status, 429);
+  assert.equal(refused.body.errorName, 'QUOTA_EXCEEDED');
+  assert.equal(refused.body.message, 'Quota Exceeded');
+  assert.deepEqual(refused.body.details, [
+    { field: 'accountId', reason: 'has used its 2 messages of this hour' },
+  ]);
+  const wait = Number(refused.headers.get('retry-after'));
+  assert.ok(wait > 0 && wait <= 3_600, String(wait));
+});
+
+test('the next hour begins anew, and the day goes on', async () => {
+  const account = 'q-next';
+  const shop = await openShop(database, { id: account, quota: { perHour: 3, perDay: 4 } });
+  const early = new SendClient(first, await getToken(first, shop));
+  for (let n = 0; n < 3; n += 1) assert.equal((await early.send({ account })).status, 200);
+  assert.equal((await early.send({ account })).status, 429);
+  clock.advance(3_600_000);
+  const one = new SendClient(first, await getToken(first, shop));
+  await waitFor('the new hour', async () => (await one.send({ account })).status === 200);
+  const refused = await waitFor('the day to be used up', async () => {
+    const answer = await one.send({ account });
+    return answer.status === 429 && answer;
+  });
+  assert.match(JSON.stringify(refused.body.details), /its 4 messages of this day/);
+  assert.ok(Number(refused.headers.get('retry-after')) > 3_600);
+  assert.equal(await stored(account), 4);
+  settle();
+});
+
+test('what is refused for another reason, or replayed, uses nothing', async () => {
+  const { one } = await openLimited('q-free', { perHour: 2, perDay: undefined });
+  const account = 'q-free';
+  const headers = { 'idempotency-key': 'order-1' };
+  assert.equal((await one.send({ account, headers })).status, 200);
+  const replayed = await one.send({ account, headers });
+  assert.equal(replayed.status, 200);
+  assert.equal(replayed.headers.get('idempotency-replayed'), 'true');
+  const bad = bodyWith({ content: { personalizationDataMap: {} } });
+  assert.equal((await one.send({ account, body: bad })).status, 400);
+  await database.kysely
+    .insertInto('suppression')
+    .values({ account_id: account, address: 'gone@example.test', reason: 'manual' })
+    .execute();
+  const gone = bodyWith({ envelope: { toAddress: 'gone@example.test' } });
+  assert.equal((await one.send({ account, body: gone })).body.errorName, 'RECIPIENT_SUPPRESSED');
+  await waitFor('what is unused to go back', async () => {
+    const now = await use(account);
+    return now?.hour === (await stored(account));
+  });
+});
+
+test('a replay is answered although the quota is used up', async () => {
+  const { one } = await openLimited('q-replay', { perHour: 1, perDay: undefined });
+  const account = 'q-replay';
+  const headers = { 'idempotency-key': 'order-1' };
+  const accepted = await one.send({ account, headers });
+  assert.equal((await one.send({ account })).status, 429);
+  const replayed = await one.send({ account, headers });
+  assert.equal(replayed.status, 200);
+  assert.equal(replayed.body.messageId, accepted.body.messageId);
+});
+
+test('a change of the quota is heard, and taking it away lets everything through', async () => {
+  const { one } = await openLimited('q-change', { perHour: 0, perDay: undefined });
+  const account = 'q-change';
+  assert.equal((await one.send({ account })).status, 429);
+  await saveShop(database, { id: account, quota: { perHour: 1, perDay: undefined } });
+  await waitFor('the raised quota', async () => (await one.send({ account })).status === 200);
+  assert.equal((await one.send({ account })).status, 429);
+  await saveShop(database, { id: account });
+  await waitFor('no quota', async () => (await one.send({ account })).status === 200);
+  assert.equal((await one.send({ account })).status, 200);
+});
+
+test('a node that stops gives back what it holds', async () => {
+  const id = 'q-stop';
+  const shop = await openShop(database, { id, quota: { perHour: 1_000, perDay: 1_000 } });
+  const third = await startTestService({ databaseUrl: url, clock, roles: ['http'] });
+  const client = new SendClient(third, await getToken(third, shop));
+  const answers = await Promise.all(Array.from({ length: 40 }, () => client.send({ account: id })));
+  assert.deepEqual(counted(answers), { 200: 40 });
+  await third.stop();
+  assert.deepEqual(await use(id), { hour: 40, day: 40 });
+});
+
+test('an account without a quota is not counted', async () => {
+  const shop = await openShop(database, { id: 'q-none' });
+  const client = new SendClient(first, await getToken(first, shop));
+  assert.equal((await client.send({ account: 'q-none' })).status, 200);
+  assert.equal(await use('q-none'), undefined);
+});
