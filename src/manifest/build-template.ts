@@ -30,6 +30,7 @@ export async function buildTemplate(
     createdBy: readAddress(raw.createdBy, [...path, 'createdBy'], problems),
     sender,
     freshnessSeconds,
+    whenUncertain: raw.whenUncertain,
     source,
     files: { ...fileOf(raw, 'html'), ...fileOf(raw, 'mjml'), ...fileOf(raw, 'text') },
     contentHash: hashContent(source, sender, freshnessSeconds),

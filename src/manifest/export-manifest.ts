@@ -115,6 +115,7 @@ function exportTemplate(row: PublishedContent): RawTemplate {
     ...(text === undefined ? {} : { text }),
     ...(Object.keys(fields).length === 0 ? {} : { fields: { ...fields } }),
     freshnessMinutes: Math.max(1, Math.round(row.freshnessSeconds / 60)),
+    whenUncertain: row.whenUncertain,
   };
 }
 

@@ -147,6 +147,12 @@ export const TemplateSchema = Type.Object(
         maximum: 20_160,
       }),
     ),
+    whenUncertain: Type.Optional(
+      Type.Enum(['resend', 'hold'], {
+        description:
+          'What becomes of a message that the receiver may have taken, as it said nothing to its end: sent again with the same Message-ID, or held for a person. Default resend.',
+      }),
+    ),
   },
   { ...strict, description: 'A template; a change of its content publishes a new version.' },
 );

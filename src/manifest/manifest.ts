@@ -3,6 +3,7 @@ import type { ComparableAddress } from '../foundation/email-address.ts';
 import type { AccountId, ClientId, ListId, TemplateId } from '../foundation/ids.ts';
 import type { GrantType } from '../session/integration-store.ts';
 import type { TemplateSource } from '../template/template-source.ts';
+import type { WhenUncertain } from '../template/template-store.ts';
 import type { ManifestPath } from './manifest-path.ts';
 import type { Locate } from './manifest-problems.ts';
 
@@ -61,6 +62,8 @@ export interface ManifestTemplate {
   readonly createdBy: ComparableAddress;
   readonly sender: ComparableAddress | undefined;
   readonly freshnessSeconds: number;
+  /** Undefined: as it is; `resend` for a new one. */
+  readonly whenUncertain: WhenUncertain | undefined;
   readonly source: TemplateSource;
   /** The files that parts of the source come from, as the manifest names them. */
   readonly files: Readonly<Partial<Record<'html' | 'mjml' | 'text', string>>>;

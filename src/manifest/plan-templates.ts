@@ -89,7 +89,8 @@ async function planTemplate(
     before !== undefined &&
     !before.removed &&
     before.name === template.name &&
-    before.createdBy === createdBy;
+    before.createdBy === createdBy &&
+    (template.whenUncertain ?? before.whenUncertain) === before.whenUncertain;
   if (sameContent && sameSettings) return { ...named, action: 'unchanged', notes: [] };
   const isNew = before === undefined || before.removed;
   const number = (before?.latestVersion ?? 0) + 1;
@@ -99,7 +100,8 @@ async function planTemplate(
     notes: fresh === undefined ? [] : [`version ${number}`, ...fresh.warnings],
     run: async () => {
       const { id, name } = template;
-      await saveTemplate(transaction, { accountId, id, name, createdBy });
+      const whenUncertain = template.whenUncertain ?? (isNew ? 'resend' : undefined);
+      await saveTemplate(transaction, { accountId, id, name, createdBy, whenUncertain });
       if (fresh === undefined) return;
       await publishVersion(transaction, {
         accountId,

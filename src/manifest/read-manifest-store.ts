@@ -3,6 +3,7 @@ import type { Role } from '../account/account.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, ListId } from '../foundation/ids.ts';
 import type { TemplateSource } from '../template/template-source.ts';
+import type { WhenUncertain } from '../template/template-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -34,6 +35,7 @@ export interface PublishedContent {
   readonly createdBy: string;
   readonly senderAddress: string | null;
   readonly freshnessSeconds: number;
+  readonly whenUncertain: WhenUncertain;
   readonly source: TemplateSource;
 }
 
@@ -44,7 +46,7 @@ export async function readPublishedContents(
 ): Promise<PublishedContent[]> {
   const { rows } = await sql<PublishedContent>`
     select t.id, t.name, p.email as "createdBy", v.sender_address as "senderAddress",
-      v.freshness_seconds as "freshnessSeconds", v.source
+      v.freshness_seconds as "freshnessSeconds", t.when_uncertain as "whenUncertain", v.source
     from template t
     join person p on p.id = t.created_by
     join template_version v

@@ -74,12 +74,16 @@ export async function readCompiled(
   );
 }
 
+/** What becomes of a message that the receiver may have taken: sent again, or held for a person. */
+export type WhenUncertain = 'resend' | 'hold';
+
 /** A template as the set-up sees it: its settings and the content of its published version. */
 export interface TemplateRow {
   readonly id: TemplateId;
   readonly name: string;
   readonly createdBy: PersonId;
   readonly removed: boolean;
+  readonly whenUncertain: WhenUncertain;
   /** Of the published version. */
   readonly contentHash: Buffer | undefined;
   /** The highest version, 0 where there is none. */
@@ -93,10 +97,11 @@ export async function readTemplates(kysely: Kysely, accountId: AccountId): Promi
     name: string;
     created_by: PersonId;
     removed: boolean;
+    when_uncertain: WhenUncertain;
     content_hash: Buffer | null;
     latest_version: number;
   }>`
-    select t.id, t.name, t.created_by, t.removed_at is not null as removed, v.content_hash,
+    select t.id, t.name, t.created_by, t.removed_at is not null as removed, t.when_uncertain, v.content_hash,
       (select coalesce(max(l.version), 0) from template_version l
        where l.account_id = ${accountId} and l.template_id = t.id) as latest_version
     from template t
@@ -109,6 +114,7 @@ export async function readTemplates(kysely: Kysely, accountId: AccountId): Promi
     name: row.name,
     createdBy: row.created_by,
     removed: row.removed,
+    whenUncertain: row.when_uncertain,
     contentHash: row.content_hash ?? undefined,
     latestVersion: row.latest_version,
   }));
@@ -122,16 +128,18 @@ export async function saveTemplate(
     readonly id: TemplateId;
     readonly name: string;
     readonly createdBy: PersonId;
+    readonly whenUncertain?: WhenUncertain | undefined;
   },
 ): Promise<void> {
-  const { accountId, id, name, createdBy } = template;
+  const { accountId, id, name, createdBy, whenUncertain } = template;
+  const asked = whenUncertain && { when_uncertain: whenUncertain };
   await transaction
     .insertInto('template')
-    .values({ account_id: accountId, id, name, created_by: createdBy })
+    .values({ account_id: accountId, id, name, created_by: createdBy, ...asked })
     .onConflict((conflict) =>
       conflict
         .columns(['account_id', 'id'])
-        .doUpdateSet({ name, created_by: createdBy, removed_at: null }),
+        .doUpdateSet({ name, created_by: createdBy, removed_at: null, ...asked }),
     )
     .execute();
   await announceChange(transaction, templateTopic, templateKey(accountId, id));

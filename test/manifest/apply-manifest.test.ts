@@ -249,6 +249,29 @@ describe('templates', () => {
     assert.equal(await versions(), before);
   });
 
+  test('what becomes of uncertain messages is a setting of the template: no new version, and left out it stays', async () => {
+    const setting = async () =>
+      (
+        await database.pool.query('select when_uncertain from template where account_id = $1', [
+          account,
+        ])
+      ).rows[0]?.when_uncertain;
+    await applyTemplate({});
+    const before = await versions();
+    assert.equal(await setting(), 'resend');
+    assert.deepEqual(changed(await applyTemplate({ whenUncertain: 'hold' })), [
+      'changed template receipt',
+    ]);
+    assert.equal(await setting(), 'hold');
+    assert.deepEqual(changed(await applyTemplate({})), []);
+    assert.equal(await setting(), 'hold');
+    assert.equal(await versions(), before);
+    await applyTemplate({ whenUncertain: 'resend' });
+    assert.deepEqual(await refusals(applyTemplate({ whenUncertain: 'ask' })), [
+      'accounts[0].templates[0].whenUncertain must be one of resend, hold',
+    ]);
+  });
+
   test('a template that cannot be compiled is refused with its path, part and place', async () => {
     const before = await versions();
     const found = await refusals(

@@ -73,6 +73,7 @@ function accountOf(id: string): fc.Arbitrary<object> {
         text: fc.constantFrom('Text {{Name}}', 'Line\r\nline', 'Ünï {{#Name}}x{{/Name}}'),
         fields: some(fc.dictionary(fc.constantFrom('Name', 'constructor', '__proto__'), field)),
         freshnessMinutes: some(fc.integer({ min: 1, max: 100 })),
+        whenUncertain: some(fc.constantFrom('resend', 'hold')),
       }),
     ),
     lists: each(['l-1', 'l-2'], 'id', fc.record({ name, description: some(name) })),

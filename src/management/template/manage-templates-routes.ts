@@ -8,12 +8,7 @@ import { invalid, notFound } from '../answer/problem.ts';
 import { strict } from '../answer/schema-parts.ts';
 import { removeResource, saveResource, type Transaction } from '../change-resource.ts';
 import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
-import {
-  readTemplateFacts,
-  removeDraft,
-  setWhenUncertain,
-  type TemplateFacts,
-} from './template-page-store.ts';
+import { readTemplateFacts, removeDraft, type TemplateFacts } from './template-page-store.ts';
 import { TemplateView } from './template-views.ts';
 
 export function templateChange(call: Call) {
@@ -100,9 +95,13 @@ export const putTemplate = endpoint({
         const { name, whenUncertain } = call.body;
         if (/\p{Cc}/u.test(name)) throw invalid('name', 'has a control character');
         const createdBy = await readCreator(transaction, call, before?.createdBy);
-        await saveTemplate(transaction, { accountId, id: templateId, name, createdBy });
-        if (whenUncertain !== undefined)
-          await setWhenUncertain(transaction, accountId, templateId, whenUncertain);
+        await saveTemplate(transaction, {
+          accountId,
+          id: templateId,
+          name,
+          createdBy,
+          whenUncertain,
+        });
       },
     }),
 });

@@ -117,22 +117,6 @@ export async function setPublishedVersion(
   await announceChange(transaction, templateTopic, templateKey(accountId, templateId));
 }
 
-/** What to do with messages whose attempt ended in the unknown. */
-export async function setWhenUncertain(
-  transaction: Kysely,
-  accountId: AccountId,
-  templateId: TemplateId,
-  whenUncertain: 'resend' | 'hold',
-): Promise<void> {
-  await transaction
-    .updateTable('template')
-    .set({ when_uncertain: whenUncertain })
-    .where('account_id', '=', accountId)
-    .where('id', '=', templateId)
-    .execute();
-  await announceChange(transaction, templateTopic, templateKey(accountId, templateId));
-}
-
 /** A draft, as it was put. */
 export interface DraftRow {
   readonly content: unknown;
