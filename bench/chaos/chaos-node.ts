@@ -2,10 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { benchKey } from '../bench-service.ts';
+import { processTree, signalAll } from './process-tree.ts';
 
 const program = join(import.meta.dirname, '../../src/main.ts');
 
-/** One node of the service under test, started again whenever it ends. */
+/** Longer than an orderly stop may take. */
+const patience = 40_000;
+
+/** One node of the service under test, of a first process and two that work, started again whenever it ends. */
 export class ChaosNode {
   readonly #databaseUrl: string;
   readonly #sinkPort: number;
@@ -32,25 +36,49 @@ export class ChaosNode {
     }
   }
 
-  signal(signal: NodeJS.Signals): void {
-    if (signal === 'SIGKILL') this.#url = undefined;
-    this.#child?.kill(signal);
+  /** To its first process alone. @returns false where there is none */
+  signal(signal: NodeJS.Signals): boolean {
+    return this.#signal(this.#pids().slice(0, 1), signal);
   }
 
+  /** To all of its processes. @returns false where there is none */
+  signalAll(signal: NodeJS.Signals): boolean {
+    return this.#signal(this.#pids(), signal);
+  }
+
+  /** Ends one of the processes that work, and leaves the others. @returns false where there is none */
+  killWorker(): boolean {
+    const workers = this.#pids().slice(1);
+    const victim = workers[Math.floor(Math.random() * workers.length)];
+    return victim !== undefined && signalAll([victim], 'SIGKILL') > 0;
+  }
+
+  /** Stops it in order, and by force where that takes too long. */
   async end(): Promise<void> {
     this.#ending = true;
     const child = this.#child;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const exit = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGCONT');
+    this.signalAll('SIGCONT');
     child.kill('SIGTERM');
+    const force = setTimeout(() => this.signalAll('SIGKILL'), patience);
     await exit;
+    clearTimeout(force);
+  }
+
+  #pids(): number[] {
+    return this.#child?.pid === undefined ? [] : processTree(this.#child.pid);
+  }
+
+  #signal(pids: readonly number[], signal: NodeJS.Signals): boolean {
+    if (signal === 'SIGKILL') this.#url = undefined;
+    return signalAll(pids, signal) > 0;
   }
 
   #runOnce(): Promise<void> {
     const child = spawn(
       process.execPath,
-      ['--disable-warning=ExperimentalWarning', program, 'serve'],
+      ['--disable-warning=ExperimentalWarning', program, 'serve', '--processes', '2'],
       {
         stdio: ['ignore', 'pipe', process.env.CHAOS_LOG === undefined ? 'ignore' : 'inherit'],
         env: {

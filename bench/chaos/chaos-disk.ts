@@ -1,0 +1,49 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const size = '4g';
+
+/** The folder that the database of the run lies in. */
+export interface ChaosDisk {
+  readonly path: string;
+  /** True where it is a file system of its own, whose space can be taken away. */
+  readonly canFill: boolean;
+  /** From now on every write that needs another block fails with ENOSPC. */
+  fill(): Promise<void>;
+  /** There is room again. */
+  free(): void;
+  remove(): Promise<void>;
+}
+
+/** A folder on a tmpfs of its own, which only root may mount; elsewhere an ordinary one, which is never full. */
+export async function openChaosDisk(): Promise<ChaosDisk> {
+  const path = await mkdtemp(join(tmpdir(), 'signalpost-chaos-'));
+  // PostgreSQL runs as another user where this process is root.
+  await chmod(path, 0o711);
+  const canFill = mount('-t', 'tmpfs', '-o', `size=${size},mode=0711`, 'signalpost-chaos', path);
+  return {
+    path,
+    canFill,
+    async fill() {
+      const { blocks, bfree, bsize } = await statfs(path);
+      const used = Math.max(blocks - bfree, 1) * bsize;
+      mount('-o', `remount,size=${used}`, path);
+    },
+    free: () => void mount('-o', `remount,size=${size}`, path),
+    async remove() {
+      if (canFill) execFileSync('umount', ['--lazy', path], { stdio: 'ignore' });
+      await rm(path, { recursive: true, force: true });
+    },
+  };
+}
+
+function mount(...args: string[]): boolean {
+  try {
+    execFileSync('mount', args, { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
