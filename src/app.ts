@@ -62,6 +62,8 @@ export interface AppParts {
   readonly roles?: ReadonlySet<Role>;
   /** How many processes share the node's cores, this one included; one where not given. */
   readonly processes?: number;
+  /** Where several processes share the port: joins this one's numbers with theirs, and reads all of them. */
+  readonly shareMetrics?: (own: Registry) => () => Promise<string>;
 }
 
 /** The service, wired but not listening: routes on `http`, workers behind `start`. */
@@ -220,7 +222,8 @@ export function createApp(parts: AppParts): App {
   registerHealthRoutes(http, async () =>
     (await isCurrent(database)) ? undefined : 'the database lacks migrations of this release',
   );
-  registerMetricsRoutes(http, metrics, config.metricsPublic);
+  const readMetrics = parts.shareMetrics?.(metrics) ?? (() => metrics.metrics());
+  registerMetricsRoutes(http, readMetrics, config.metricsPublic);
   session.registerRoutes(http);
   submission.registerRoutes(http);
   feedback.registerRoutes(http);

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import type { Log } from '../foundation/log.ts';
+import { gatherMetrics } from './gather-metrics.ts';
 import { aborted } from './stop-signal.ts';
 
 /** What a process tells the first one. */
@@ -32,6 +33,7 @@ export async function keepProcesses(
   announce: (url: string) => void,
 ): Promise<number> {
   const port = config.port === 0 ? await freePort(config.host) : config.port;
+  gatherMetrics();
   const fork = (): Worker => cluster.fork({ PORT: String(port) });
   const first = await startProcess(fork());
   if (typeof first === 'number') return first;

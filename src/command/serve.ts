@@ -4,6 +4,7 @@ import { createApp, type Role } from '../app.ts';
 import { readConfig } from '../config.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { createLog } from '../foundation/log.ts';
+import { shareMetrics } from './gather-metrics.ts';
 import { listen } from './listen.ts';
 import { openInstallation } from './open-installation.ts';
 import { keepProcesses, sayAnswersAt } from './serve-processes.ts';
@@ -52,7 +53,14 @@ async function serveHere(
   const log = createLog(config.logLevel);
   const signal = stopSignal();
   const installation = await openInstallation(config, log, signal);
-  const app = createApp({ config, log, roles, processes, ...installation });
+  const app = createApp({
+    config,
+    log,
+    roles,
+    processes,
+    ...installation,
+    ...(cluster.isWorker && { shareMetrics }),
+  });
   try {
     await app.start();
     const url = await listen(app.http, config);

@@ -1,11 +1,16 @@
-import type { Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import type { Http } from './create-http.ts';
 import { isLoopbackPeer } from './loopback.ts';
 
 /**
  * `GET /metrics`: Prometheus text format. Answers peers on the loopback only, unless `everyone` is set.
+ * @param readMetrics the numbers of all processes that share the port, as text
  */
-export function registerMetricsRoutes(http: Http, registry: Registry, everyone: boolean): void {
+export function registerMetricsRoutes(
+  http: Http,
+  readMetrics: () => Promise<string>,
+  everyone: boolean,
+): void {
   http.get('/metrics', async (request, reply) => {
     if (!everyone && !isLoopbackPeer(request)) {
       return reply.code(403).send({
@@ -14,6 +19,6 @@ export function registerMetricsRoutes(http: Http, registry: Registry, everyone: 
         requestId: request.id,
       });
     }
-    return reply.type(registry.contentType).send(await registry.metrics());
+    return reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(await readMetrics());
   });
 }

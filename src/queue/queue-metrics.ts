@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Clock } from '../foundation/clock.ts';
-import type { Completion } from './settle-attempt.ts';
+import type { Written } from './settle-attempt.ts';
 
 /** What the gauges ask the database. */
 export interface QueueSizes {
@@ -16,16 +16,18 @@ export function registerQueueMetrics(
   sizes: QueueSizes,
   clock: Clock,
   busy: () => number,
-): (completion: Completion) => void {
+): (written: Written) => void {
   const registers = [registry];
   const oldest = new Gauge({
     name: 'signalpost_queue_oldest_due_seconds',
     help: 'How long the message that is due longest has waited',
+    aggregator: 'max',
     registers,
   });
   new Gauge({
     name: 'signalpost_queue_entries',
     help: 'Messages that are not final; an estimate above 10,000',
+    aggregator: 'max',
     registers,
     async collect() {
       const size = await sizes.readSize().catch(() => undefined);
@@ -54,12 +56,12 @@ export function registerQueueMetrics(
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600],
     registers,
   });
-  return (completion) => {
-    for (const event of completion.events) {
+  return (written) => {
+    for (const event of written.events) {
       if (event.recipient === null) continue;
       outcomes.inc({ outcome: event.kind });
       if (event.kind === 'delivered' && event.recipient === 0) {
-        latency.observe(Math.max(0, clock.now() - completion.message.acceptedAt.getTime()) / 1_000);
+        latency.observe(Math.max(0, clock.now() - written.message.acceptedAt.getTime()) / 1_000);
       }
     }
   };

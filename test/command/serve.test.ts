@@ -92,6 +92,29 @@ test('a node runs a process for each core, starts one that dies again, and stops
   assert.equal(node.output.stdout.match(/answers at/g)?.length, 1);
 });
 
+test('/metrics of a node of several processes shows all of them together, whichever answers', async () => {
+  const node = runSignalpost(['serve', '--processes', '2'], environment);
+  const [, address] = await node.printed(/answers at (http:\/\/\S+)/);
+  const read = async (): Promise<Map<string, number>> => {
+    const answer = await fetch(`${address}/metrics`, { headers: { connection: 'close' } });
+    assert.match(answer.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
+    const lines = (await answer.text()).matchAll(/^(signalpost_\w+)(?:\{.*\})? (\S+)$/gm);
+    return new Map([...lines].map(([, name = '', value]) => [name, Number(value)]));
+  };
+  await waitFor(
+    'both processes',
+    async () => (await read()).get('signalpost_processes') === 2,
+    patience,
+  );
+  const answers = await Promise.all(Array.from({ length: 8 }, read));
+  for (const answer of answers) {
+    assert.equal(answer.get('signalpost_processes'), 2);
+    assert.equal(answer.get('signalpost_queue_entries'), 0);
+  }
+  node.child.kill('SIGTERM');
+  assert.equal(await node.exit, 0);
+});
+
 test('what keeps a node of several processes from starting is said once', async () => {
   const node = runSignalpost(['serve', '--processes', '2'], {
     ...environment,
