@@ -100,7 +100,7 @@ test('a worker goes on by itself when the database is back', async () => {
   gate.close();
   const second = await world.accept();
   worker.wake('a1' as never);
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await waitFor('the worker to have tried several times', () => gate.inVain >= 3);
   assert.equal(await world.state(second), 'queued');
   gate.open();
   await world.reaches(second, 'delivered');
@@ -116,7 +116,7 @@ test('a database that says nothing for a while is no different from one that is 
   gate.hold();
   const second = await world.accept();
   worker.wake('a1' as never);
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await waitFor('a statement that gets no answer', () => gate.inVain >= 1);
   gate.open();
   await world.reaches(second, 'delivered', 40_000);
 });

@@ -16,6 +16,8 @@ export interface TcpGate {
   cutAnswers(applicationName: string): void;
   /** Keeps connections and lets nothing through in either direction. */
   hold(): void;
+  /** How often a client was refused a connection or said something that was not let through. */
+  readonly inVain: number;
 }
 
 type Mode = 'open' | 'closed' | 'cutting' | 'holding';
@@ -33,6 +35,7 @@ export async function openGate(databaseUrl: string): Promise<TcpGate> {
   const passages = new Set<Passage>();
   let mode: Mode = 'open';
   let cutName = '';
+  let inVain = 0;
   const end = (passage: Passage): void => {
     passages.delete(passage);
     passage.client.destroy();
@@ -40,6 +43,7 @@ export async function openGate(databaseUrl: string): Promise<TcpGate> {
   };
   const gate = createServer((client) => {
     if (mode === 'closed') {
+      inVain += 1;
       client.destroy();
       return;
     }
@@ -48,7 +52,8 @@ export async function openGate(databaseUrl: string): Promise<TcpGate> {
     passages.add(passage);
     client.on('data', (chunk) => {
       if (passage.hello === '') passage.hello = chunk.toString('latin1');
-      if (mode !== 'holding') server.write(chunk);
+      if (mode === 'holding') inVain += 1;
+      else server.write(chunk);
     });
     server.on('data', (chunk) => {
       if (mode === 'cutting' && passage.hello.includes(`\0${cutName}\0`)) end(passage);
@@ -72,6 +77,9 @@ export async function openGate(databaseUrl: string): Promise<TcpGate> {
   url.port = String((gate.address() as AddressInfo).port);
   return {
     url: url.href,
+    get inVain() {
+      return inVain;
+    },
     close() {
       mode = 'closed';
       dropAll();
