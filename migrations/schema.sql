@@ -456,6 +456,8 @@ create table queue_entry (
   held smallint[] not null default '{}'::smallint[],
   paused boolean not null default false,
   canceled boolean not null default false,
+  in_transaction smallint[],
+  doubtful smallint[],
   queue_entry_pkey PRIMARY KEY (account_id, message_id),
   queue_entry_stage_check CHECK (stage = ANY (ARRAY['claimed'::text, 'dot'::text]))
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);

@@ -1,7 +1,6 @@
-import { domainOf, type EmailAddress } from '../foundation/email-address.ts';
+import { domainOf, type EmailAddress, needsSmtpUtf8 } from '../foundation/email-address.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
-import { simulatedOutcome } from '../foundation/simulated-address.ts';
 import { TurnQueue } from '../foundation/turn-queue.ts';
 import type {
   Attempt,
@@ -12,8 +11,6 @@ import type {
   RecipientResult,
 } from '../queue/attempt.ts';
 import { type DeliverableContent, eraseValues, readContent } from './deliverable-content.ts';
-import { judgeTransaction } from './judge-transaction.ts';
-import { maskAddresses, maskDeep } from './mask-addresses.ts';
 import {
   type DressMail,
   type FindVersion,
@@ -23,14 +20,8 @@ import {
 } from './prepare-mail.ts';
 import type { PutOffCrowd } from './put-off-crowd.ts';
 import { type Route, routeRecipients, type StagingRules } from './route-recipients.ts';
-import type {
-  Admission,
-  MailOutline,
-  Permit,
-  Postponement,
-  TransactionResult,
-  Transport,
-} from './transport.ts';
+import { sendTransactions } from './send-transactions.ts';
+import type { Admission, MailOutline, Permit, Postponement, Transport } from './transport.ts';
 
 export interface DeliveryParts {
   readonly findVersion: FindVersion;
@@ -109,12 +100,17 @@ async function deliver(
 ): Promise<AttemptReport | undefined> {
   if (message.canceled) return forAll(message, 'canceled', 'canceled by hand');
   if (message.expired) return forAll(message, 'expired', whyExpired(message));
-  if (message.uncertain && message.whenUncertain === 'hold') return holdForPerson(message);
   if (lease.stopping.aborted) return { results: [], notes: [] };
   const { recipients } = content;
   const { staging } = parts;
-  const route = routeRecipients(recipients, message.pending, staging, message.pausedDestinations);
-  const untried = [...route.heldBack.map(asHeldBack), ...route.paused.map(asPaused)];
+  const forPerson = message.whenUncertain === 'hold' ? message.doubtful : [];
+  const pending = message.pending.filter((recipient) => !forPerson.includes(recipient));
+  const route = routeRecipients(recipients, pending, staging, message.pausedDestinations);
+  const untried = [
+    ...forPerson.map(asHeldForPerson),
+    ...route.heldBack.map(asHeldBack),
+    ...route.paused.map(asPaused),
+  ];
   if (route.envelope.size === 0) return withoutTransaction(message, untried, route);
   const identity = await parts.findIdentity?.(message.accountId, content.from.address);
   if (identity !== undefined && 'problem' in identity) return wait(message, identity);
@@ -129,11 +125,14 @@ async function deliver(
     identity?.unused?.();
     return postpone(message, admission, untried, route);
   }
+  const sign = (raw: Buffer): Buffer => identity?.sign(raw, message.acceptedAt) ?? raw;
   let prepared: PreparedMail;
   let raw: Buffer;
+  let ascii: Buffer | undefined;
   try {
     prepared = await prepare();
-    raw = identity?.sign(prepared.mail.raw, message.acceptedAt) ?? prepared.mail.raw;
+    raw = sign(prepared.mail.raw);
+    ascii = prepared.mail.composeAscii && sign(prepared.mail.composeAscii());
   } catch (error) {
     for (const permit of admission.permits) permit.cancel();
     identity?.unused?.();
@@ -141,23 +140,27 @@ async function deliver(
     return forAll(message, 'failed', `it cannot be rendered: ${sentenceOf(error)}`);
   }
   const notes = message.attempt === 1 ? [...prepared.notes, ...redirectNote(route)] : [];
-  const results: RecipientResult[] = [...untried, ...putOff(admission.postponed, route)];
-  const { needsSmtpUtf8 } = prepared.mail;
   let reached = false;
-  for (const [place, permit] of admission.permits.entries()) {
-    const [first = 0] = permit.to.flatMap((address) => route.envelope.get(address) ?? []);
-    const from = identity?.returnPath(message.messageId, first) ?? content.from.address;
-    const mail = { from, to: permit.to, raw, needsSmtpUtf8, group: message.accountId };
-    const result = await permit.send(mail, lease.markDot, lease.stopping);
+  const onResult = (result: TransactionResult): void => {
     reached ||= hasReached(result);
-    const over = result.end.kind === 'lost' || result.end.kind === 'stopped';
-    if (over) for (const rest of admission.permits.slice(place + 1)) rest.cancel();
-    if (result.end.kind === 'lost') return undefined;
-    if (result.end.kind === 'stopped') break;
-    results.push(...judge(route, permit.to, result, content));
-  }
+  };
+  const report = await sendTransactions(
+    { lease, route, recipients, notes, onResult },
+    admission.permits,
+    [...untried, ...putOff(admission.postponed, route)],
+    (to, first) => {
+      const form = to.some(isWide) ? undefined : ascii;
+      return {
+        from: identity?.returnPath(message.messageId, first) ?? content.from.address,
+        to,
+        raw: form ?? raw,
+        group: message.accountId,
+        needsSmtpUtf8: form === undefined && prepared.mail.needsSmtpUtf8,
+      };
+    },
+  );
   if (!reached) identity?.unused?.();
-  return { results, notes: [...notes, ...simulatedComplaints(results, recipients)] };
+  return report;
 }
 
 /** True where a server was spoken with about the message. */
@@ -165,24 +168,28 @@ function hasReached({ end }: TransactionResult): boolean {
   return end.kind !== 'stopped' && !(end.kind === 'fault' && end.stage === 'connect');
 }
 
-/** What `complaint@` of the reserved test domain asks for, once it has its message. */
-function simulatedComplaints(
-  results: readonly RecipientResult[],
-  recipients: readonly EmailAddress[],
-): Note[] {
-  return results
-    .filter(
-      ({ recipient, outcome }) =>
-        outcome === 'delivered' && simulatedOutcome(recipients[recipient] ?? '') === 'complaint',
-    )
-    .map(({ recipient }) => ({
-      kind: 'complained',
-      recipient,
-      detail: { by: 'simulator', feedbackType: 'abuse' },
-    }));
+function isWide(address: string): boolean {
+  return needsSmtpUtf8(address as EmailAddress);
 }
 
+/**
+ * Asks for leave, by itself for addresses that need SMTPUTF8: a server without it refuses their transaction (RFC 6531
+ * section 3.2), which must not be that of the other recipients.
+ */
 async function admit(transport: Transport, outline: MailOutline): Promise<Admission> {
+  const wide = outline.to.filter(isWide);
+  if (wide.length === 0 || wide.length === outline.to.length)
+    return admitTogether(transport, outline);
+  const plain = outline.to.filter((address) => !isWide(address));
+  const first = await admitTogether(transport, { ...outline, to: plain });
+  const second = await admitTogether(transport, { ...outline, to: wide });
+  return {
+    permits: [...first.permits, ...second.permits],
+    postponed: [...first.postponed, ...second.postponed],
+  };
+}
+
+async function admitTogether(transport: Transport, outline: MailOutline): Promise<Admission> {
   if (transport.admit !== undefined) return await transport.admit(outline);
   const permit: Permit = {
     to: outline.to,
@@ -201,7 +208,7 @@ function withoutTransaction(
   untried: readonly RecipientResult[],
   route: Route,
 ): AttemptReport {
-  if (route.heldBack.length > 0 || message.millisecondsLeft <= 0)
+  if (untried.length > route.paused.length || message.millisecondsLeft <= 0)
     return { results: untried, notes: [] };
   const milliseconds = Math.min(pausedMilliseconds, message.millisecondsLeft);
   return { results: [], notes: [], postponed: { milliseconds, reason: pausedReason } };
@@ -272,32 +279,6 @@ function putOff(postponed: readonly Postponement[], route: Route): RecipientResu
   );
 }
 
-/** The transcript stands with the first recipient of the transaction; the others are part of the same one. */
-function judge(
-  route: Route,
-  to: readonly string[],
-  result: TransactionResult,
-  content: DeliverableContent,
-): RecipientResult[] {
-  const results: RecipientResult[] = [];
-  const verdicts = judgeTransaction(result, to);
-  for (const [address, verdict] of verdicts) {
-    for (const recipient of route.envelope.get(address) ?? []) {
-      const transcript = results.length === 0 ? { transcript: result.transcript } : {};
-      results.push({
-        ...verdict,
-        recipient,
-        reason: maskAddresses(verdict.reason, content.recipients),
-        detail: maskDeep({ ...verdict.detail, ...transcript }, content.recipients) as Record<
-          string,
-          unknown
-        >,
-      });
-    }
-  }
-  return results;
-}
-
 function forAll(
   message: ClaimedMessage,
   outcome: 'canceled' | 'expired' | 'failed',
@@ -309,16 +290,12 @@ function forAll(
   };
 }
 
-function holdForPerson(message: ClaimedMessage): AttemptReport {
-  const reason = 'it may have been delivered; the template asks to wait for a person';
+function asHeldForPerson(recipient: number): RecipientResult {
   return {
-    results: message.pending.map((recipient) => ({
-      recipient,
-      outcome: 'uncertain' as const,
-      reason,
-      recorded: true,
-    })),
-    notes: [],
+    recipient,
+    outcome: 'uncertain',
+    reason: 'it may have been delivered; the template asks to wait for a person',
+    recorded: true,
   };
 }
 

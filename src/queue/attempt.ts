@@ -13,12 +13,12 @@ export interface ClaimedMessage {
   readonly fence: string;
   /** Counts from 1. */
   readonly attempt: number;
-  /** Recipients to try: 0 is To, 1 and up are Cc. */
-  readonly pending: readonly number[];
+  /** Recipients to try: 0 is To, 1 and up are Cc. Fewer once `advance` has written what became of some. */
+  pending: readonly number[];
   /** Recipients that wait for a person. */
   readonly held: readonly number[];
-  /** True where the final dot of an earlier attempt may have left; the event of it is already written. */
-  readonly uncertain: boolean;
+  /** Of the pending ones, those for which the final dot of an earlier attempt may have left; the events of it are already written. */
+  readonly doubtful: readonly number[];
   /** A person withdrew it: what is pending is not to be sent. */
   readonly canceled: boolean;
   /** Domains that the account's mail does not go to for now. */
@@ -87,6 +87,18 @@ export interface Lease {
    * @throws where nobody can say: the dot must not leave
    */
   markDot(): Promise<boolean>;
+  /**
+   * Where a message goes in several transactions, called before each: writes and flushes what the earlier ones came to, so
+   * that whatever happens next makes only the recipients of the next one uncertain.
+   * @param results of the transactions so far
+   * @param next recipients of the next one
+   * @returns what is left to report at the end; undefined where the lease is lost: no further transaction
+   * @throws where nobody can say: no further transaction either
+   */
+  advance(
+    results: readonly RecipientResult[],
+    next: readonly number[],
+  ): Promise<readonly RecipientResult[] | undefined>;
   /** Aborts when the service stops: what has not begun must not begin. */
   readonly stopping: AbortSignal;
 }

@@ -12,7 +12,7 @@ interface ClaimedRow {
   attempts: number;
   pending: number[];
   held: number[];
-  uncertain: boolean;
+  doubtful: number[] | null;
   canceled: boolean;
   paused_destinations: string[] | null;
   milliseconds_left: number;
@@ -74,8 +74,9 @@ export class ClaimStore {
 
   /**
    * Leases up to `most` due messages of an account (`claimSize` of it), transactional ones first, and reads what sending them needs. One
-   * short statement; no transaction stays open. A message whose earlier lease ended in stage `dot` is uncertain: its
-   * event and state are written here, so that it is on record before anything is sent again.
+   * short statement; no transaction stays open. Where an earlier lease ended in stage `dot`, the recipients of that
+   * transaction are uncertain: event and state are written here, so that it is on record before anything is sent again, and
+   * they stay marked until an outcome says what follows, whatever happens to this claim.
    */
   async claim(accountId: AccountId, most: number): Promise<ClaimedMessage[]> {
     const asked = performance.now();
@@ -105,35 +106,36 @@ function claimStatement(size: number): string {
       and not exists (select from account a where a.id = $1 and a.suspended_at is not null)
       and not exists (select from delivery_pause p where p.account_id = $1 and p.destination = '*')),
   urgent as materialized (
-    select q.message_id, q.stage from queue_entry q
+    select q.message_id, q.stage, q.in_transaction from queue_entry q
     where q.account_id = $1 and q.priority = 0 and q.due_at <= (select now from moment)
     order by q.due_at limit ${size} for update of q skip locked),
   ordinary as materialized (
-    select q.message_id, q.stage from queue_entry q
+    select q.message_id, q.stage, q.in_transaction from queue_entry q
     where q.account_id = $1 and q.priority > 0 and q.due_at <= (select now from moment)
     order by q.priority, q.due_at limit ${size} for update of q skip locked),
   due as materialized (select * from urgent union all select * from ordinary limit ${size}),
   leased as (
     update queue_entry q
-    set lease_owner = $3, fence = q.fence + 1, attempts = q.attempts + 1, stage = 'claimed',
+    set lease_owner = $3, fence = q.fence + 1, attempts = q.attempts + 1, stage = 'claimed', in_transaction = null,
+      doubtful = case when due.stage = 'dot' then coalesce(due.in_transaction, q.pending) else q.doubtful end,
       due_at = moment.now + $4::float8 * interval '1 ms'
     from due, moment
     where q.account_id = $1 and q.message_id = due.message_id
     returning q.message_id, q.retention_days, q.priority, q.fence, q.attempts, q.pending, q.held, q.expires_at, q.canceled,
-      coalesce(due.stage = 'dot', false) as uncertain),
+      q.doubtful, coalesce(due.stage = 'dot', false) as uncertain),
   marked as (
     update message m set state = 'uncertain', state_at = moment.now
     from leased l, moment
-    where l.uncertain and 0 = any (l.pending)
+    where l.uncertain and 0 = any (l.doubtful)
       and m.account_id = $1 and m.id = l.message_id and m.retention_days = l.retention_days),
   recorded as (
     insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
     select $1, l.message_id, l.retention_days, gen_random_uuid(), moment.now, 'uncertain', recipient,
       json_build_object('attempt', l.attempts - 1, 'reason',
         'the worker was lost after the final dot may have left')
-    from leased l cross join unnest(l.pending) recipient cross join moment
+    from leased l cross join unnest(l.doubtful) recipient cross join moment
     where l.uncertain)
-  select l.message_id, l.retention_days, l.fence, l.attempts, l.pending, l.held, l.uncertain, l.canceled,
+  select l.message_id, l.retention_days, l.fence, l.attempts, l.pending, l.held, l.doubtful, l.canceled,
     (select array_agg(p.destination) from delivery_pause p where p.account_id = $1) as paused_destinations,
     extract(epoch from l.expires_at - moment.now)::float8 * 1000 as milliseconds_left,
     m.template_id, m.template_version, m.accepted_at, m.deliver_when_delayed, m.transactional,
@@ -164,7 +166,7 @@ function readClaimed(
     attempt: row.attempts,
     pending: row.pending,
     held: row.held,
-    uncertain: row.uncertain,
+    doubtful: row.doubtful ?? [],
     canceled: row.canceled,
     pausedDestinations: row.paused_destinations ?? [],
     // A message that nobody had time for gets its one try, unless being late makes it worthless.

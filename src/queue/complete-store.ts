@@ -1,12 +1,9 @@
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { isRepeatable } from '../foundation/database/sqlstate.ts';
-import { newId } from '../foundation/ids.ts';
+import { eventRow } from './event-detail.ts';
 import { runStatement } from './run-statement-store.ts';
-import type { Completion, EventDraft } from './settle-attempt.ts';
-
-/** Most characters of one event's detail; a longer one loses its transcript, then all but its reason. */
-const longestDetail = 32_000;
+import type { Completion } from './settle-attempt.ts';
 
 /** Writes what attempts came to. */
 export class CompleteStore {
@@ -57,7 +54,8 @@ const completeStatement = `
     returning item.place, q.account_id, q.message_id, q.retention_days),
   kept as (
     update queue_entry q
-    set lease_owner = null, stage = null, pending = item.pending, held = item.held,
+    set lease_owner = null, stage = null, in_transaction = null,
+      doubtful = case when item.released then q.doubtful end, pending = item.pending, held = item.held,
       reason = case when q.paused then q.reason else item.reason end,
       attempts = q.attempts - case when item.released then 1 else 0 end,
       due_at = case when q.paused then 'infinity'
@@ -106,28 +104,6 @@ function itemOf(completion: Completion, place: number): Record<string, unknown> 
   };
 }
 
-/** The events as rows in JSON, ready to be put into a list. */
 function eventsOf(completion: Completion, place: number): string[] {
-  return completion.events.map((event) => {
-    const row = { place, id: newId(), kind: event.kind, recipient: event.recipient };
-    return `${JSON.stringify(row).slice(0, -1)},"detail":${fittingDetail(event)}}`;
-  });
-}
-
-/** The detail in JSON. No reply, however long, may keep an outcome from being written. */
-function fittingDetail(event: EventDraft): string {
-  const text = JSON.stringify(event.detail);
-  if (text.length <= longestDetail) return storable(text);
-  const { transcript: _, ...rest } = event.detail;
-  const short = JSON.stringify(rest);
-  if (short.length <= longestDetail) return storable(short);
-  return storable(JSON.stringify({ reason: String(event.detail.reason ?? '').slice(0, 1_000) }));
-}
-
-/** What `JSON.stringify` escapes and PostgreSQL's JSON cannot hold: NUL and unpaired surrogates. */
-const unstorable = /(?<=(?<!\\)(?:\\\\)*)\\u(?:(0000)|d[89a-f][0-9a-f]{2})/g;
-
-function storable(json: string): string {
-  if (!json.includes('\\u')) return json;
-  return json.replace(unstorable, (_, nul?: string) => (nul === undefined ? '\ufffd' : ''));
+  return completion.events.map((event) => eventRow(event, place));
 }

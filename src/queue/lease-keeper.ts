@@ -1,11 +1,13 @@
 import { GroupCommit } from '../foundation/group-commit.ts';
 import type { Log } from '../foundation/log.ts';
+import type { Advance } from './advance-attempt.ts';
 import type { ClaimedMessage } from './attempt.ts';
 
 /** What the keeper needs of the database. */
 export interface Leases {
   markDots(messages: readonly ClaimedMessage[]): Promise<boolean[]>;
   renew(messages: readonly ClaimedMessage[]): Promise<boolean[]>;
+  advance(advance: Advance): Promise<boolean>;
 }
 
 /** Keeps the leases of what is under way, and grants final dots. */

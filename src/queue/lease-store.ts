@@ -1,6 +1,8 @@
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { isRepeatable } from '../foundation/database/sqlstate.ts';
+import type { Advance } from './advance-attempt.ts';
+import { advanceLease } from './advance-lease-store.ts';
 import type { ClaimedMessage } from './attempt.ts';
 import { runStatement } from './run-statement-store.ts';
 
@@ -23,6 +25,11 @@ export class LeaseStore {
    */
   async markDots(messages: readonly ClaimedMessage[]): Promise<boolean[]> {
     return this.#write('queue-mark-dots', "stage = 'dot'", messages);
+  }
+
+  /** Writes what the finished transactions of an attempt came to. @returns whether the lease is still held */
+  advance(advance: Advance): Promise<boolean> {
+    return advanceLease(this.#database, this.#clock, advance);
   }
 
   /** Prolongs leases. @returns for each whether it is still held */

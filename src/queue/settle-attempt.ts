@@ -9,6 +9,12 @@ export interface EventDraft {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
+/** Events that were written about a message. */
+export interface Written {
+  readonly message: ClaimedMessage;
+  readonly events: readonly EventDraft[];
+}
+
 /** What an attempt changes: the queue entry goes, or waits again. */
 export interface Completion {
   readonly message: ClaimedMessage;
@@ -116,7 +122,8 @@ function notesOf(report: AttemptReport): EventDraft[] {
   }));
 }
 
-function eventOf(
+/** The event that records a result. @param dueIn milliseconds until it is tried again */
+export function eventOf(
   message: ClaimedMessage,
   result: RecipientResult,
   dueIn: number | undefined,

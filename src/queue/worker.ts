@@ -3,11 +3,12 @@ import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import { AccountRing } from './account-ring.ts';
-import type { Attempt, AttemptReport, ClaimedMessage } from './attempt.ts';
+import { advanceAttempt } from './advance-attempt.ts';
+import type { Attempt, AttemptReport, ClaimedMessage, RecipientResult } from './attempt.ts';
 import { claimSize } from './claim-size.ts';
 import { LeaseKeeper, type Leases } from './lease-keeper.ts';
 import { type Outcomes, OutcomeWriter } from './outcome-writer.ts';
-import { type Completion, settleAttempt } from './settle-attempt.ts';
+import { settleAttempt, type Written } from './settle-attempt.ts';
 import { WakeSignal } from './wake-signal.ts';
 
 /** What the worker needs of the database. */
@@ -44,7 +45,7 @@ export interface WorkerParts {
   readonly log: Log;
   readonly options?: Partial<WorkerOptions>;
   /** Told about each outcome that was written. */
-  readonly onWritten?: (completion: Completion) => void;
+  readonly onWritten?: (written: Written) => void;
   /** Drops what is still on the wire when the grace of a stop is over. */
   readonly dropConnections?: () => void;
 }
@@ -203,6 +204,7 @@ export class Worker {
     try {
       report = await attempt(message, {
         markDot: () => this.#keeper.markDot(message),
+        advance: (results, next) => this.#advance(message, results, next),
         stopping: this.#stopping.signal,
       });
     } catch (error) {
@@ -216,6 +218,18 @@ export class Worker {
     const completion = settleAttempt(message, report, Math.random());
     if (await this.#writer.write(completion)) onWritten?.(completion);
     else log.warn(about, 'the lease was lost before the outcome was written');
+  }
+
+  async #advance(
+    message: ClaimedMessage,
+    results: readonly RecipientResult[],
+    next: readonly number[],
+  ): Promise<readonly RecipientResult[] | undefined> {
+    const advance = advanceAttempt(message, results, next);
+    if (!(await this.#parts.stores.leases.advance(advance))) return undefined;
+    message.pending = advance.pending;
+    this.#parts.onWritten?.(advance);
+    return advance.left;
   }
 
   async #backOff(error: unknown): Promise<void> {

@@ -34,6 +34,11 @@ export interface ComposedMessage {
   readonly messageId: string;
   /** An address has a non-ASCII local part, which only SMTPUTF8 (RFC 6531, 6532) can carry. */
   readonly needsSmtpUtf8: boolean;
+  /**
+   * The message for recipients with ASCII addresses, where others of its recipients need SMTPUTF8: it goes through every
+   * server. Undefined where `raw` does so too, or where the sender's own address needs SMTPUTF8.
+   */
+  readonly composeAscii: (() => Buffer) | undefined;
 }
 
 const CRLF = '\r\n';
@@ -49,20 +54,40 @@ export function composeMime(
 ): ComposedMessage {
   const messageId = `<${identity.messageId}@${identity.host ?? domainOf(envelope.from.address)}>`;
   const { from, replyTo, to, cc = [] } = envelope;
+  const wideSender = needsSmtpUtf8(from.address) || needsSmtpUtf8(replyTo ?? from.address);
+  const wide = wideSender || [to, ...cc].some(needsSmtpUtf8);
+  const raw = composeForm(rendered, envelope, identity, messageId, 'utf8');
+  return {
+    raw: Buffer.from(raw, wide ? 'utf8' : 'latin1'),
+    messageId,
+    needsSmtpUtf8: wide,
+    composeAscii:
+      wide && !wideSender
+        ? () => Buffer.from(composeForm(rendered, envelope, identity, messageId, 'ascii'), 'latin1')
+        : undefined,
+  };
+}
+
+/** @param form `ascii`: addresses that need SMTPUTF8 are named and cannot be answered to */
+function composeForm(
+  rendered: RenderedMessage,
+  envelope: MessageEnvelope,
+  identity: MessageIdentity,
+  messageId: string,
+  form: 'utf8' | 'ascii',
+): string {
+  const { from, replyTo, to, cc = [] } = envelope;
+  const recipient = (address: EmailAddress): Mailbox => ({
+    address,
+    removed: form === 'ascii' && needsSmtpUtf8(address),
+  });
   const lines = [
     mailboxHeader('From', [from]),
     ...(replyTo === undefined || replyTo === from.address
       ? []
       : [mailboxHeader('Reply-To', [{ address: replyTo }])]),
-    mailboxHeader('To', [{ address: to }]),
-    ...(cc.length === 0
-      ? []
-      : [
-          mailboxHeader(
-            'Cc',
-            cc.map((address) => ({ address })),
-          ),
-        ]),
+    mailboxHeader('To', [recipient(to)]),
+    ...(cc.length === 0 ? [] : [mailboxHeader('Cc', cc.map(recipient))]),
     textHeader('Subject', rendered.subject),
     `Date: ${formatDate(identity.acceptedAt)}`,
     `Message-ID: ${messageId}`,
@@ -72,10 +97,7 @@ export function composeMime(
     'Auto-Submitted: auto-generated',
     'MIME-Version: 1.0',
   ];
-  const content = lines.join(CRLF) + CRLF + composeBody(rendered, identity.messageId);
-  const wide = [from.address, replyTo ?? from.address, to, ...cc].some(needsSmtpUtf8);
-  const raw = Buffer.from(content, wide ? 'utf8' : 'latin1');
-  return { raw, messageId, needsSmtpUtf8: wide };
+  return lines.join(CRLF) + CRLF + composeBody(rendered, identity.messageId);
 }
 
 /** RFC 5322 §3.3, always in UTC. */

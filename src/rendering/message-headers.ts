@@ -14,6 +14,11 @@ const ATOMS = /^[\w!#$%&'*+/=?^`{|}~-]+(?: [\w!#$%&'*+/=?^`{|}~-]+)*$/;
 export interface Mailbox {
   readonly address: EmailAddress;
   readonly displayName?: string | undefined;
+  /**
+   * True where the address cannot stand in this header: it is named in the form of RFC 6857 section 3.1.8, an empty group
+   * (RFC 5322 section 3.4) whose name tells it.
+   */
+  readonly removed?: boolean;
 }
 
 /** `Name: text`, for text that people read: folded, encoded where it is not plain ASCII. No CRLF at its end. */
@@ -42,7 +47,11 @@ export function mailboxHeader(name: string, mailboxes: readonly Mailbox[]): stri
   return header;
 }
 
-function writeMailbox({ address, displayName = '' }: Mailbox, column: number): string {
+const removedPrefix = 'Internationalized Address ';
+
+function writeMailbox({ address, displayName = '', removed }: Mailbox, column: number): string {
+  if (removed === true)
+    return `${removedPrefix}${encodeWords(address, column + removedPrefix.length)}\r\n Removed:;`;
   const name = oneLine(displayName);
   if (name === '') return address;
   const phrase = writePhrase(name, column);

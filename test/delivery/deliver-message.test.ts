@@ -216,3 +216,38 @@ test('an identity is told where nobody was spoken with, so that a share of the d
   await world.reaches(id, 'delivered');
   assert.equal(unused, 1);
 });
+
+test('RFC 6531 3.2: a cc beyond ASCII bounces by itself on a server without SMTPUTF8; To has the message', async () => {
+  const sink = await startSink({ options: { hideSMTPUTF8: true } });
+  world.deliverTo(sink.port);
+  const id = await world.accept({ cc: ['josé@people.test', 'bob@people.test'] });
+  await world.reaches(id, 'delivered');
+  await waitFor('the queue entry to go', async () => (await world.entry(id)) === undefined);
+  const events = await world.events(id);
+  assert.deepEqual(events.map(({ kind, recipient }) => `${kind} ${recipient}`).sort(), [
+    'bounced 1',
+    'delivered 0',
+    'delivered 2',
+  ]);
+  assert.equal(events.find(({ kind }) => kind === 'bounced')?.detail.cause, 'unsupported');
+  const [mail, ...more] = sink.mails;
+  assert.deepEqual(mail?.to, ['ann@people.test', 'bob@people.test']);
+  assert.equal(more.length, 0);
+  assert.doesNotMatch(mail?.source ?? '', /[^\0-\x7f]/);
+});
+
+test('a server with SMTPUTF8 gets the cc beyond ASCII with its real address, the others in a message that goes everywhere', async () => {
+  const sink = await startSink();
+  world.deliverTo(sink.port);
+  const id = await world.accept({ cc: ['josé@people.test'] });
+  await world.reaches(id, 'delivered');
+  await waitFor('the queue entry to go', async () => (await world.entry(id)) === undefined);
+  const [plain, wide] = sink.mails;
+  assert.deepEqual([plain?.to, wide?.to], [['ann@people.test'], ['josé@people.test']]);
+  assert.doesNotMatch(plain?.source ?? '', /[^\0-\x7f]/);
+  assert.match(wide?.source ?? '', /^Cc: josé@people\.test\r$/m);
+  const [idOfPlain, idOfWide] = [plain, wide].map(
+    (mail) => /^Message-ID: .*/m.exec(mail?.source ?? '')?.[0],
+  );
+  assert.equal(idOfPlain, idOfWide);
+});

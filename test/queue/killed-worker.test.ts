@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterEach, test } from 'node:test';
-import { DeliveryWorld } from '../support/delivery-world.ts';
+import { account, DeliveryWorld } from '../support/delivery-world.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -114,4 +114,67 @@ test('a worker stopped for longer than its lease and going on: one delivery, and
     (await world.events(id)).map(({ kind }) => kind),
     ['delivered'],
   );
+});
+
+/** A message that goes in two transactions, as one address needs SMTPUTF8; its worker is killed after the second dot. */
+async function killedInSecondTransaction() {
+  const second = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  let held = false;
+  const sink = await startSink({
+    onMessage: async ({ to }) => {
+      if (to[0] !== 'josé@people.test' || held) return undefined;
+      held = true;
+      second.resolve();
+      await gate.promise;
+      return '451 nobody listens any more';
+    },
+  });
+  const id = await world.accept({ cc: ['josé@people.test', 'bob@people.test'] });
+  const victim = startWorker(sink.port);
+  await second.promise;
+  await end(victim);
+  gate.resolve();
+  const kinds = async () =>
+    (await world.events(id)).map(({ kind, recipient }) => `${kind} ${recipient}`);
+  return { sink, id, kinds };
+}
+
+test('a worker killed in the second transaction of a message: what the first one came to stands, and only the second is uncertain', async () => {
+  const { sink, id, kinds } = await killedInSecondTransaction();
+  const entry = await world.entry(id);
+  assert.deepEqual([entry?.stage, entry?.pending], ['dot', [1]]);
+  assert.equal(await world.state(id), 'delivered');
+  startWorker(sink.port);
+  await waitFor('the queue entry to go', async () => (await world.entry(id)) === undefined, 20_000);
+  assert.deepEqual((await kinds()).sort(), [
+    'delivered 0',
+    'delivered 1',
+    'delivered 2',
+    'uncertain 1',
+  ]);
+  assert.deepEqual(
+    sink.mails.map(({ to }) => to),
+    [['ann@people.test', 'bob@people.test'], ['josé@people.test']],
+  );
+});
+
+test('… and where the template asks to hold, only the second waits for a person, also when the next worker is killed before it could say so', async () => {
+  await world.database.pool.query("update template set when_uncertain = 'hold'");
+  try {
+    const { sink, id, kinds } = await killedInSecondTransaction();
+    await waitFor(
+      'the lease to end',
+      async () => ((await world.entry(id))?.due_in ?? 1) <= 0,
+      5_000,
+    );
+    const [claimed] = await world.stores(lease).claims.claim(account, 1);
+    assert.deepEqual(claimed?.doubtful, [1]);
+    startWorker(sink.port);
+    await waitFor('it to be held', async () => (await world.entry(id))?.held[0] === 1, 20_000);
+    assert.deepEqual((await kinds()).sort(), ['delivered 0', 'delivered 2', 'uncertain 1']);
+    assert.equal(sink.mails.length, 1);
+  } finally {
+    await world.database.pool.query("update template set when_uncertain = 'resend'");
+  }
 });

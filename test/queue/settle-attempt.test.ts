@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { AccountId, MessageId, TemplateId } from '../../src/foundation/ids.ts';
+import { advanceAttempt } from '../../src/queue/advance-attempt.ts';
 import type { ClaimedMessage, RecipientResult } from '../../src/queue/attempt.ts';
 import { isFinal } from '../../src/queue/message-state.ts';
 import {
@@ -24,7 +25,7 @@ function claimed(changes: Partial<ClaimedMessage> = {}): ClaimedMessage {
     attempt: 1,
     pending: [0],
     held: [],
-    uncertain: false,
+    doubtful: [],
     canceled: false,
     pausedDestinations: [],
     expired: false,
@@ -85,6 +86,43 @@ test('every recipient ends up final, waiting for a time, or waiting for a person
           assert.ok(dueIn <= Math.max(0, millisecondsLeft));
         } else if (!settled.done) assert.equal(settled.dueIn, undefined);
         assert.equal(settled.state, results[0].outcome);
+      },
+    ),
+  );
+});
+
+test('what several transactions came to is written once, in whatever steps: no recipient is lost, settled twice or forgotten', () => {
+  fc.assert(
+    fc.property(
+      fc.tuple(result(0), result(1), result(2), result(3)),
+      fc.constantFrom('resend' as const, 'hold' as const),
+      (results, whenUncertain) => {
+        const message = claimed({ pending: [0, 1, 2, 3], whenUncertain });
+        const events: string[] = [];
+        let state: string | undefined;
+        let left: readonly RecipientResult[] = [];
+        for (const result of results) {
+          const advance = advanceAttempt(message, left, [result.recipient]);
+          assert.ok(advance.pending.includes(result.recipient));
+          for (const doubt of advance.doubtful) assert.ok(advance.pending.includes(doubt));
+          message.pending = advance.pending;
+          state = advance.state ?? state;
+          events.push(...advance.events.map(({ kind, recipient }) => `${recipient} ${kind}`));
+          left = [...advance.left, result];
+        }
+        const end = settleAttempt(message, { results: left, notes: [] }, 0);
+        events.push(...end.events.map(({ kind, recipient }) => `${recipient} ${kind}`));
+        assert.deepEqual(
+          events.sort(),
+          results.map(({ recipient, outcome }) => `${recipient} ${outcome}`),
+        );
+        assert.equal(end.state ?? state, results[0].outcome);
+        const together = settleAttempt(
+          claimed({ pending: [0, 1, 2, 3], whenUncertain }),
+          { results, notes: [] },
+          0,
+        );
+        assert.deepEqual([end.pending, end.held], [together.pending, together.held]);
       },
     ),
   );

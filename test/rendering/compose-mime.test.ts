@@ -152,6 +152,28 @@ test('an address with a non-ASCII local part makes the message need SMTPUTF8', a
   checkBytes(domain.raw);
 });
 
+test('RFC 6857 3.1.8: for recipients with ASCII addresses the others are named in an empty group, and the message is ASCII', async () => {
+  const cc = [address(`${'用户'.repeat(8)}@mail.test`), address('bob@mail.test')];
+  const composed = composeMime(await render({ text: 't' }), { ...envelope, cc }, identity);
+  assert.equal(composed.needsSmtpUtf8, true);
+  const ascii = composed.composeAscii?.();
+  assert.ok(ascii);
+  checkBytes(ascii);
+  const mail = await parse(ascii);
+  const [group, bob] = [mail.cc ?? []].flat()[0]?.value ?? [];
+  assert.equal(group?.name, `Internationalized Address ${cc[0]} Removed`);
+  assert.deepEqual(group?.group, []);
+  assert.equal(bob?.address, 'bob@mail.test');
+  assert.equal(mail.messageId, composed.messageId);
+  const sender = { address: address('josé@shop.test') };
+  const wide = composeMime(
+    await render({ text: 't' }),
+    { ...envelope, from: sender, cc },
+    identity,
+  );
+  assert.equal(wide.composeAscii, undefined);
+});
+
 test('further headers are encoded and cannot bring others along', async () => {
   const headers = [['List-Unsubscribe', '<https://x.test/u>\r\nBcc: evil@x.test']] as const;
   const { raw } = composeMime(await render({ text: 't' }), envelope, { ...identity, headers });

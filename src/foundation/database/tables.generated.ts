@@ -340,10 +340,12 @@ export interface QueueEntry {
   account_id: string;
   attempts: Generated<number>;
   canceled: Generated<boolean>;
+  doubtful: number[] | null;
   due_at: Timestamp;
   expires_at: Timestamp;
   fence: Generated<Int8>;
   held: Generated<number[]>;
+  in_transaction: number[] | null;
   lease_owner: string | null;
   message_id: string;
   paused: Generated<boolean>;

@@ -1,0 +1,49 @@
+import type { ClaimedMessage, RecipientResult } from './attempt.ts';
+import { isFinal, type MessageState } from './message-state.ts';
+import { type EventDraft, eventOf } from './settle-attempt.ts';
+
+/** What the finished transactions of an attempt change before the next one begins. */
+export interface Advance {
+  readonly message: ClaimedMessage;
+  /** Recipients that still have to be settled. */
+  readonly pending: readonly number[];
+  /** Recipients of the next transaction: the only ones that a final dot makes uncertain from now on. */
+  readonly next: readonly number[];
+  /** Recipients for which an earlier dot may have left. */
+  readonly doubtful: readonly number[];
+  /** Undefined: the message's state stays. */
+  readonly state: MessageState | undefined;
+  readonly events: readonly EventDraft[];
+  /** What is not settled by this, for the report at the end. */
+  readonly left: readonly RecipientResult[];
+}
+
+/**
+ * Decides what is written between two transactions of an attempt: what is final is settled, what is uncertain is on
+ * record; what will be tried again waits for the end of the attempt, since its next time is that of the whole message.
+ */
+export function advanceAttempt(
+  message: ClaimedMessage,
+  results: readonly RecipientResult[],
+  next: readonly number[],
+): Advance {
+  const settled = results.filter(({ outcome }) => isFinal(outcome));
+  const gone = new Set(settled.map(({ recipient }) => recipient));
+  const unknown = results.filter(({ outcome }) => outcome === 'uncertain');
+  const decided = [...settled, ...unknown];
+  return {
+    message,
+    pending: message.pending.filter((recipient) => !gone.has(recipient)),
+    next,
+    doubtful: [...message.doubtful, ...unknown.map(({ recipient }) => recipient)].filter(
+      (recipient, place, all) => !gone.has(recipient) && all.indexOf(recipient) === place,
+    ),
+    state: decided.find(({ recipient }) => recipient === 0)?.outcome,
+    events: decided
+      .filter(({ recorded }) => recorded !== true)
+      .map((result) => eventOf(message, result, undefined)),
+    left: results
+      .filter(({ recipient }) => !gone.has(recipient))
+      .map((result) => (unknown.includes(result) ? { ...result, recorded: true } : result)),
+  };
+}

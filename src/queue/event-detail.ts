@@ -1,0 +1,33 @@
+import { newId } from '../foundation/ids.ts';
+import type { EventDraft } from './settle-attempt.ts';
+
+/** Most characters of one event's detail; a longer one loses its transcript, then all but its reason. */
+const longestDetail = 32_000;
+
+/**
+ * An event as a row in JSON with an id of its own, ready to be put into a list. Written by hand, since details are long
+ * and are JSON already.
+ * @param place of the outcome that it belongs to, where several are written together
+ */
+export function eventRow(event: EventDraft, place = 0): string {
+  const row = { place, id: newId(), kind: event.kind, recipient: event.recipient };
+  return `${JSON.stringify(row).slice(0, -1)},"detail":${fittingDetail(event)}}`;
+}
+
+/** The detail in JSON. No reply, however long, may keep an outcome from being written. */
+function fittingDetail(event: EventDraft): string {
+  const text = JSON.stringify(event.detail);
+  if (text.length <= longestDetail) return storable(text);
+  const { transcript: _, ...rest } = event.detail;
+  const short = JSON.stringify(rest);
+  if (short.length <= longestDetail) return storable(short);
+  return storable(JSON.stringify({ reason: String(event.detail.reason ?? '').slice(0, 1_000) }));
+}
+
+/** What `JSON.stringify` escapes and PostgreSQL's JSON cannot hold: NUL and unpaired surrogates. */
+const unstorable = /(?<=(?<!\\)(?:\\\\)*)\\u(?:(0000)|d[89a-f][0-9a-f]{2})/g;
+
+function storable(json: string): string {
+  if (!json.includes('\\u')) return json;
+  return json.replace(unstorable, (_, nul?: string) => (nul === undefined ? '\ufffd' : ''));
+}
