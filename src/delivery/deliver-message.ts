@@ -21,7 +21,14 @@ import {
 import type { PutOffCrowd } from './put-off-crowd.ts';
 import { type Route, routeRecipients, type StagingRules } from './route-recipients.ts';
 import { sendTransactions } from './send-transactions.ts';
-import type { Admission, MailOutline, Permit, Postponement, Transport } from './transport.ts';
+import type {
+  Admission,
+  MailOutline,
+  Permit,
+  Postponement,
+  TransactionResult,
+  Transport,
+} from './transport.ts';
 
 export interface DeliveryParts {
   readonly findVersion: FindVersion;
@@ -145,7 +152,7 @@ async function deliver(
     reached ||= hasReached(result);
   };
   const report = await sendTransactions(
-    { lease, route, recipients, notes, onResult },
+    { message, lease, route, recipients, notes, onResult },
     admission.permits,
     [...untried, ...putOff(admission.postponed, route)],
     (to, first) => {

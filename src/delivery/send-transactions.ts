@@ -1,12 +1,19 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
 import { simulatedOutcome } from '../foundation/simulated-address.ts';
-import type { AttemptReport, Lease, Note, RecipientResult } from '../queue/attempt.ts';
+import type {
+  AttemptReport,
+  ClaimedMessage,
+  Lease,
+  Note,
+  RecipientResult,
+} from '../queue/attempt.ts';
 import { judgeTransaction } from './judge-transaction.ts';
 import { maskAddresses, maskDeep } from './mask-addresses.ts';
 import type { Route } from './route-recipients.ts';
 import type { OutgoingMail, Permit, TransactionResult } from './transport.ts';
 
 export interface Transactions {
+  readonly message: ClaimedMessage;
   readonly lease: Lease;
   readonly route: Route;
   readonly recipients: readonly EmailAddress[];
@@ -19,13 +26,14 @@ export interface Transactions {
 export type MakeMail = (to: readonly string[], first: number) => OutgoingMail;
 
 /**
- * Makes the transactions of an attempt one after the other. Where there are several, what came of the earlier ones is
- * written before the next one begins, so that only the recipients of one transaction can ever become uncertain together.
+ * Makes the transactions of an attempt one after the other. Where one is not for all that are pending, what came
+ * of the earlier ones, and whom it is for, is written before it begins: so only the recipients of one transaction can ever
+ * become uncertain together.
  * @param known results of recipients that are in none of them
  * @returns undefined where the lease is lost
  */
 export async function sendTransactions(
-  { lease, route, recipients, notes, onResult }: Transactions,
+  { message, lease, route, recipients, notes, onResult }: Transactions,
   permits: readonly Permit[],
   known: readonly RecipientResult[],
   makeMail: MakeMail,
@@ -37,7 +45,7 @@ export async function sendTransactions(
   };
   for (const [place, permit] of permits.entries()) {
     const next = numbersOf(permit, route);
-    if (permits.length > 1) {
+    if (permits.length > 1 || next.length < message.pending.length) {
       const left = await lease.advance(results, next).catch(() => 'unknown' as const);
       if (left === undefined || left === 'unknown') cancelFrom(place);
       if (left === undefined) return undefined;
