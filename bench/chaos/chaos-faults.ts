@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ChaosDisk } from './chaos-disk.ts';
+import type { SmallDisk } from '../../test/support/small-disk.ts';
 import type { ChaosNode } from './chaos-node.ts';
 import { processTree, signalAll } from './process-tree.ts';
 import { type Weather, weathers } from './rough-weather.ts';
@@ -25,7 +25,7 @@ export const faultNames = Object.keys(odds) as FaultName[];
 
 export interface ChaosScene {
   readonly nodes: readonly ChaosNode[];
-  readonly disk: ChaosDisk;
+  readonly disk: SmallDisk;
   readonly sink: ChaosSink;
 }
 

@@ -8,8 +8,8 @@ import { startEmbeddedDatabase } from '../../src/foundation/embedded/start-embed
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { QueueControlStore } from '../../src/queue/control-store.ts';
 import { getToken } from '../../test/support/shop.ts';
+import { openSmallDisk } from '../../test/support/small-disk.ts';
 import { openBenchAccount } from '../bench-account.ts';
-import { openChaosDisk } from './chaos-disk.ts';
 import { ChaosFaults, type FaultName, faultNames } from './chaos-faults.ts';
 import { type ChaosLoad, startChaosLoad } from './chaos-load.ts';
 import { ChaosNode } from './chaos-node.ts';
@@ -40,7 +40,7 @@ const only = faultNames.find((name) => name === values.only);
 if (values.only !== undefined && only === undefined)
   throw new Error(`--only knows ${faultNames.join(', ')}`);
 
-const disk = await openChaosDisk();
+const disk = await openSmallDisk();
 const silent = { info: () => undefined, warn: () => undefined };
 const embedded = await startEmbeddedDatabase({ dataDir: disk.path, log: silent });
 const { host, port, user, password, database: name } = embedded.settings;

@@ -3,6 +3,8 @@ import type { Database } from '../foundation/database/open-database.ts';
 import { type AccountId, type MessageId, newId, type TemplateId } from '../foundation/ids.ts';
 import type { ClaimedMessage, UncertainPolicy } from './attempt.ts';
 import { claimSize } from './claim-size.ts';
+import { forgetOldTimes, readDatabaseTime } from './clock-store.ts';
+import { ClockWatch } from './clock-watch.ts';
 import { runStatement } from './run-statement-store.ts';
 
 interface ClaimedRow {
@@ -27,11 +29,15 @@ interface ClaimedRow {
   content: unknown;
 }
 
+const clockLookMilliseconds = 5_000;
+
 /** Finds due messages and takes leases on them. */
 export class ClaimStore {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #leaseMilliseconds: number;
+  readonly #watch = new ClockWatch();
+  #nextLook = 0;
 
   constructor(database: Database, clock: Clock, leaseMilliseconds: number) {
     this.#database = database;
@@ -70,6 +76,18 @@ export class ClaimStore {
       values: [this.#clock.offset],
     });
     return rows.map((row) => row.account_id);
+  }
+
+  /**
+   * Looks at the database's clock now and then, and makes due what a step back of it would leave waiting.
+   * @returns how many entries that were; undefined where it was not set back
+   */
+  async followClock(): Promise<number | undefined> {
+    if (performance.now() < this.#nextLook) return undefined;
+    this.#nextLook = performance.now() + clockLookMilliseconds;
+    const time = await readDatabaseTime(this.#database, this.#clock);
+    if (!this.#watch.wasSetBack(time, performance.now())) return undefined;
+    return forgetOldTimes(this.#database, this.#clock, this.#leaseMilliseconds);
   }
 
   /**

@@ -16,6 +16,7 @@ export interface WorkerStores {
   readonly claims: {
     findDueAccounts(): Promise<AccountId[]>;
     claim(accountId: AccountId, most: number): Promise<ClaimedMessage[]>;
+    followClock(): Promise<number | undefined>;
   };
   readonly leases: Leases;
   readonly outcomes: Outcomes;
@@ -141,7 +142,11 @@ export class Worker {
   }
 
   async #poll(): Promise<void> {
-    const accounts = await this.#parts.stores.claims.findDueAccounts();
+    const { claims } = this.#parts.stores;
+    const moved = await claims.followClock();
+    if (moved !== undefined)
+      this.#parts.log.warn({ moved }, 'the database’s clock was set back; what waits is due now');
+    const accounts = await claims.findDueAccounts();
     for (const accountId of accounts) this.#ring.add(accountId);
     this.#nextPoll =
       performance.now() + this.#options.pollMilliseconds * (0.75 + Math.random() / 2);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 
 const size = '4g';
 
-/** The folder that the database of the run lies in. */
-export interface ChaosDisk {
+/** A folder that a database lies in. */
+export interface SmallDisk {
   readonly path: string;
   /** True where it is a file system of its own, whose space can be taken away. */
   readonly canFill: boolean;
@@ -18,11 +18,11 @@ export interface ChaosDisk {
 }
 
 /** A folder on a tmpfs of its own, which only root may mount; elsewhere an ordinary one, which is never full. */
-export async function openChaosDisk(): Promise<ChaosDisk> {
-  const path = await mkdtemp(join(tmpdir(), 'signalpost-chaos-'));
+export async function openSmallDisk(): Promise<SmallDisk> {
+  const path = await mkdtemp(join(tmpdir(), 'signalpost-disk-'));
   // PostgreSQL runs as another user where this process is root.
   await chmod(path, 0o711);
-  const canFill = mount('-t', 'tmpfs', '-o', `size=${size},mode=0711`, 'signalpost-chaos', path);
+  const canFill = mount('-t', 'tmpfs', '-o', `size=${size},mode=0711`, 'signalpost-disk', path);
   return {
     path,
     canFill,

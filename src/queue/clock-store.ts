@@ -1,0 +1,53 @@
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import { runStatement } from './run-statement-store.ts';
+
+/** Entries of one statement, so that no lock lasts long. */
+const chunk = 1_000;
+
+/** Milliseconds that the database's clock shows. */
+export async function readDatabaseTime(database: Database, clock: Clock): Promise<number> {
+  const { rows } = await runStatement<{ time: number }>(database, {
+    name: 'queue-time',
+    text: 'select extract(epoch from clock_timestamp())::float8 * 1000 + $1::float8 as time',
+    values: [clock.offset],
+  });
+  return rows[0]?.time ?? Number.NaN;
+}
+
+/**
+ * After the database's clock was set back, times that were written by the old clock lie too far ahead: what waits for a
+ * time becomes due now, since nobody can tell by how much each is late, and a lease ends at most one lease from now. What
+ * waits for a person waits on. Of all accounts at once, as the clock is that of all.
+ * @returns how many entries were changed
+ */
+export async function forgetOldTimes(
+  database: Database,
+  clock: Clock,
+  leaseMilliseconds: number,
+): Promise<number> {
+  let changed = 0;
+  for (;;) {
+    const { rowCount } = await runStatement(database, {
+      name: 'queue-forget-old-times',
+      text: forgetStatement,
+      values: [clock.offset, leaseMilliseconds],
+    });
+    changed += rowCount ?? 0;
+    if ((rowCount ?? 0) < chunk) return changed;
+  }
+}
+
+const forgetStatement = `
+  with moment as materialized (
+    select now() + $1::float8 * interval '1 ms' as now,
+      now() + ($1::float8 + $2::float8) * interval '1 ms' as lease_end),
+  late as materialized (
+    select q.account_id, q.message_id from queue_entry q, moment
+    where q.due_at < 'infinity'
+      and q.due_at > case when q.lease_owner is null then moment.now else moment.lease_end end
+    limit ${chunk} for update of q skip locked)
+  update queue_entry q
+  set due_at = case when q.lease_owner is null then moment.now else moment.lease_end end
+  from late, moment
+  where q.account_id = late.account_id and q.message_id = late.message_id`;

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { DeliveryWorld } from '../support/delivery-world.ts';
+import { type RudeSteps, startRudeServer } from '../support/rude-server.ts';
+
+const world = await DeliveryWorld.create();
+afterEach(() => world.close());
+
+const timeouts = { connect: 300, greeting: 300, command: 300, data: 300, final: 300 };
+
+/** What a server does, the state that the message is in then, and why, as people read it. */
+const faults: readonly (readonly [what: string, RudeSteps, state: string, why: RegExp])[] = [
+  ['says nothing at all', { greeting: () => 'silence' }, 'deferred', /did not answer/],
+  ['hangs up at MAIL', { MAIL: () => 'hang up' }, 'deferred', /closed the connection/],
+  [
+    'answers 421 to all',
+    { MAIL: () => '421 4.3.2 Busy' },
+    'deferred',
+    /put the sender off: 421 4.3.2 Busy/,
+  ],
+  [
+    'says one byte and no more',
+    {
+      RCPT: (socket) => {
+        socket.write('2');
+        return 'silence';
+      },
+    },
+    'deferred',
+    /did not answer/,
+  ],
+  [
+    'refuses with 100 kB',
+    { RCPT: () => `451 4.7.1 ${'so '.repeat(33_000)}` },
+    'deferred',
+    /^the server put the recipient off: 451 4\.7\.1 so so .{100,1000}…$/,
+  ],
+  [
+    'refuses with 10,000 lines',
+    { RCPT: () => `${'451-4.7.1 more\r\n'.repeat(9_999)}451 4.7.1 end` },
+    'deferred',
+    /^the server put the recipient off: 451 4\.7\.1 more more /,
+  ],
+  ['hangs up after the dot', { dot: () => 'hang up' }, 'uncertain', /may have been delivered/],
+  ['says nothing to the dot', { dot: () => 'silence' }, 'uncertain', /may have been delivered/],
+];
+
+for (const [what, steps, state, why] of faults) {
+  test(`a server that ${what}: the message is ${state}, says why and when it goes next, and goes then`, async () => {
+    let rude = true;
+    const mended = Object.fromEntries(
+      Object.entries(steps).map(([step, act]) => [
+        step,
+        (socket: Parameters<typeof act>[0]) => (rude ? act(socket) : undefined),
+      ]),
+    );
+    const server = await startRudeServer(mended);
+    world.deliverTo(server.port, { timeouts });
+    const id = await world.accept();
+    await world.reaches(id, state);
+    const entry = await world.rests(id);
+    assert.match(entry.reason ?? '', why);
+    assert.ok(entry.due_in > 0 && entry.due_in < 80, `due in ${entry.due_in}`);
+    const [event] = await world.events(id);
+    assert.equal(event?.kind, state);
+    assert.ok(JSON.stringify(event.detail).length < 32_000);
+    assert.ok(Array.isArray(event.detail.transcript));
+    rude = false;
+    world.clock.advance(80_000);
+    await world.reaches(id, 'delivered');
+  });
+}

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TemplateId } from '../../src/foundation/ids.ts';
+import { removeSender } from '../../src/sender/sender-store.ts';
+import { removeTemplate } from '../../src/template/template-store.ts';
+import { startSink } from '../support/mail-sink.ts';
+import { SendClient } from '../support/send-client.ts';
+import { getToken, openShop, publishTemplate, saveShop } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { url: databaseUrl, database } = await createTestDatabase();
+const shop = await openShop(database);
+const sink = await startSink();
+const environment = { SMTP_URL: `smtp://127.0.0.1:${sink.port}?tls=off` };
+const accepting = await startTestService({ databaseUrl, environment, roles: ['http'] });
+const client = new SendClient(accepting, await getToken(accepting, shop));
+
+async function accept(): Promise<string> {
+  const answer = await client.send();
+  assert.equal(answer.status, 200, answer.text);
+  return String(answer.body.messageId);
+}
+
+test('messages are sent as they were accepted, whatever happens to template, sender and account meanwhile', async () => {
+  const id = await accept();
+  await publishTemplate(database, shop, {
+    id: 't-0001',
+    sender: 'orders@shop.test',
+    source: { subject: 'Another subject', html: '<p>Other</p>' },
+  });
+  await database.kysely.transaction().execute(async (transaction) => {
+    await removeTemplate(transaction, shop.id, 't-0001' as TemplateId);
+    await removeSender(transaction, shop.id, 'orders@shop.test' as never);
+  });
+  await waitFor('the removal to be known', async () => (await client.send()).status === 400);
+  await saveShop(database, { suspended: true });
+
+  const working = await startTestService({ databaseUrl, environment, roles: ['worker'] });
+  const held = await client.status(id);
+  assert.equal(held.body.state, 'queued');
+  assert.match(JSON.stringify(held.body), /held, as the account is suspended/);
+  await saveShop(database, { suspended: false });
+  await waitFor('the message', async () => (await client.status(id)).body.state === 'delivered');
+  await working.stop();
+
+  assert.equal(sink.mails.length, 1);
+  const [{ source = '', from = '' } = {}] = sink.mails;
+  assert.equal(from, 'orders@shop.test');
+  assert.match(source, /^Subject: Your order A-1001\r$/m);
+  assert.match(source, /^From: Demo Shop <orders@shop\.test>\r$/m);
+});

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { account, DeliveryWorld } from '../support/delivery-world.ts';
+import { startSink } from '../support/mail-sink.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const world = await DeliveryWorld.create();
+const hours = 3_600_000;
+afterEach(async () => {
+  await world.close();
+  await world.database.pool.query('delete from queue_entry');
+  world.clock.offset = 0;
+});
+
+/** A sink that keeps the first RCPT waiting until it is told to go on. */
+async function startHesitantSink() {
+  const atRecipient = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  let first = true;
+  const sink = await startSink({
+    options: {
+      async onRcptTo(_address, _session, callback) {
+        if (first) {
+          first = false;
+          atRecipient.resolve();
+          await goOn.promise;
+        }
+        callback();
+      },
+    },
+  });
+  return { sink, atRecipient: atRecipient.promise, goOn: goOn.resolve };
+}
+
+test('a clock that jumps 3 hours forward ends the lease of a message under way: another worker sends it, once', async () => {
+  const { sink, atRecipient, goOn } = await startHesitantSink();
+  const id = await world.accept();
+  world.deliverTo(sink.port);
+  await atRecipient;
+  world.clock.advance(3 * hours);
+  world.deliverTo(sink.port);
+  await world.reaches(id, 'delivered');
+  goOn();
+  await world.close();
+  assert.equal(sink.mails.length, 1);
+  assert.deepEqual(
+    (await world.events(id)).map(({ kind }) => kind),
+    ['delivered'],
+  );
+});
+
+test('a clock that jumps 3 hours forward makes retries due and ends freshness windows, and the message says so', async () => {
+  let open = false;
+  const sink = await startSink({ onMessage: () => (open ? undefined : '451 4.3.0 Later') });
+  world.deliverTo(sink.port);
+  const patient = await world.accept();
+  const fresh = await world.accept({ deliverWhenDelayed: false, lifetime: 900 });
+  await world.reaches(patient, 'deferred');
+  await world.reaches(fresh, 'deferred');
+  await world.rests(patient);
+  await world.rests(fresh);
+  open = true;
+  world.clock.advance(3 * hours);
+  await world.reaches(patient, 'delivered');
+  await world.reaches(fresh, 'expired');
+  assert.match(
+    String((await world.events(fresh)).at(-1)?.detail.reason),
+    /could not be handed over within its freshness window/,
+  );
+});
+
+test('a clock that jumps 3 hours back does not hurt a message under way', async () => {
+  const { sink, atRecipient, goOn } = await startHesitantSink();
+  const id = await world.accept();
+  world.deliverTo(sink.port);
+  await atRecipient;
+  world.clock.advance(-3 * hours);
+  world.deliverTo(sink.port);
+  goOn();
+  await world.reaches(id, 'delivered');
+  assert.equal(sink.mails.length, 1);
+});
+
+test('after a clock was set back 3 hours, nothing waits for the old time to come again', {
+  timeout: 60_000,
+}, async () => {
+  let open = false;
+  const sink = await startSink({ onMessage: () => (open ? undefined : '451 4.3.0 Later') });
+  const stores = world.stores(30_000);
+  const orphan = await world.accept();
+  const [claimed] = await stores.claims.claim(account, 1);
+  assert.equal(claimed?.messageId, orphan);
+  const held = await world.accept({ subjectLine: '{{#Name}} never closed' });
+  const deferred = await world.accept();
+  const worker = world.deliverTo(sink.port, { worker: { leaseMilliseconds: 1_000 } });
+  await world.reaches(deferred, 'deferred');
+  await world.reaches(held, 'failed');
+  await world.rests(deferred);
+  const late = await world.accept();
+  open = true;
+  world.clock.advance(-3 * hours);
+  worker.wake(account);
+  for (const id of [orphan, deferred, late]) await world.reaches(id, 'delivered', 30_000);
+  assert.equal(await world.state(held), 'failed');
+  assert.equal((await world.entry(held))?.due_in, Number.POSITIVE_INFINITY);
+  await waitFor('one copy each', () => sink.mails.length === 3);
+});
