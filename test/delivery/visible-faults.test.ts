@@ -33,7 +33,7 @@ const faults: readonly (readonly [what: string, RudeSteps, state: string, why: R
     'refuses with 100 kB',
     { RCPT: () => `451 4.7.1 ${'so '.repeat(33_000)}` },
     'deferred',
-    /^the server put the recipient off: 451 4\.7\.1 so so .{100,1000}…$/,
+    /^the server put the recipient off: 451 4\.7\.1 so so .{100,1000}$/,
   ],
   [
     'refuses with 10,000 lines',
