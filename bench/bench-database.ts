@@ -30,18 +30,18 @@ export async function startBenchDatabase(): Promise<BenchDatabase> {
   };
 }
 
-/** The same on a folder that stays. */
+/** The same on a folder that stays. @param options `patience` in milliseconds, for statements that take long */
 export async function openBenchFolder(
   dataDir: string,
-  options: { readonly durable?: boolean } = {},
+  { durable = true, patience }: { readonly durable?: boolean; readonly patience?: number } = {},
 ): Promise<BenchDatabase> {
-  const embedded = await startEmbeddedDatabase({ dataDir, log: silent, ...options });
+  const embedded = await startEmbeddedDatabase({ dataDir, log: silent, durable });
   const { host, port, user, password, database: name } = embedded.settings;
   const url = new URL(`postgres://localhost:${port}/${name}`);
   url.username = user;
   url.password = password;
   url.searchParams.set('host', host);
-  const database = openDatabase({ url: url.href });
+  const database = openDatabase({ url: url.href }, patience === undefined ? {} : { patience });
   return {
     url: url.href,
     database,

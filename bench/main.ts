@@ -1,8 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { createLog } from '../src/foundation/log.ts';
 import { benchAccept, benchAcceptCases } from './bench-accept.ts';
 import { benchBacklog } from './bench-backlog.ts';
 import { benchDeliver } from './bench-deliver.ts';
+import { benchHistory } from './bench-history.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { formatTable } from './bench-result.ts';
 import { benchToken } from './bench-token.ts';
@@ -10,6 +12,7 @@ import { benchJourney } from './feedback/bench-journey.ts';
 import { benchReports, benchSearch } from './feedback/bench-reading.ts';
 import { benchRedirect } from './feedback/bench-redirect.ts';
 import { benchRollUp } from './feedback/bench-roll-up.ts';
+import { openHistory } from './history/open-history.ts';
 
 /** `npm run bench -- NAME… --json FILE`: measures, prints a table, and writes the numbers to the file. */
 const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<BenchResult[]>>> = {
@@ -17,6 +20,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   'accept-cases': benchAcceptCases,
   deliver: benchDeliver,
   'deliver-backlog': benchBacklog,
+  'deliver-history': benchOnHistory,
   token: benchToken,
   reports: benchReports,
   search: benchSearch,
@@ -24,6 +28,13 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   redirect: benchRedirect,
   journey: benchJourney,
 };
+
+/** Delivery on a database that holds a million finished messages, or as many as `--history` says. */
+async function benchOnHistory(options: BenchOptions): Promise<BenchResult[]> {
+  const { history = 1_000_000, historyFolder } = options;
+  const open = () => openHistory(history, createLog('error'), historyFolder);
+  return [await benchHistory(options, history, open)];
+}
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

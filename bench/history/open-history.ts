@@ -25,6 +25,9 @@ const days = 90;
 /** Before now, so that what follows a message is past, too. */
 const settled = 30 * 60 * 1_000;
 
+/** A statement writes the messages of a week, or the totals of all. */
+const patience = 60 * 60 * 1_000;
+
 interface Note {
   readonly form: number;
   readonly plan: HistoryPlan;
@@ -82,7 +85,7 @@ async function fillFolder(
   mkdirSync(folder, { recursive: true });
   chmodSync(folder, 0o711);
   writeFileSync(unfinished, '');
-  const { database, stop } = await openBenchFolder(folder, { durable: false });
+  const { database, stop } = await openBenchFolder(folder, { durable: false, patience });
   try {
     await migrate(database);
     const shop = await openBenchAccount(database);

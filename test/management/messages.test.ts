@@ -141,6 +141,12 @@ test('what waits is told by destination; reports count what became of it', async
   });
   const csv = await owner.get(`${path}/reports-export?${query}`);
   assert.match(csv.text, /^template,accepted,delivered,/);
+  for (const filter of ['tag=a', 'templateId=t-0001', 'senderDomain=shop.test']) {
+    const destinations = query.replace('group=template', 'group=destination');
+    const answer = await owner.get(`${path}/reports?${destinations}&${filter}`);
+    assert.equal(answer.status, 422, filter);
+    assert.match(answer.text, /destinations are counted by themselves/);
+  }
   const wrong = await owner.get(`${path}/reports?from=x&until=${until}`);
   assert.equal(wrong.status, 422);
 });
