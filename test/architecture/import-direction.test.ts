@@ -24,6 +24,7 @@ const rooms = [
   'webhook',
   'manifest',
   'management',
+  'config',
   'config.ts',
   'app.ts',
   'command',

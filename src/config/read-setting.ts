@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { domainOf, parseEmailAddress } from '../foundation/email-address.ts';
+import { OperatorError } from '../foundation/errors.ts';
+
+/** Networks with commas between them. @throws OperatorError */
+export function readNetworks(name: string, text: string | undefined): string[] {
+  const networks = readList(text);
+  for (const network of networks) {
+    const [base = '', bits = '0', ...more] = network.split('/');
+    const most = isIP(base) === 4 ? 32 : 128;
+    if (isIP(base) === 0 || more.length > 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > most)
+      throw new OperatorError(`${name} must list networks such as 10.1.0.0/16, not "${network}".`);
+  }
+  return networks;
+}
+
+/** Names that stand for networks, as `proxy-addr` knows them. */
+const namedNetworks = ['loopback', 'linklocal', 'uniquelocal'];
+
+/** Networks, or names that stand for some, with commas between them. @throws OperatorError */
+export function readProxies(text: string | undefined): string[] {
+  const proxies = readList(text);
+  readNetworks('TRUST_PROXY', proxies.filter((proxy) => !namedNetworks.includes(proxy)).join());
+  return proxies;
+}
+
+/** An e-mail address. @throws OperatorError */
+export function readAddress(name: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const parsed = parseEmailAddress(text);
+  if (parsed.ok) return parsed.address;
+  throw new OperatorError(`${name} must be an e-mail address, not "${text}": it ${parsed.reason}.`);
+}
+
+/** Domains with commas between them, in A-labels. @throws OperatorError */
+export function readDomains(name: string, text: string | undefined): string[] {
+  return readList(text).map((domain) => {
+    const parsed = parseEmailAddress(`postmaster@${domain}`);
+    if (parsed.ok) return domainOf(parsed.address);
+    throw new OperatorError(`${name} must list domains such as example.com, not "${domain}".`);
+  });
+}
+
+/** The text of a file that a setting names. @throws OperatorError */
+export function readText(name: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new OperatorError(`${name} names ${file}, which cannot be read.`, { cause });
+  }
+}
+
+/** A port, 0 for any that is free. @throws OperatorError */
+export function readPort(name: string, text: string): number {
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > 65_535) {
+    throw new OperatorError(`${name} must be a number from 0 to 65535, not "${text}".`);
+  }
+  return port;
+}
+
+/** A number of days. @throws OperatorError */
+export function readDays(name: string, text: string): number {
+  const days = Number(text);
+  if (!/^\d{1,5}$/.test(text)) {
+    throw new OperatorError(`${name} must be a number of days from 0 to 99999, not "${text}".`);
+  }
+  return days;
+}
+
+/** `1` or `0`. @throws OperatorError */
+export function readSwitch(name: string, text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined;
+  if (text === '1' || text === 'true') return true;
+  if (text === '0' || text === 'false') return false;
+  throw new OperatorError(`${name} must be 1 or 0, not "${text}".`);
+}
+
+/** One of a few words. @throws OperatorError */
+export function readChoice<Choice extends string>(
+  name: string,
+  text: string,
+  choices: readonly Choice[],
+): Choice {
+  const found = choices.find((choice) => choice === text);
+  if (found === undefined) {
+    throw new OperatorError(`${name} must be one of ${choices.join(', ')}, not "${text}".`);
+  }
+  return found;
+}
+
+/** The address of a PostgreSQL. @throws OperatorError */
+export function readDatabaseUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const url = URL.parse(text);
+  if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol)) {
+    throw new OperatorError('DATABASE_URL must look like postgres://user:password@host:5432/name.');
+  }
+  return text;
+}
+
+/** An address without a query, and without the slash at its end. @throws OperatorError */
+export function readPublicUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const url = URL.parse(text);
+  if (
+    url === null ||
+    !['http:', 'https:'].includes(url.protocol) ||
+    url.search !== '' ||
+    url.hash !== ''
+  ) {
+    throw new OperatorError(
+      'PUBLIC_URL must be an http or https address without a query, such as https://mail.example.com.',
+    );
+  }
+  return text.replace(/\/+$/, '');
+}
+
+/** 32 bytes in base64. @throws OperatorError */
+export function readKey(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (Buffer.from(text, 'base64').length !== 32) {
+    throw new OperatorError(
+      'SIGNALPOST_KEY must be 32 bytes in base64; `openssl rand -base64 32` makes one.',
+    );
+  }
+  return text;
+}
+
+/** What stands between commas. */
+export function readList(text = ''): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
