@@ -17,7 +17,6 @@ import { sendSingle } from './deliver/send-single.ts';
 import { type BenchNode, startServe } from './deliver/start-serve.ts';
 import { median, percentile } from './median.ts';
 
-const queued = 1_000_000;
 const connections = 20;
 const processes = 2;
 /** Between two single messages of the other account. */
@@ -28,6 +27,7 @@ const every = 100;
  * while the million drains; the rate beside that of a short queue; and the memory of all processes of `serve`.
  */
 export async function benchBacklog(options: BenchOptions): Promise<BenchResult[]> {
+  const { queued } = options;
   const { database, url, stop } = await startBenchDatabase();
   const sink = await BenchSink.start();
   let node: BenchNode | undefined;

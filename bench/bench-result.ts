@@ -3,6 +3,8 @@ export interface BenchOptions {
   readonly seconds: number;
   /** Measurements of each kind, in turns. */
   readonly rounds: number;
+  /** Messages in the queue of `deliver-backlog`. */
+  readonly queued: number;
   /** For the runtime of the measured process, such as `--cpu-prof`. */
   readonly nodeOptions: readonly string[];
   /** Finished messages that are there before, of 90 days; undefined: what the benchmark needs. */

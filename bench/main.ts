@@ -42,6 +42,7 @@ const { values, positionals } = parseArgs({
     json: { type: 'string' },
     seconds: { type: 'string', default: '8' },
     rounds: { type: 'string', default: '3' },
+    queued: { type: 'string', default: '1000000' },
     'cpu-prof': { type: 'string' },
     history: { type: 'string' },
     'history-folder': { type: 'string' },
@@ -53,6 +54,7 @@ const profile = values['cpu-prof'];
 const options: BenchOptions = {
   seconds: Number(values.seconds),
   rounds: Number(values.rounds),
+  queued: Number(values.queued),
   nodeOptions: profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`],
   history: values.history === undefined ? undefined : Number(values.history),
   historyFolder: values['history-folder'],
