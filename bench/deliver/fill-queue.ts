@@ -2,7 +2,7 @@ import type { Database } from '../../src/foundation/database/open-database.ts';
 import { fieldNames } from '../bench-account.ts';
 
 /** Messages of one statement. */
-const most = 50_000;
+const most = 20_000;
 
 /** Ten values that no other message of the account has, as `letterValues` makes them. */
 const values = fieldNames
