@@ -28,7 +28,8 @@ const every = 100;
  */
 export async function benchBacklog(options: BenchOptions): Promise<BenchResult[]> {
   const { queued } = options;
-  const { database, url, stop } = await startBenchDatabase();
+  const bench = await startBenchDatabase();
+  const { database, url, stop } = bench;
   const sink = await BenchSink.start();
   let node: BenchNode | undefined;
   try {
@@ -38,13 +39,9 @@ export async function benchBacklog(options: BenchOptions): Promise<BenchResult[]
     node = await startServe(url, sink.port, connections / processes, options.nodeOptions);
     const memory = new MemoryWatch(node);
     const token = await getToken(node, small);
-    await measureService(database, sink, flood.id, 4_000);
-    const shortRate = await measureService(
-      database,
-      sink,
-      flood.id,
-      Math.round(options.seconds * 2_000),
-    );
+    const installation = { database: bench, node, sink };
+    await measureService(installation, flood.id, 4_000);
+    const short = await measureService(installation, flood.id, Math.round(options.seconds * 2_000));
     const before = memory.take();
     await pauseAccount(database, flood.id);
     await fillQueue(database, flood.id, queued);
@@ -60,8 +57,8 @@ export async function benchBacklog(options: BenchOptions): Promise<BenchResult[]
     memory.stop();
     const row = {
       rate: Math.round(rate),
-      ceiling: Math.round(shortRate),
-      ratio: rate / shortRate,
+      ceiling: Math.round(short.rate),
+      ratio: rate / short.rate,
     };
     return [
       {

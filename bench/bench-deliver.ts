@@ -7,7 +7,12 @@ import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { BenchSink } from './deliver/bench-sink.ts';
 import { openLetterAccount } from './deliver/installation.ts';
 import { measureIdle } from './deliver/measure-idle.ts';
-import { measureService, rateSince } from './deliver/measure-service.ts';
+import {
+  measureService,
+  medianRun,
+  rateSince,
+  type ServiceRun,
+} from './deliver/measure-service.ts';
 import { startNodemailer } from './deliver/nodemailer-peer.ts';
 import type { MissingPeer, Peer } from './deliver/peer.ts';
 import { startPostfix, whyNoPostfix } from './deliver/postfix-peer.ts';
@@ -54,6 +59,7 @@ export async function benchDeliver(options: BenchOptions): Promise<BenchResult[]
     }
     node = await startServe(database.url, sink.port, connections / processes, options.nodeOptions);
     const idle = await measureIdle(node, sink, shop);
+    const ours: ServiceRun[] = [];
     const rates = new Map<string, number[]>();
     const note = (name: string, rate: number): void => {
       rates.set(name, [...(rates.get(name) ?? []), rate]);
@@ -66,10 +72,10 @@ export async function benchDeliver(options: BenchOptions): Promise<BenchResult[]
         if (round >= 0) note(peer.name, rate);
       }
       const count = Math.round(pace.ours * seconds);
-      const rate = await measureService(database.database, sink, shop.id, count);
-      if (round >= 0) note('ours', rate);
+      const run = await measureService({ database, node, sink }, shop.id, count);
+      if (round >= 0) ours.push(run);
     }
-    const ours = median(rates.get('ours') ?? []);
+    const { rate, use } = medianRun(ours);
     return [
       ...peers.map(({ name }) => {
         const ceiling = median(rates.get(name) ?? []);
@@ -77,11 +83,12 @@ export async function benchDeliver(options: BenchOptions): Promise<BenchResult[]
         return {
           name: 'deliver',
           params: { peer: name, connections, processes, seconds, rounds },
-          rate: Math.round(ours),
+          rate: Math.round(rate),
           ceiling: Math.round(ceiling),
-          ratio: ours / ceiling,
+          ratio: rate / ceiling,
           p50_ms: idle.p50_ms,
           p99_ms: idle.p99_ms,
+          ...use,
         };
       }),
       idle,

@@ -3,9 +3,8 @@ import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { BenchSink } from './deliver/bench-sink.ts';
 import { openLetterAccount } from './deliver/installation.ts';
-import { measureService } from './deliver/measure-service.ts';
+import { measureService, medianRun, type ServiceRun } from './deliver/measure-service.ts';
 import { startServe } from './deliver/start-serve.ts';
-import { median } from './median.ts';
 
 const connections = 20;
 const processes = 2;
@@ -23,7 +22,7 @@ export async function benchHistory(
   const sink = await BenchSink.start();
   try {
     const key = await makeDkimKey('rsa-sha256');
-    const open = async (database: BenchDatabase): Promise<() => Promise<number>> => {
+    const open = async (database: BenchDatabase): Promise<() => Promise<ServiceRun>> => {
       closing.push(() => database.stop());
       const { id } = await openLetterAccount(database.database, key, `bench-${Date.now()}`);
       const node = await startServe(
@@ -34,18 +33,18 @@ export async function benchHistory(
       );
       closing.push(() => node.stop());
       const count = Math.round(options.seconds * 2_000);
-      await measureService(database.database, sink, id, 4_000);
-      return () => measureService(database.database, sink, id, count);
+      await measureService({ database, node, sink }, id, 4_000);
+      return () => measureService({ database, node, sink }, id, count);
     };
     const empty = await open(await startBenchDatabase());
     const filled = await open(await openHistory());
-    const rates = { empty: [] as number[], filled: [] as number[] };
+    const rates = { empty: [] as ServiceRun[], filled: [] as ServiceRun[] };
     for (let round = 0; round < options.rounds; round += 1) {
       rates.filled.push(await filled());
       rates.empty.push(await empty());
     }
-    const rate = median(rates.filled);
-    const ceiling = median(rates.empty);
+    const { rate, use } = medianRun(rates.filled);
+    const ceiling = medianRun(rates.empty).rate;
     return {
       name: 'deliver-history',
       params: { finished: history, seconds: options.seconds, rounds: options.rounds },
@@ -54,6 +53,7 @@ export async function benchHistory(
       ratio: rate / ceiling,
       p50_ms: 0,
       p99_ms: 0,
+      ...use,
     };
   } finally {
     for (const close of closing.reverse()) await close();

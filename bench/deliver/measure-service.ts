@@ -1,5 +1,8 @@
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
+import type { BenchDatabase } from '../bench-database.ts';
+import type { BenchResult } from '../bench-result.ts';
+import { measureUse } from '../machine-use.ts';
 import { type BenchSink, monotonicNow } from './bench-sink.ts';
 import { fillQueue } from './fill-queue.ts';
 import {
@@ -8,31 +11,64 @@ import {
   untilFollowersCaughtUp,
   untilQueueIsEmpty,
 } from './installation.ts';
+import type { BenchNode } from './start-serve.ts';
+
+/** An installation under measurement. */
+export interface Installation {
+  readonly database: BenchDatabase;
+  readonly node: BenchNode;
+  readonly sink: BenchSink;
+}
+
+/** What emptying a queue came to. */
+export interface ServiceRun {
+  /** Messages a second. */
+  readonly rate: number;
+  /** For each message: the columns of the table that say what was used. */
+  readonly use: Pick<BenchResult, 'service_us' | 'database_us' | 'load_us' | 'elsewhere_percent'>;
+}
 
 /**
  * Fills the queue while the workers are kept from it, lets them at it, and waits until every message is at the receiver and
  * every outcome is written.
- * @returns messages a second
  * @throws Error where a message ended as anything but delivered
  */
 export async function measureService(
-  database: Database,
-  sink: BenchSink,
+  { database: { database, pid }, node, sink }: Installation,
   accountId: AccountId,
   count: number,
-): Promise<number> {
+): Promise<ServiceRun> {
   await pauseAccount(database, accountId);
   await fillQueue(database, accountId, count);
   await untilFollowersCaughtUp(database);
   await database.pool.query('vacuum analyze queue_entry');
   await sink.reset();
-  await resumeAccount(database, accountId);
-  await sink.reaches(count);
-  await untilQueueIsEmpty(database);
-  const rate = rateSince(sink.first, count);
+  const pids = { service: node.pid, database: pid };
+  const { result: rate, use } = await measureUse(pids, async () => {
+    await resumeAccount(database, accountId);
+    await sink.reaches(count);
+    await untilQueueIsEmpty(database);
+    return rateSince(sink.first, count);
+  });
   await requireDelivered(database, accountId);
   await untilFollowersCaughtUp(database);
-  return rate;
+  if (use === undefined) return { rate, use: {} };
+  const each = (seconds: number): number => Math.round((seconds * 1e6) / count);
+  return {
+    rate,
+    use: {
+      service_us: each(use.service),
+      database_us: each(use.database),
+      load_us: each(use.load),
+      elsewhere_percent: Math.round(use.elsewhere * 100),
+    },
+  };
+}
+
+/** The run with the middle rate. */
+export function medianRun(runs: readonly ServiceRun[]): ServiceRun {
+  const sorted = [...runs].sort((one, other) => one.rate - other.rate);
+  return sorted[Math.floor(sorted.length / 2)] ?? { rate: 0, use: {} };
 }
 
 /** Messages a second, of so many from the first one at the receiver until now. */

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { benchKey } from '../bench-service.ts';
+import { readResident } from '../machine-use.ts';
 
 const program = join(import.meta.dirname, '../../src/main.ts');
 
@@ -9,6 +10,8 @@ const program = join(import.meta.dirname, '../../src/main.ts');
 export interface BenchNode {
   /** Where it answers HTTP. */
   readonly url: string;
+  /** Of its first process, whose children do the work. */
+  readonly pid: number;
   /** Megabytes that its processes hold together, the one that watches them included. */
   memory(): Promise<number>;
   stop(): Promise<void>;
@@ -49,10 +52,10 @@ export async function startServe(
   const pid = child.pid ?? 0;
   return {
     url,
+    pid,
     async memory() {
-      const pids = [pid, ...(await childrenOf(pid))];
-      const sizes = await Promise.all(pids.map(residentMegabytes));
-      return sizes.reduce((sum, size) => sum + size, 0);
+      const sizes = readResident([pid, ...(await childrenOf(pid))]).values();
+      return sizes.reduce((sum, size) => sum + size, 0) / 1_048_576;
     },
     async stop() {
       child.kill('SIGTERM');
@@ -64,9 +67,4 @@ export async function startServe(
 async function childrenOf(pid: number): Promise<number[]> {
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
   return text.trim().split(' ').filter(Boolean).map(Number);
-}
-
-async function residentMegabytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1_024;
 }
