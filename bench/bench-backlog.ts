@@ -3,6 +3,7 @@ import { makeDkimKey } from '../src/sender/dkim-key.ts';
 import { getToken, type Shop } from '../test/support/shop.ts';
 import { startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
+import { connections, processes } from './deliver/bench-connections.ts';
 import { BenchSink, monotonicNow } from './deliver/bench-sink.ts';
 import { fillQueue } from './deliver/fill-queue.ts';
 import {
@@ -17,8 +18,6 @@ import { sendSingle } from './deliver/send-single.ts';
 import { type BenchNode, startServe } from './deliver/start-serve.ts';
 import { median, percentile } from './median.ts';
 
-const connections = 20;
-const processes = 2;
 /** Between two single messages of the other account. */
 const every = 100;
 

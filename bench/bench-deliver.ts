@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeDkimKey } from '../src/sender/dkim-key.ts';
 import { startBenchDatabase } from './bench-database.ts';
+import { benchHistory } from './bench-history.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
+import { connections, processes } from './deliver/bench-connections.ts';
 import { BenchSink } from './deliver/bench-sink.ts';
 import { openLetterAccount } from './deliver/installation.ts';
 import { measureIdle } from './deliver/measure-idle.ts';
@@ -20,10 +22,6 @@ import { type BenchNode, startServe } from './deliver/start-serve.ts';
 import { writeLetterFile } from './deliver/write-letter-file.ts';
 import { median } from './median.ts';
 
-/** To the sink, of each side together; the service's processes share them. */
-const connections = 20;
-const processes = 2;
-
 /** Messages of one measurement for each of its seconds: about what each side can do, so that it lasts so long. */
 const pace = { ours: 2_000, nodemailer: 600, postfix: 800, 'postfix+opendkim': 500 } as const;
 
@@ -32,9 +30,15 @@ const pace = { ours: 2_000, nodemailer: 600, postfix: 800, 'postfix+opendkim': 5
  * Beside it, in turns, to the same receiver and over as many connections: a stock Nodemailer pool that composes and signs
  * the same message and stores nothing, and where they are installed Postfix that relays the unsigned message, alone and
  * with OpenDKIM. A rate counts from the first message that the receiver took until it has all, and for the service until
- * all outcomes are written besides.
+ * all outcomes are written besides. With `--history N` there is a row for the rate with so many finished messages.
  */
 export async function benchDeliver(options: BenchOptions): Promise<BenchResult[]> {
+  const rows = await comparePeers(options);
+  if (options.history === undefined) return rows;
+  return [...rows, await benchHistory(options, options.history)];
+}
+
+async function comparePeers(options: BenchOptions): Promise<BenchResult[]> {
   const folder = await mkdtemp(join(tmpdir(), 'signalpost-bench-'));
   // Postfix's processes are of another user.
   await chmod(folder, 0o711);

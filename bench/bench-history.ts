@@ -1,30 +1,28 @@
+import type { AccountId } from '../src/foundation/ids.ts';
+import { createLog } from '../src/foundation/log.ts';
 import { makeDkimKey } from '../src/sender/dkim-key.ts';
 import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
+import { connections, processes } from './deliver/bench-connections.ts';
 import { BenchSink } from './deliver/bench-sink.ts';
-import { openLetterAccount } from './deliver/installation.ts';
+import { addLetterAccount, openLetterAccount } from './deliver/installation.ts';
 import { measureService, medianRun, type ServiceRun } from './deliver/measure-service.ts';
 import { startServe } from './deliver/start-serve.ts';
-
-const connections = 20;
-const processes = 2;
+import { openHistory } from './history/open-history.ts';
 
 /**
  * The rate of delivery on a database that holds so many finished messages, beside that on an empty one, in turns. The
  * filled database stays for the next time, with the account that this run adds to it.
  */
-export async function benchHistory(
-  options: BenchOptions,
-  history: number,
-  openHistory: () => Promise<BenchDatabase>,
-): Promise<BenchResult> {
+export async function benchHistory(options: BenchOptions, history: number): Promise<BenchResult> {
   const closing: (() => Promise<void>)[] = [];
   const sink = await BenchSink.start();
   try {
     const key = await makeDkimKey('rsa-sha256');
-    const open = async (database: BenchDatabase): Promise<() => Promise<ServiceRun>> => {
-      closing.push(() => database.stop());
-      const { id } = await openLetterAccount(database.database, key, `bench-${Date.now()}`);
+    const open = async (
+      database: BenchDatabase,
+      id: AccountId,
+    ): Promise<() => Promise<ServiceRun>> => {
       const node = await startServe(
         database.url,
         sink.port,
@@ -36,8 +34,13 @@ export async function benchHistory(
       await measureService({ database, node, sink }, id, 4_000);
       return () => measureService({ database, node, sink }, id, count);
     };
-    const empty = await open(await startBenchDatabase());
-    const filled = await open(await openHistory());
+    const fresh = await startBenchDatabase();
+    closing.push(() => fresh.stop());
+    const empty = await open(fresh, (await openLetterAccount(fresh.database, key)).id);
+    const past = await openHistory(history, createLog('warn'), options.historyFolder);
+    closing.push(() => past.stop());
+    const id = `bench-${Date.now()}`;
+    const filled = await open(past, await addLetterAccount(past.database, key, past.shop, id));
     const rates = { empty: [] as ServiceRun[], filled: [] as ServiceRun[] };
     for (let round = 0; round < options.rounds; round += 1) {
       rates.filled.push(await filled());

@@ -19,6 +19,34 @@ export async function openLetterAccount(
   id = '46100',
 ): Promise<Shop> {
   const shop = await openShop(database, { id });
+  await takeLetter(database, shop, key);
+  return shop;
+}
+
+/** The same as a new account beside a shop that is there already. */
+export async function addLetterAccount(
+  database: Database,
+  key: KeyObject,
+  shop: Shop,
+  id: string,
+): Promise<AccountId> {
+  const statements = [
+    `insert into account (id, name, add_ons, retention_days)
+     select $2, $2, add_ons, retention_days from account where id = $1`,
+    `insert into sender (account_id, address, display_names, verified_at)
+     select $2, address, display_names, verified_at from sender where account_id = $1`,
+    `insert into template (account_id, id, name, created_by, published_version)
+     select $2, id, name, created_by, published_version from template where account_id = $1 and id = 't-0001'`,
+    `insert into template_version (account_id, template_id, version, content_hash, sender_address, source, compiled)
+     select $2, template_id, version, content_hash, sender_address, source, compiled from template_version
+     where account_id = $1 and template_id = 't-0001'`,
+  ];
+  for (const statement of statements) await database.pool.query(statement, [shop.id, id]);
+  await takeLetter(database, { ...shop, id: id as AccountId }, key);
+  return id as AccountId;
+}
+
+async function takeLetter(database: Database, shop: Shop, key: KeyObject): Promise<void> {
   await publishTemplate(database, shop, {
     id: 'letter',
     sender: 'orders@shop.test',
@@ -27,17 +55,19 @@ export async function openLetterAccount(
   await database.pool.query(
     `update template_version v set compiled = l.compiled from template_version l
      where v.account_id = $1 and v.template_id = 't-0001' and l.account_id = $1 and l.template_id = 'letter'`,
-    [id],
+    [shop.id],
   );
   const keys = new DkimKeyStore(new MasterKey(Buffer.from(benchKey, 'base64')));
   await addDomain(database.kysely, shop.id, domain, `bounces.${domain}`);
   await keys.add(database.kysely, shop.id, domain, 'bench', 'rsa-sha256', key);
-  await database.pool.query(`update dkim_key set state = 'active'`);
+  await database.pool.query(`update dkim_key set state = 'active' where account_id = $1`, [
+    shop.id,
+  ]);
   // Nothing is to be looked for in DNS meanwhile.
   await database.pool.query(
-    `update sending_domain set state = 'verified', next_check_at = now() + interval '1 day'`,
+    `update sending_domain set state = 'verified', next_check_at = now() + interval '1 day' where account_id = $1`,
+    [shop.id],
   );
-  return shop;
 }
 
 /** Keeps the workers from an account's messages, so that a queue can be filled before it is measured. */

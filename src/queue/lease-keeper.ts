@@ -28,7 +28,7 @@ export class LeaseKeeper {
       // One at a time, so that what comes meanwhile makes the next one large: a statement costs more than its rows.
       concurrency: 1,
       waiting: Number.POSITIVE_INFINITY,
-      gather: { quietTurns: 3, milliseconds: 5 },
+      gather: { quietTurns: 5, milliseconds: 5 },
     });
   }
 

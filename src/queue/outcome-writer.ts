@@ -29,7 +29,8 @@ export class OutcomeWriter {
       most: 200,
       concurrency: 1,
       waiting: Number.POSITIVE_INFINITY,
-      gather: { quietTurns: 3, milliseconds: 5 },
+      // Nobody waits for them but the slots.
+      gather: { quietTurns: 20, milliseconds: 20 },
     });
   }
 
