@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { createLog } from '../src/foundation/log.ts';
 import { benchAccept, benchAcceptCases } from './bench-accept.ts';
 import { benchBacklog } from './bench-backlog.ts';
 import { benchDeliver } from './bench-deliver.ts';
@@ -12,7 +11,6 @@ import { benchJourney } from './feedback/bench-journey.ts';
 import { benchReports, benchSearch } from './feedback/bench-reading.ts';
 import { benchRedirect } from './feedback/bench-redirect.ts';
 import { benchRollUp } from './feedback/bench-roll-up.ts';
-import { openHistory } from './history/open-history.ts';
 
 /** `npm run bench -- NAME… --json FILE`: measures, prints a table, and writes the numbers to the file. */
 const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<BenchResult[]>>> = {
@@ -31,9 +29,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
 
 /** Delivery on a database that holds a million finished messages, or as many as `--history` says. */
 async function benchOnHistory(options: BenchOptions): Promise<BenchResult[]> {
-  const { history = 1_000_000, historyFolder } = options;
-  const open = () => openHistory(history, createLog('error'), historyFolder);
-  return [await benchHistory(options, history, open)];
+  return [await benchHistory(options, options.history ?? 1_000_000)];
 }
 
 const { values, positionals } = parseArgs({
