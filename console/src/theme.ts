@@ -28,10 +28,24 @@ const red: MantineColorsTuple = [
   '#7d150e',
 ];
 
+/** Cool and deep, so that the colours of states stand out in the dark. */
+const dark: MantineColorsTuple = [
+  '#d3d9e0',
+  '#b5bdc7',
+  '#8f99a6',
+  '#626d7a',
+  '#333c47',
+  '#2a323c',
+  '#20272f',
+  '#161b22',
+  '#10141a',
+  '#0b0e12',
+];
+
 export const theme = createTheme({
   primaryColor: 'signal',
   primaryShade: { light: 7, dark: 6 },
-  colors: { signal, red },
+  colors: { signal, red, dark },
   autoContrast: true,
   luminanceThreshold: 0.36,
   defaultRadius: 'sm',

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { ask } from '../../test/support/ask.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
@@ -10,12 +12,24 @@ import { openChromium } from '../support/open-chromium.ts';
 const browser = await openChromium();
 const password = 'a password of twelve';
 
+const run = promisify(execFile);
+
+/** Runs a script as a person's shell does, without anything of this process's environment. */
+function shell(script: string): Promise<{ stdout: string }> {
+  return run('sh', ['-eu', '-c', script], { env: { PATH: process.env.PATH }, timeout: 20_000 });
+}
+
+/** What stands in the code of a section of the page. */
+async function codeOf(page: Page, section: string): Promise<string> {
+  return (await page.getByRole('region', { name: section }).locator('pre').textContent()) ?? '';
+}
+
 async function makeOwner(page: Page): Promise<void> {
   await page.getByLabel('Your name').fill('Olive Owner');
   await page.getByLabel('Your e-mail address').fill('olive@shop.test');
   await page.getByLabel('Password', { exact: false }).first().fill(password);
   await page.getByLabel('Name of your account').fill('Olive’s Shop');
-  await page.getByRole('button', { name: 'Make the owner and sign in' }).click();
+  await page.getByRole('button', { name: 'Create owner and sign in' }).click();
   await page.waitForURL(/\/console\/1001$/);
 }
 
@@ -37,7 +51,7 @@ async function makeTemplate(page: Page): Promise<void> {
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Welcome aboard');
   assert.equal(await dialog.getByLabel('Template id').inputValue(), 'welcome-aboard');
-  await dialog.getByRole('button', { name: 'Make the template' }).click();
+  await dialog.getByRole('button', { name: 'Create template' }).click();
   await page.waitForURL(/templates\/welcome-aboard$/);
   await page.getByLabel('Subject').fill('Welcome, {{First Name}}');
   const preview = page.getByRole('region', { name: 'Preview' });
@@ -66,7 +80,7 @@ test('a first-time user gets from the start to an own template, sender, integrat
   await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).click();
   await page.waitForURL(/templates\/welcome-aboard\/use$/);
   await page.getByText('First Name').first().waitFor();
-  await visit.look('use-it');
+  await page.getByText('No integration may use the password grant yet.').waitFor();
 
   await page.getByRole('link', { name: 'Integrations' }).click();
   await page.getByRole('button', { name: 'Register an integration' }).first().click();
@@ -85,38 +99,35 @@ test('a first-time user gets from the start to an own template, sender, integrat
   await shown.waitFor({ state: 'detached' });
   assert.equal((await page.content()).includes(secret), false);
 
-  const token = await ask(`${service.url}/token`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'password',
-      username: 'olive@shop.test',
-      password,
-      client_id: 'shop',
-      client_secret: secret,
-    }),
-  });
-  assert.equal(token.status, 200, token.text);
-  const sent = await ask(`${service.url}/ete/v1/email/1001/welcome-aboard`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${String(token.body.access_token)}`,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({
-      envelope: { toAddress: 'ada@customer.example' },
-      content: { personalizationDataMap: { 'First Name': 'Ada' } },
-      actions: { trackOpens: false, trackClicks: false },
-    }),
-  });
-  assert.equal(sent.status, 200, sent.text);
+  await page.getByRole('link', { name: 'Templates' }).click();
+  await page.getByRole('link', { name: 'Welcome aboard' }).click();
+  await page.getByRole('tab', { name: 'Use it' }).click();
+  await page.getByText("SIGNALPOST_CLIENT_ID='shop'").waitFor();
+  // What stands on the page is copied into a shell, and only the two secrets are put in.
+  const environment = await codeOf(page, '1. Set once in your shell');
+  assert.match(environment, /SIGNALPOST_USER='olive@shop\.test'/);
+  assert.match(environment, /SIGNALPOST_CLIENT_ID='shop'/);
+  const filled = environment
+    .replace("SIGNALPOST_PASSWORD='…'", `SIGNALPOST_PASSWORD='${password}'`)
+    .replace("SIGNALPOST_SECRET='…'", `SIGNALPOST_SECRET='${secret}'`);
+  await visit.look('use-it');
+  const curl = await codeOf(page, '2. Send');
+  assert.match((await shell(`${filled}\n${curl}`)).stdout, /"Successfully Accepted"/);
+  await page.getByRole('tab', { name: 'TypeScript' }).click();
+  const typescript = await codeOf(page, '2. Send');
+  const node = `${filled}\n'${process.execPath}' --input-type=module-typescript <<'END'\n${typescript}\nEND`;
+  assert.match((await shell(node)).stdout, /200.*Successfully Accepted/s);
+  await page.getByRole('tab', { name: 'Python' }).click();
+  const python = await codeOf(page, '2. Send');
+  await shell(`python3 -c 'import ast, sys; ast.parse(sys.stdin.read())' <<'END'\n${python}\nEND`);
 
   await page.getByRole('link', { name: 'Messages', exact: true }).click();
-  await page.getByRole('link', { name: 'ada@customer.example' }).click();
+  await page.getByRole('link', { name: 'ada@customer.example' }).first().click();
   await page.getByText('It was delivered').waitFor();
   await page.frameLocator('iframe').getByText('Hello Ada,').waitFor();
   await visit.look('message');
   await page.getByRole('link', { name: 'Inbox' }).click();
-  await page.getByRole('link', { name: 'Welcome, Ada' }).click();
+  await page.getByRole('link', { name: 'Welcome, Ada' }).first().click();
   await page.frameLocator('iframe').getByText('Hello Ada,').waitFor();
   await visit.look('inbox-mail');
   await visit.end();
@@ -134,7 +145,7 @@ test('the owner’s password that is too short is refused at its field, and noth
   await page.getByLabel('Name of your account').fill('Olive’s Shop');
   await page.getByLabel('Account id').fill('no id');
   await visit.look('first-start-phone');
-  await page.getByRole('button', { name: 'Make the owner and sign in' }).click();
+  await page.getByRole('button', { name: 'Create owner and sign in' }).click();
   assert.equal((await ask(`${service.url}/manage/v1/set-up`)).body.open, true);
   await visit.end();
 });

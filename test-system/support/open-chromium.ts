@@ -25,16 +25,26 @@ export async function openChromium(): Promise<Browser> {
   return browser;
 }
 
+/** Who looks, and on what. */
+export interface VisitorOptions {
+  readonly phone?: boolean;
+  readonly dark?: boolean;
+  readonly script?: boolean;
+  /** Such as `Asia/Tokyo`; the machine's where it is not given. */
+  readonly timeZone?: string;
+}
+
 /** A window of its own, as of somebody who has never been here. */
 export function newVisitor(
   browser: Browser,
-  options: { readonly phone?: boolean; readonly dark?: boolean; readonly script?: boolean } = {},
+  options: VisitorOptions = {},
 ): Promise<BrowserContext> {
   return browser.newContext({
     viewport: options.phone ? { width: 360, height: 740 } : { width: 1000, height: 800 },
     colorScheme: options.dark ? 'dark' : 'light',
     javaScriptEnabled: options.script ?? true,
     ignoreHTTPSErrors: true,
+    ...(options.timeZone !== undefined && { timezoneId: options.timeZone }),
   });
 }
 

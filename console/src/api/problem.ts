@@ -32,6 +32,11 @@ export class ApiProblem extends Error {
   }
 }
 
+/** A refusal of the console's own, for what cannot even be asked. */
+export function refusal(field: string, reason: string): ApiProblem {
+  return new ApiProblem(422, { title: reason, errors: [{ field, reason }] });
+}
+
 /** What is wrong with one value of the request that failed with this error. */
 export function reasonFor(error: unknown, field: string): string | undefined {
   return error instanceof ApiProblem ? error.reasonFor(field) : undefined;

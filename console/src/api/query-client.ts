@@ -12,7 +12,11 @@ export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: leadToSignIn }),
   mutationCache: new MutationCache({ onError: leadToSignIn }),
   defaultOptions: {
+    // A browser that thinks itself offline asks nevertheless: the service may be on this very machine, and what cannot
+    // be reached is said instead of waited for.
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
       staleTime: 10_000,
       // A refusal stays one; what may pass is asked again.
       retry: (failures, error) =>

@@ -24,6 +24,7 @@ export function AuditPage() {
         }),
       ),
   });
+  const kinds = [...new Set(pages.items.map((event) => event.kind))];
   return (
     <>
       <PageHeading title={text('audit.title')} hint={text('audit.hint')} />
@@ -31,15 +32,25 @@ export function AuditPage() {
         <TextInput
           label={text('audit.filter')}
           placeholder="sender_changed"
+          list="audit-kinds"
           value={typed}
           onChange={(event) => setTyped(event.currentTarget.value)}
         />
+        <datalist id="audit-kinds">
+          {kinds.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
       </Group>
       <ListBody
         label={text('audit.title')}
         pages={pages}
         idOf={({ id }) => id}
-        empty={{ title: text('audit.none'), hint: text('audit.noneHint') }}
+        empty={{
+          icon: 'audit',
+          title: text(kind === '' ? 'audit.none' : 'audit.noneFound'),
+          hint: text(kind === '' ? 'audit.noneHint' : 'audit.noneFoundHint'),
+        }}
         columns={[
           { title: text('audit.at'), cell: ({ at }) => <TimeText value={at} /> },
           {

@@ -4,6 +4,8 @@ import { type FormEvent, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Destination } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
+import { refusal } from '../api/problem.ts';
+import { isDomainName } from '../domain/domain-name.ts';
 import { formatNumber } from '../format/format-number.ts';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { PageHeading } from '../parts/page-heading.tsx';
@@ -43,7 +45,11 @@ export function DestinationsPage() {
       <ProblemAlert error={queue.error} retry={() => queue.refetch()} />
       {queue.isPending && <RowsSkeleton />}
       {queue.data !== undefined && rows.length === 0 && (
-        <EmptyState title={text('destinations.none')} hint={text('destinations.noneHint')} />
+        <EmptyState
+          icon="destinations"
+          title={text('destinations.none')}
+          hint={text('destinations.noneHint')}
+        />
       )}
       {rows.length > 0 && (
         <Rows
@@ -82,6 +88,7 @@ export function DestinationsPage() {
             { title: text('destinations.reason'), cell: ({ reason }) => reason },
             {
               title: text('actions'),
+              actions: true,
               cell: (row) => (
                 <DestinationActions row={row} paused={paused.includes(row.destination)} />
               ),
@@ -98,6 +105,8 @@ function usePause() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: async ({ destination, pause }: { destination: string; pause: boolean }) => {
+      if (destination !== '*' && !isDomainName(destination))
+        throw refusal('destination', text('domains.notOne'));
       const params = { path: { accountId, destination } };
       const path = '/accounts/{accountId}/queue/pauses/{destination}';
       if (pause) return answerOf(api.PUT(path, { params }));

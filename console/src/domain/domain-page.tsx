@@ -1,117 +1,101 @@
-import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useParams } from '@tanstack/react-router';
-import { useAccountId, useMay } from '../account/use-me.ts';
-import type { DomainRecord } from '../api/management.generated.ts';
+import { Group, Progress, Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useAccountId } from '../account/use-me.ts';
+import type { DomainDetail } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
-import { CopyField } from '../parts/copy-field.tsx';
+import { CopyButton } from '../parts/copy-field.tsx';
 import { PageAnchor } from '../parts/links.tsx';
 import { PageHeading } from '../parts/page-heading.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
-import { RemoveButton } from '../parts/remove-button.tsx';
 import { RowsSkeleton } from '../parts/rows.tsx';
 import { TimeText } from '../parts/time-text.tsx';
 import { text } from '../texts/text.ts';
-import { DomainBadge } from './domains-page.tsx';
-import { RecordBadge } from './record-badge.tsx';
+import { DomainActions } from './domain-actions.tsx';
+import { DomainBadge } from './domain-badge.tsx';
+import { RecordCard } from './record-card.tsx';
+import { WarmUpCard } from './warm-up-card.tsx';
+import { zoneFile } from './zone-file.ts';
 
 /** One sending domain: the records to publish, and for each what was found, by whom, when. */
 export function DomainPage() {
   const account = useAccountId();
   const { domain: name = '' } = useParams({ strict: false });
-  const may = useMay();
-  const client = useQueryClient();
-  const navigate = useNavigate();
-  const params = { path: { accountId: account, domain: name } };
-  const key = ['domains', account, name];
   const domain = useQuery({
-    queryKey: key,
-    queryFn: () => answerOf(api.GET('/accounts/{accountId}/domains/{domain}', { params })),
+    queryKey: ['domains', account, name],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/domains/{domain}', {
+          params: { path: { accountId: account, domain: name } },
+        }),
+      ),
+    // The service looks again by itself; whoever waits for the DNS sees it.
+    refetchInterval: ({ state }) => (state.data?.state === 'verified' ? false : 10_000),
   });
-  const check = useMutation({
-    mutationFn: () =>
-      answerOf(api.POST('/accounts/{accountId}/domains/{domain}/check', { params })),
-    onSuccess: (found) => client.setQueryData(key, found),
-  });
-
-  async function remove() {
-    await answerOf(api.DELETE('/accounts/{accountId}/domains/{domain}', { params }));
-    await client.invalidateQueries({ queryKey: ['domains', account] });
-    await navigate({ to: '/$account/domains', params: { account } });
-  }
-
   return (
     <>
       <PageAnchor to="/$account/domains" params={{ account }} size="sm">
         {text('domains.all')}
       </PageAnchor>
       <PageHeading title={name} hint={text('domains.publish')}>
-        {domain.data !== undefined && <DomainBadge state={domain.data.state} />}
-        {may('domains:write') && (
-          <>
-            <Button loading={check.isPending} onClick={() => check.mutate()}>
-              {text('domains.check')}
-            </Button>
-            <RemoveButton
-              title={text('domains.removeTitle')}
-              consequence={text('domains.removeConsequence')}
-              name={name}
-              remove={remove}
-            />
-          </>
-        )}
+        {domain.data !== undefined && <DomainActions domain={name} />}
       </PageHeading>
-      <ProblemAlert error={domain.error ?? check.error} />
+      <ProblemAlert error={domain.error} retry={() => domain.refetch()} />
       {domain.isPending && <RowsSkeleton />}
-      <Stack>
-        {domain.data?.records.map((record) => (
-          <RecordCard key={`${record.kind} ${record.name} ${record.expected}`} record={record} />
-        ))}
-      </Stack>
+      {domain.data !== undefined && (
+        <Stack gap="lg">
+          <Found domain={domain.data} />
+          <Records domain={domain.data} />
+          <WarmUpCard domain={domain.data} />
+        </Stack>
+      )}
     </>
   );
 }
 
-function RecordCard({ record }: { record: DomainRecord }) {
-  const { kind, name, type, expected, required, why, state, found, explanation, resolver } = record;
+/** How far the domain is on its way to being verified. */
+function Found({ domain: { state, records, checkedAt } }: { domain: DomainDetail }) {
+  const required = records.filter((record) => record.required);
+  const found = required.filter((record) => record.state === 'ok').length;
+  const resolver = records.find((record) => record.resolver !== null)?.resolver;
   return (
-    <Paper withBorder p="md" component="article">
-      <Group gap="xs" mb={4}>
-        <Title order={2}>{kind.toUpperCase()}</Title>
-        <RecordBadge state={state} />
-        {!required && (
-          <Text size="xs" c="dimmed">
-            {text('domains.optional')}
-          </Text>
-        )}
+    <div>
+      <Group gap="xs" mb={6}>
+        <DomainBadge state={state} />
+        <Text size="sm">{text('domains.progress', { found, all: required.length })}</Text>
+        <Text size="sm" c="dimmed">
+          {checkedAt === null ? (
+            text('domains.neverChecked')
+          ) : (
+            <>
+              {text('domains.asked', { resolver: resolver ?? '' })}{' '}
+              <TimeText value={checkedAt} distance />
+            </>
+          )}
+        </Text>
       </Group>
-      <Text size="sm" mb="xs">
-        {why}
-      </Text>
-      <Text size="xs" c="dimmed">
-        {text('domains.name', { type })}
-      </Text>
-      <CopyField value={name} label={`${kind}: ${text('domains.nameOnly')}`} />
-      <Text size="xs" c="dimmed" mt="xs">
-        {text('domains.value')}
-      </Text>
-      <CopyField value={expected} label={`${kind}: ${text('domains.value')}`} />
-      {state !== 'ok' && found.length > 0 && (
-        <Text size="sm" mt="xs" className="breakable">
-          {text('domains.found', { found: found.join(' · ') })}
-        </Text>
-      )}
-      {explanation !== null && (
-        <Text size="sm" mt="xs">
-          {explanation}
-        </Text>
-      )}
-      {record.checkedAt !== null && (
-        <Text size="xs" c="dimmed" mt="xs">
-          {text('domains.asked', { resolver: resolver ?? '' })}{' '}
-          <TimeText value={record.checkedAt} distance />
-        </Text>
-      )}
-    </Paper>
+      <Progress
+        value={required.length === 0 ? 0 : (found / required.length) * 100}
+        aria-label={text('domains.records')}
+      />
+    </div>
+  );
+}
+
+function Records({ domain: { records } }: { domain: DomainDetail }) {
+  return (
+    <section aria-labelledby="records">
+      <Group justify="space-between" mb="sm">
+        <Title order={2} id="records">
+          {text('domains.records')}
+        </Title>
+        <CopyButton value={zoneFile(records)}>{text('domains.copyAll')}</CopyButton>
+      </Group>
+      <Stack gap="sm">
+        {records.map((record) => (
+          <RecordCard key={`${record.kind} ${record.name} ${record.expected}`} record={record} />
+        ))}
+      </Stack>
+    </section>
   );
 }

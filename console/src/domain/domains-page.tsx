@@ -1,4 +1,4 @@
-import { Badge, Button, TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -7,28 +7,16 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Domain } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { reasonFor } from '../api/problem.ts';
+import { reasonFor, refusal } from '../api/problem.ts';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { PageAnchor } from '../parts/links.tsx';
 import { ListBody } from '../parts/list-body.tsx';
 import { PageHeading } from '../parts/page-heading.tsx';
 import { TimeText } from '../parts/time-text.tsx';
-import { text, textOr } from '../texts/text.ts';
-
-const colors: Readonly<Record<string, string>> = {
-  verified: 'green',
-  pending: 'yellow',
-  broken: 'red',
-};
-
-export function DomainBadge({ state }: { state: string }) {
-  return (
-    <Badge className="state-badge" data-color={colors[state] ?? 'gray'} tt="none">
-      {textOr(`domains.state.${state}`, state)}
-    </Badge>
-  );
-}
+import { text } from '../texts/text.ts';
+import { DomainBadge } from './domain-badge.tsx';
+import { isDomainName } from './domain-name.ts';
 
 /** The domains that the account sends from. */
 export function DomainsPage() {
@@ -58,7 +46,12 @@ export function DomainsPage() {
         label={text('domains.title')}
         pages={pages}
         idOf={({ domain }) => domain}
-        empty={{ title: text('domains.none'), hint: text('domains.noneHint'), action: add }}
+        empty={{
+          icon: 'domains',
+          title: text('domains.none'),
+          hint: text('domains.noneHint'),
+          action: add,
+        }}
         columns={[
           {
             title: text('domains.domain'),
@@ -89,6 +82,7 @@ function DomainDialog(props: { opened: boolean; close: () => void }) {
   const [domain, setDomain] = useState('');
 
   async function submit() {
+    if (!isDomainName(domain.trim())) throw refusal('domain', text('domains.notOne'));
     const made = await answerOf(
       api.PUT('/accounts/{accountId}/domains/{domain}', {
         params: { path: { accountId: account, domain: domain.trim() } },

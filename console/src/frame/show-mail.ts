@@ -1,3 +1,5 @@
+import { markChanges } from './mark-changes.ts';
+
 /**
  * Runs in the sandboxed frame that shows a mail. The frame has an origin of its own, no way to the page around it but
  * this message, and a Content-Security-Policy that loads and runs nothing of the mail.
@@ -5,16 +7,21 @@
 interface MailToShow {
   readonly html: string;
   readonly dark: boolean;
+  /** Marks in a colour what another version of the mail does not have. */
+  readonly marks?: { readonly against: string; readonly color: string };
 }
 
 function isMail(value: unknown): value is MailToShow {
   return typeof value === 'object' && value !== null && 'html' in value && 'dark' in value;
 }
 
-function show({ html, dark }: MailToShow): void {
+function show({ html, dark, marks }: MailToShow): void {
   // Scripts of a parsed document never run.
   const mail = new DOMParser().parseFromString(html, 'text/html');
+  if (marks !== undefined) markChanges(mail, marks.against, marks.color);
   document.replaceChild(document.adoptNode(mail.documentElement), document.documentElement);
+  heights.disconnect();
+  heights.observe(document.documentElement);
   document.documentElement.style.colorScheme = dark ? 'dark' : 'light';
   for (const sheet of document.styleSheets) chooseScheme(sheet.cssRules, dark);
   reportHeight();
@@ -39,6 +46,9 @@ function reportHeight(): void {
   const height = Math.ceil(document.documentElement.getBoundingClientRect().height);
   parent.postMessage({ height }, '*');
 }
+
+/** Also pictures, and the width of the place, change the height. */
+const heights = new ResizeObserver(reportHeight);
 
 addEventListener('message', (event) => {
   if (event.source === parent && isMail(event.data)) show(event.data);

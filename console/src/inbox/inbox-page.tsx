@@ -63,6 +63,7 @@ export function InboxPage() {
         pages={pages}
         idOf={({ id }) => id}
         empty={{
+          icon: 'inbox',
           title: text(search === '' ? 'inbox.none' : 'inbox.noneFound'),
           hint: text('inbox.noneHint'),
         }}

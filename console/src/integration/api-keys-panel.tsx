@@ -37,7 +37,12 @@ export function ApiKeysPanel() {
         label={text('keys.title')}
         pages={pages}
         idOf={({ id }) => id}
-        empty={{ title: text('keys.none'), hint: text('keys.noneHint'), action: add }}
+        empty={{
+          icon: 'integrations',
+          title: text('keys.none'),
+          hint: text('keys.noneHint'),
+          action: add,
+        }}
         columns={[
           { title: text('keys.name'), cell: ({ name }) => name },
           { title: text('keys.scopes'), cell: ({ scopes }) => scopes.join(', ') },
@@ -46,7 +51,11 @@ export function ApiKeysPanel() {
             cell: ({ lastUsedAt }) =>
               lastUsedAt === null ? text('never') : <TimeText value={lastUsedAt} distance />,
           },
-          { title: text('actions'), cell: (apiKey) => <RemoveKey apiKey={apiKey} /> },
+          {
+            title: text('actions'),
+            actions: true,
+            cell: (apiKey) => <RemoveKey apiKey={apiKey} />,
+          },
         ]}
       />
       {pages.items.length > 0 && add}

@@ -10,6 +10,7 @@ import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 import { ConsentsDialog } from './consents-dialog.tsx';
 import { IntegrationDialog } from './integration-dialog.tsx';
+import { RotateSecretDialog } from './rotate-secret-dialog.tsx';
 
 interface IntegrationActionsProps {
   integration: Integration;
@@ -39,14 +40,6 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
       ),
     onSuccess: refresh,
   });
-
-  async function makeSecret() {
-    show(
-      await answerOf(
-        api.POST('/accounts/{accountId}/integrations/{clientId}/secret', { params, body: {} }),
-      ),
-    );
-  }
 
   async function removeIt() {
     await answerOf(api.DELETE('/accounts/{accountId}/integrations/{clientId}', { params }));
@@ -81,15 +74,7 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
       <ProblemAlert error={toggle.error} />
       <ConsentsDialog opened={consents} close={consent.close} integration={integration} />
       <IntegrationDialog opened={changing} close={change.close} integration={integration} />
-      <ConfirmByName
-        opened={rotating}
-        close={rotate.close}
-        title={text('integrations.rotate')}
-        consequence={text('integrations.rotateConsequence')}
-        name={clientId}
-        action={text('integrations.rotate')}
-        confirm={makeSecret}
-      />
+      <RotateSecretDialog opened={rotating} close={rotate.close} clientId={clientId} show={show} />
       <ConfirmByName
         opened={removing}
         close={remove.close}

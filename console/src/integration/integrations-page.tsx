@@ -9,6 +9,7 @@ import { CopyField } from '../parts/copy-field.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { ListBody } from '../parts/list-body.tsx';
 import { PageHeading } from '../parts/page-heading.tsx';
+import { TimeText } from '../parts/time-text.tsx';
 import { text, textOr } from '../texts/text.ts';
 import { ApiKeysPanel } from './api-keys-panel.tsx';
 import { IntegrationActions } from './integration-actions.tsx';
@@ -74,15 +75,31 @@ function IntegrationList({ show, add }: IntegrationListProps) {
       label={text('integrations.title')}
       pages={pages}
       idOf={({ clientId }) => clientId}
-      empty={{ title: text('integrations.none'), hint: text('integrations.noneHint'), action: add }}
+      empty={{
+        icon: 'integrations',
+        title: text('integrations.none'),
+        hint: text('integrations.noneHint'),
+        action: add,
+      }}
       columns={[
         {
           title: text('integrations.name'),
-          cell: ({ name, disabled }) => (
-            <Group gap={6} wrap="nowrap">
-              {name}
-              {disabled && <Badge color="gray">{text('integrations.disabled')}</Badge>}
-            </Group>
+          cell: ({ name, disabled, previousSecretUntil }) => (
+            <div>
+              <Group gap={6} wrap="nowrap">
+                {name}
+                {disabled && (
+                  <Badge className="state-badge" tt="none">
+                    {text('integrations.disabled')}
+                  </Badge>
+                )}
+              </Group>
+              {previousSecretUntil !== null && (
+                <Text size="xs" c="dimmed">
+                  {text('integrations.previous')} <TimeText value={previousSecretUntil} />
+                </Text>
+              )}
+            </div>
           ),
         },
         {
@@ -99,6 +116,7 @@ function IntegrationList({ show, add }: IntegrationListProps) {
         },
         {
           title: text('actions'),
+          actions: true,
           cell: (integration) => <IntegrationActions integration={integration} show={show} />,
         },
       ]}

@@ -3,11 +3,13 @@ import { useDisclosure } from '@mantine/hooks';
 import { Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useAccount } from '../account/use-me.ts';
+import { Notices } from '../parts/notices.tsx';
 import { text } from '../texts/text.ts';
 import { AccountSwitcher } from './account-switcher.tsx';
 import { Brand } from './brand.tsx';
 import { Navigation } from './navigation.tsx';
 import { NotFoundPage } from './not-found-page.tsx';
+import { PaletteButton } from './palette-button.tsx';
 import { PersonMenu } from './person-menu.tsx';
 import { SchemeToggle } from './scheme-toggle.tsx';
 
@@ -51,6 +53,7 @@ export function Shell() {
             <AccountSwitcher />
           </Group>
           <Group gap={4} wrap="nowrap">
+            {account !== undefined && <PaletteButton />}
             <SchemeToggle />
             <PersonMenu />
           </Group>
@@ -60,8 +63,9 @@ export function Shell() {
         <Navigation />
       </AppShell.Navbar>
       <AppShell.Main id="main" ref={main} tabIndex={-1} className="main">
-        {account !== undefined && <Outlet />}
+        <div className="page">{account !== undefined && <Outlet />}</div>
       </AppShell.Main>
+      <Notices />
     </AppShell>
   );
 }

@@ -14,9 +14,10 @@ import { ListBody } from '../parts/list-body.tsx';
 import { PageHeading } from '../parts/page-heading.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
+import { UndoButton } from '../parts/undo-button.tsx';
 import { text } from '../texts/text.ts';
 import { ContactDialog } from './contact-dialog.tsx';
-import { ImportDialog } from './import-dialog.tsx';
+import { ImportContactsDialog } from './import-contacts-dialog.tsx';
 
 /** One contact list with its contacts. */
 export function ListPage() {
@@ -112,6 +113,7 @@ export function ListPage() {
             pages={pages}
             idOf={({ email }) => email}
             empty={{
+              icon: 'lists',
               title: text(startsWith === '' ? 'contacts.none' : 'contacts.noneFound'),
               hint: text(startsWith === '' ? 'contacts.noneHint' : 'contacts.noneFoundHint'),
               action: startsWith === '' ? add : undefined,
@@ -124,6 +126,7 @@ export function ListPage() {
               })),
               {
                 title: text('actions'),
+                actions: true,
                 cell: (contact) => <ContactActions listId={listId} contact={contact} />,
               },
             ]}
@@ -131,7 +134,7 @@ export function ListPage() {
         </>
       )}
       <ContactDialog opened={opened} close={dialog.close} listId={listId} />
-      <ImportDialog opened={importing} close={importer.close} listId={listId} />
+      <ImportContactsDialog opened={importing} close={importer.close} listId={listId} />
     </>
   );
 }
@@ -143,14 +146,17 @@ function ContactActions({ listId, contact }: { listId: string; contact: Contact 
   const [changing, change] = useDisclosure();
   if (!may('contacts:write')) return null;
   const path = { accountId, listId, email: contact.email };
+  async function refresh() {
+    await client.invalidateQueries({ queryKey: ['contacts', accountId, listId] });
+    await client.invalidateQueries({ queryKey: ['lists', accountId] });
+  }
+
   return (
     <Group gap={4} wrap="nowrap">
       <Button size="compact-sm" variant="subtle" onClick={change.open}>
         {text('change')}
       </Button>
-      <RemoveButton
-        title={text('contacts.removeTitle')}
-        consequence={text('contacts.removeConsequence')}
+      <UndoButton
         name={contact.email}
         remove={async () => {
           await answerOf(
@@ -158,8 +164,16 @@ function ContactActions({ listId, contact }: { listId: string; contact: Contact 
               params: { path },
             }),
           );
-          await client.invalidateQueries({ queryKey: ['contacts', accountId, listId] });
-          await client.invalidateQueries({ queryKey: ['lists', accountId] });
+          await refresh();
+        }}
+        restore={async () => {
+          await answerOf(
+            api.PUT('/accounts/{accountId}/lists/{listId}/contacts/{email}', {
+              params: { path },
+              body: { fields: contact.fields },
+            }),
+          );
+          await refresh();
         }}
       />
       <ContactDialog opened={changing} close={change.close} listId={listId} contact={contact} />

@@ -44,7 +44,12 @@ export function ListsPage() {
         label={text('lists.title')}
         pages={pages}
         idOf={({ id }) => id}
-        empty={{ title: text('lists.none'), hint: text('lists.noneHint'), action: add }}
+        empty={{
+          icon: 'lists',
+          title: text('lists.none'),
+          hint: text('lists.noneHint'),
+          action: add,
+        }}
         columns={[
           {
             title: text('lists.name'),

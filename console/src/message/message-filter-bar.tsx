@@ -18,6 +18,7 @@ export function MessageFilterBar() {
     <Group component="search" mb="md" gap="xs" align="flex-end">
       <NativeSelect
         label={text('messages.state')}
+        w={124}
         value={filters.state ?? ''}
         onChange={(event) => change({ state: event.currentTarget.value })}
         data={[
@@ -27,6 +28,7 @@ export function MessageFilterBar() {
       />
       <NativeSelect
         label={text('messages.period')}
+        w={158}
         value={filters.period ?? ''}
         onChange={(event) => change({ period: event.currentTarget.value })}
         data={[
@@ -71,7 +73,7 @@ function TextFilters(props: { filters: MessageFilters; change: (part: MessageFil
             label={text(`messages.filter.${name}`)}
             value={typed[name] ?? ''}
             onChange={(event) => setTyped({ ...typed, [name]: event.currentTarget.value })}
-            w={name === 'recipient' ? 200 : 130}
+            w={name === 'recipient' ? 176 : 116}
           />
         ))}
         <Button type="submit" variant="light" leftSection={<Icon name="search" size={16} />}>

@@ -51,6 +51,7 @@ export function MessagesPage() {
       {pages.isPending && <RowsSkeleton />}
       {pages.data !== undefined && pages.items.length === 0 && !pages.hasNextPage && (
         <EmptyState
+          icon="messages"
           title={text(filtered ? 'messages.noneFound' : 'messages.none')}
           hint={text(filtered ? 'messages.noneFoundHint' : 'messages.noneHint')}
         >
@@ -74,13 +75,13 @@ type MessageState = (typeof states)[number];
 const idOf = ({ id }: MessageLine) => id;
 
 const columns: readonly Column<MessageLine>[] = [
-  { title: text('messages.state'), cell: ({ state }) => <StateBadge state={state} /> },
   { title: text('messages.to'), cell: (line) => <MessageLink line={line} /> },
+  { title: text('messages.state'), cell: ({ state }) => <StateBadge state={state} /> },
   {
     title: text('messages.template'),
     cell: ({ templateId, templateVersion }) => (
       <Group gap={6} wrap="nowrap">
-        <span>{templateId}</span>
+        <span className="nowrap">{templateId}</span>
         <Text span size="xs" c="dimmed">
           v{templateVersion}
         </Text>
@@ -93,18 +94,19 @@ const columns: readonly Column<MessageLine>[] = [
   {
     title: text('messages.next'),
     cell: ({ nextAttemptAt, reason }) =>
-      nextAttemptAt === null ? (
-        <Text size="sm">{reason}</Text>
-      ) : (
-        <TimeText value={nextAttemptAt} distance />
-      ),
+      nextAttemptAt === null ? reason : <TimeText value={nextAttemptAt} distance />,
   },
 ];
 
 function MessageLink({ line }: { line: MessageLine }) {
   const account = useAccountId();
   return (
-    <PageAnchor to="/$account/messages/$message" params={{ account, message: line.id }}>
+    <PageAnchor
+      to="/$account/messages/$message"
+      params={{ account, message: line.id }}
+      className="cut"
+      title={line.to ?? undefined}
+    >
       {line.to ?? text('messages.erased')}
     </PageAnchor>
   );

@@ -3,7 +3,7 @@ import { useAccountId } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { Icon } from '../parts/icon.tsx';
 import { PageAnchor } from '../parts/links.tsx';
-import { text } from '../texts/text.ts';
+import { type TextKey, text } from '../texts/text.ts';
 import { useAttention } from './use-overview.ts';
 
 interface Concern {
@@ -34,13 +34,13 @@ export function Attention() {
       )}
       <Stack gap="xs">
         {concerns.map(({ message, to }) => (
-          <Group key={message} gap="xs" wrap="nowrap" align="flex-start">
+          <Group key={message} gap="xs" wrap="nowrap" align="flex-start" className="concern">
             <Icon name="warning" />
-            <Text size="sm">
+            <Text size="sm" className="breakable">
               {message}{' '}
               {to !== undefined && (
                 <PageAnchor to={to} params={{ account }} size="sm" underline="always">
-                  {text('overview.show')}
+                  {text(`nav.${pageName(to)}` as TextKey)}
                 </PageAnchor>
               )}
             </Text>
@@ -62,6 +62,11 @@ const pages: Readonly<Record<string, Concern['to']>> = {
   paused: '/$account/destinations',
   'messages-held': '/$account/destinations',
 };
+
+/** The link says where it leads. */
+function pageName(to: NonNullable<Concern['to']>): string {
+  return to.replace('/$account/', '');
+}
 
 function useConcerns(): Concern[] {
   const { data: settings } = useSettings();

@@ -1,56 +1,60 @@
-import { Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useAccountId } from '../account/use-me.ts';
-import { formatNumber } from '../format/format-number.ts';
 import { PageAnchor } from '../parts/links.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { RowsSkeleton } from '../parts/rows.tsx';
 import { StateBadge } from '../parts/state-badge.tsx';
 import { TimeText } from '../parts/time-text.tsx';
 import { text } from '../texts/text.ts';
-import { useLatestMessages, useQueue } from './use-overview.ts';
+import { useLatestMessages } from './use-overview.ts';
 
-/** What was sent last and what waits. */
+/** What was sent last. */
 export function LatestMessages() {
   const account = useAccountId();
   const messages = useLatestMessages();
-  const queue = useQueue();
-  const waiting = queue.data?.destinations.reduce((sum, row) => sum + row.waiting, 0) ?? 0;
   const items = messages.data?.items ?? [];
-  const count = (state: string) => items.filter((message) => message.state === state).length;
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="recent">
       <Group justify="space-between" mb="sm">
         <Title order={2} id="recent">
           {text('overview.recent')}
         </Title>
-        <PageAnchor to="/$account/messages" params={{ account }} size="sm">
-          {text('overview.show')}
-        </PageAnchor>
+        {items.length > 0 && (
+          <PageAnchor to="/$account/messages" params={{ account }} size="sm">
+            {text('overview.allMessages')}
+          </PageAnchor>
+        )}
       </Group>
-      <SimpleGrid cols={3} mb="md">
-        <Figure name={text('overview.waiting')} value={waiting} />
-        <Figure name={text('state.delivered')} value={count('delivered')} />
-        <Figure name={text('state.bounced')} value={count('bounced')} />
-      </SimpleGrid>
-      <ProblemAlert error={messages.error} />
+      <ProblemAlert error={messages.error} retry={() => messages.refetch()} />
       {messages.isPending && <RowsSkeleton />}
       {messages.data !== undefined && items.length === 0 && (
-        <Text c="dimmed">{text('messages.none')}</Text>
+        <Text size="sm" c="dimmed">
+          {text('messages.none')}. {text('overview.noneHint')}{' '}
+          <Anchor href="/docs" inherit underline="always">
+            {text('layout.docs')}
+          </Anchor>
+        </Text>
       )}
-      <Stack gap={6}>
-        {items.slice(0, 12).map(({ id, to, state, acceptedAt }) => (
-          <Group key={id} justify="space-between" wrap="nowrap">
-            <PageAnchor
-              to="/$account/messages/$message"
-              params={{ account, message: id }}
-              truncate
-              size="sm"
-            >
-              {to ?? text('messages.erased')}
-            </PageAnchor>
-            <Group gap="xs" wrap="nowrap">
+      <Stack gap={0}>
+        {items.map(({ id, to, state, templateId, acceptedAt }) => (
+          <Group key={id} justify="space-between" wrap="nowrap" className="line">
+            <div className="line-name">
+              <PageAnchor
+                to="/$account/messages/$message"
+                params={{ account, message: id }}
+                size="sm"
+                truncate
+                display="block"
+              >
+                {to ?? text('messages.erased')}
+              </PageAnchor>
+              <Text size="xs" c="dimmed" truncate>
+                {templateId}
+              </Text>
+            </div>
+            <Group gap="sm" wrap="nowrap">
               <Text size="xs" c="dimmed" visibleFrom="xs">
-                <TimeText value={acceptedAt} />
+                <TimeText value={acceptedAt} distance />
               </Text>
               <StateBadge state={state} />
             </Group>
@@ -58,18 +62,5 @@ export function LatestMessages() {
         ))}
       </Stack>
     </Paper>
-  );
-}
-
-function Figure({ name, value }: { name: string; value: number }) {
-  return (
-    <div>
-      <Text size="xl" fw={650}>
-        {formatNumber(value)}
-      </Text>
-      <Text size="xs" c="dimmed">
-        {name}
-      </Text>
-    </div>
   );
 }

@@ -5,41 +5,85 @@ import { PageAnchor } from '../parts/links.tsx';
 import { text } from '../texts/text.ts';
 import { useIntegrations, useLatestMessages, useSenders, useTemplates } from './use-overview.ts';
 
-/** The way from an empty account to a first message; what is done is marked. */
-export function NextSteps() {
-  const account = useAccountId();
-  const templates = useTemplates().data?.items;
-  const senders = useSenders().data?.items;
-  const integrations = useIntegrations().data?.items;
-  const messages = useLatestMessages().data?.items;
-  const first = templates?.find(({ publishedVersion }) => publishedVersion !== null);
-  const steps = [
-    {
-      name: 'Sender',
-      done: senders?.some(({ verified }) => verified) ?? false,
-      to: '/$account/senders',
-    },
+interface Step {
+  readonly name: 'Sender' | 'Template' | 'Integration' | 'Send';
+  readonly done: boolean;
+  readonly to:
+    | '/$account/senders'
+    | '/$account/templates'
+    | '/$account/integrations'
+    | '/$account/templates/$template/use';
+}
+
+/** The way from an empty account to a first message; undefined until it is known, null where it cannot be. */
+export function useSteps() {
+  const read = [useTemplates(), useSenders(), useLatestMessages()] as const;
+  const integrations = useIntegrations();
+  if (integrations.isLoading || read.some(({ isPending }) => isPending)) return undefined;
+  const templates = read[0].data?.items;
+  const senders = read[1].data?.items;
+  const messages = read[2].data?.items;
+  if (templates === undefined || senders === undefined || messages === undefined) return null;
+  const first = templates.find(({ publishedVersion }) => publishedVersion !== null);
+  const steps: readonly Step[] = [
+    { name: 'Sender', done: senders.some(({ verified }) => verified), to: '/$account/senders' },
     { name: 'Template', done: first !== undefined, to: '/$account/templates' },
     {
       name: 'Integration',
-      done: (integrations?.length ?? 0) > 0,
+      done: (integrations.data?.items.length ?? 0) > 0,
       to: '/$account/integrations',
     },
-    { name: 'Send', done: (messages?.length ?? 0) > 0, to: '/$account/templates' },
-  ] as const;
+    {
+      name: 'Send',
+      done: messages.length > 0,
+      to: first === undefined ? '/$account/templates' : '/$account/templates/$template/use',
+    },
+  ];
+  return { steps, template: first?.id ?? '' };
+}
+
+interface NextStepsProps {
+  readonly steps: readonly Step[];
+  /** The template that a first message can be sent with. */
+  readonly template: string;
+}
+
+/** What is done of the way to a first message and what comes next; nothing once all is done. */
+export function NextSteps({ steps, template }: NextStepsProps) {
+  const account = useAccountId();
+  const next = steps.findIndex(({ done }) => !done);
+  if (next === -1) return null;
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="steps">
-      <Title order={2} id="steps" mb="xs">
-        {text('overview.next')}
-      </Title>
+      <Group justify="space-between" mb="sm">
+        <Title order={2} id="steps">
+          {text('overview.next')}
+        </Title>
+        <Text size="xs" c="dimmed">
+          {text('overview.stepsDone', {
+            done: steps.filter(({ done }) => done).length,
+            all: steps.length,
+          })}
+        </Text>
+      </Group>
       <Stack gap="sm">
-        {steps.map(({ name, done, to }) => (
+        {steps.map(({ name, done, to }, index) => (
           <Group key={name} gap="sm" wrap="nowrap" align="flex-start">
-            <ThemeIcon variant={done ? 'filled' : 'default'} radius="xl" size={24} mt={2}>
-              {done && <Icon name="check" size={14} />}
+            <ThemeIcon
+              variant={done ? 'filled' : 'default'}
+              radius="xl"
+              size={24}
+              mt={1}
+              className="icon"
+            >
+              {done ? <Icon name="check" size={14} /> : <Text size="xs">{index + 1}</Text>}
             </ThemeIcon>
             <div>
-              <PageAnchor to={to} params={{ account }}>
+              <PageAnchor
+                to={to}
+                params={{ account, template }}
+                fw={index === next ? 650 : undefined}
+              >
                 {text(`overview.step${name}`)}
               </PageAnchor>
               {done && (
@@ -48,9 +92,11 @@ export function NextSteps() {
                   {text('overview.done')}
                 </Text>
               )}
-              <Text size="sm" c="dimmed">
-                {text(`overview.step${name}Hint`)}
-              </Text>
+              {!done && (
+                <Text size="sm" c="dimmed">
+                  {text(`overview.step${name}Hint`)}
+                </Text>
+              )}
             </div>
           </Group>
         ))}

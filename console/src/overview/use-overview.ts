@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 
-/** The latest messages, as many as one page has. */
+/** The latest messages, as many as fit on the overview. */
 export function useLatestMessages() {
   const accountId = useAccountId();
   return useQuery({
@@ -10,7 +10,7 @@ export function useLatestMessages() {
     queryFn: () =>
       answerOf(
         api.GET('/accounts/{accountId}/messages', {
-          params: { path: { accountId }, query: { limit: 100 } },
+          params: { path: { accountId }, query: { limit: 8 } },
         }),
       ),
     refetchInterval: 10_000,

@@ -1,16 +1,29 @@
-import { Paper, Stack, Text, Title } from '@mantine/core';
+import { Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Icon, type IconName } from './icon.tsx';
+
+interface EmptyStateProps {
+  title: string;
+  hint: string;
+  icon?: IconName | undefined;
+  children?: ReactNode;
+}
 
 /** Stands where a list has nothing, and teaches the next step. */
-export function EmptyState(props: { title: string; hint: string; children?: ReactNode }) {
+export function EmptyState({ title, hint, icon, children }: EmptyStateProps) {
   return (
-    <Paper withBorder p="xl" ta="center">
-      <Stack gap="xs" align="center">
-        <Title order={2}>{props.title}</Title>
-        <Text c="dimmed" maw={520}>
-          {props.hint}
+    <Paper withBorder p="xl" ta="center" radius="md">
+      <Stack gap="xs" align="center" py="md">
+        {icon !== undefined && (
+          <ThemeIcon variant="light" size={48} radius="xl" mb={4}>
+            <Icon name={icon} size={24} />
+          </ThemeIcon>
+        )}
+        <Title order={2}>{title}</Title>
+        <Text c="dimmed" maw={520} mb="xs">
+          {hint}
         </Text>
-        {props.children}
+        {children}
       </Stack>
     </Paper>
   );

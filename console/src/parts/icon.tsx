@@ -21,6 +21,7 @@ const paths = {
   moon: 'M20 14.500A8.500 8.500 0 0 1 9.500 4 8.500 8.500 0 1 0 20 14.500z',
   person: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4 20c1-4 4-6 8-6s7 2 8 6',
   warning: 'M12 3 2 20h20zM12 9v5M12 17v.01',
+  trash: 'M4 7h16M10 11v6M14 11v6M6 7l1 13h10l1-13M9 7V4h6v3',
   plus: 'M12 5v14M5 12h14',
   more: 'M5 12h.01M12 12h.01M19 12h.01',
   down: 'm6 9 6 6 6-6',
@@ -41,6 +42,7 @@ export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
       strokeWidth="1.8"
       strokeLinecap="round"
       strokeLinejoin="round"
+      className="icon"
       aria-hidden="true"
       focusable="false"
     >

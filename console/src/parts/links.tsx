@@ -5,7 +5,8 @@ import type { ComponentPropsWithRef } from 'react';
 type LinkProps = Omit<ComponentPropsWithRef<'a'>, keyof AnchorProps | keyof ButtonProps>;
 
 function PlainAnchor(props: AnchorProps & LinkProps) {
-  return <Anchor {...props} />;
+  // Without a size of its own a link is as large as the words around it.
+  return <Anchor inherit={props.size === undefined} {...props} />;
 }
 
 function PlainButton(props: ButtonProps & LinkProps) {

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { EmptyState } from './empty-state.tsx';
+import type { IconName } from './icon.tsx';
 import { LoadMore } from './load-more.tsx';
 import { ProblemAlert } from './problem-alert.tsx';
 import { type Column, Rows, RowsSkeleton } from './rows.tsx';
@@ -17,7 +18,12 @@ interface ListBodyProps<Item> {
   };
   columns: readonly Column<Item>[];
   idOf: (item: Item) => string;
-  empty: { readonly title: string; readonly hint: string; readonly action?: ReactNode };
+  empty: {
+    readonly title: string;
+    readonly hint: string;
+    readonly action?: ReactNode;
+    readonly icon?: IconName;
+  };
 }
 
 /** A list in each of its states: being read, failed, empty, there, and with more to come. */
@@ -28,7 +34,7 @@ export function ListBody<Item>({ label, pages, columns, idOf, empty }: ListBodyP
   if (pages.isPending) return <RowsSkeleton />;
   if (items.length === 0 && !pages.hasNextPage)
     return (
-      <EmptyState title={empty.title} hint={empty.hint}>
+      <EmptyState title={empty.title} hint={empty.hint} icon={empty.icon}>
         {empty.action}
       </EmptyState>
     );

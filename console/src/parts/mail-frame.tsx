@@ -7,13 +7,17 @@ interface MailFrameProps {
   /** Width in pixels; the whole width where it is not given. */
   width?: number;
   smallest?: number;
+  /** Marks what another version of the mail does not have. */
+  marks?: { against: string; color: string };
 }
 
 /**
  * Shows the HTML of a mail in a frame of another origin that runs nothing of it, loads nothing from anywhere and leads
  * nowhere: looking at a mail here never counts as an opening.
  */
-export function MailFrame({ html, title, dark = false, width, smallest = 320 }: MailFrameProps) {
+export function MailFrame(props: MailFrameProps) {
+  const { html, title, dark = false, width, smallest = 320 } = props;
+  const { against, color } = props.marks ?? {};
   const frame = useRef<HTMLIFrameElement>(null);
   const [ready, setReady] = useState(false);
   const [height, setHeight] = useState(smallest);
@@ -31,8 +35,9 @@ export function MailFrame({ html, title, dark = false, width, smallest = 320 }: 
 
   useEffect(() => {
     // The frame's origin is opaque, so no target origin can name it; the mail is no secret to its reader.
-    if (ready) frame.current?.contentWindow?.postMessage({ html, dark }, '*');
-  }, [ready, html, dark]);
+    const marks = against === undefined || color === undefined ? undefined : { against, color };
+    if (ready) frame.current?.contentWindow?.postMessage({ html, dark, marks }, '*');
+  }, [ready, html, dark, against, color]);
 
   return (
     <iframe

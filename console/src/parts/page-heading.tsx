@@ -15,9 +15,11 @@ export function PageHeading({ title, hint, children }: PageHeadingProps) {
     document.title = `${title} · Signalpost`;
   }, [title]);
   return (
-    <Group justify="space-between" align="flex-start" mb="md" gap="sm">
+    <Group justify="space-between" align="flex-start" mb="lg" gap="sm" className="page-heading">
       <div>
-        <Title order={1}>{title}</Title>
+        <Title order={1} className="breakable">
+          {title}
+        </Title>
         {hint !== undefined && (
           <Text size="sm" c="dimmed" maw={640}>
             {hint}

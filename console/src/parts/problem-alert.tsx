@@ -26,7 +26,7 @@ export function ProblemAlert({ error, retry }: { error: unknown; retry?: () => v
 function ProblemDetails({ problem }: { problem: ApiProblem }) {
   return (
     <>
-      <Text size="sm">{problem.message}</Text>
+      {problem.message !== problem.title && <Text size="sm">{problem.message}</Text>}
       {problem.errors.length > 1 && (
         <List size="sm" mt={4}>
           {problem.errors.map(({ field, reason }) => (

@@ -1,4 +1,4 @@
-import { ScrollArea, Skeleton, Stack, Table } from '@mantine/core';
+import { ScrollArea, Skeleton, Stack, Table, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 export interface Column<Item> {
@@ -6,6 +6,8 @@ export interface Column<Item> {
   readonly cell: (item: Item) => ReactNode;
   /** Numbers stand at the right, so that they can be compared. */
   readonly numeric?: boolean;
+  /** What can be done with the item: at the right end, under no visible title. */
+  readonly actions?: boolean;
 }
 
 interface RowsProps<Item> {
@@ -16,7 +18,10 @@ interface RowsProps<Item> {
   idOf: (item: Item) => string;
 }
 
-/** A table that scrolls by itself where the screen is too narrow for it. */
+/**
+ * A table that scrolls by itself where the screen is too narrow for it. On a phone each row is a card with the titles
+ * beside the values; the roles say to screen readers that it is a table nevertheless.
+ */
 export function Rows<Item>({ label, items, columns, idOf }: RowsProps<Item>) {
   return (
     <ScrollArea
@@ -24,22 +29,28 @@ export function Rows<Item>({ label, items, columns, idOf }: RowsProps<Item>) {
       className="rows"
       viewportProps={{ tabIndex: 0, 'aria-label': label, role: 'region' }}
     >
-      <Table highlightOnHover verticalSpacing="xs" aria-label={label}>
-        <Table.Thead>
-          <Table.Tr>
-            {columns.map(({ title, numeric }) => (
-              <Table.Th key={title} ta={numeric ? 'right' : undefined}>
-                {title}
+      <Table highlightOnHover aria-label={label} role="table">
+        <Table.Thead role="rowgroup">
+          <Table.Tr role="row">
+            {columns.map((column) => (
+              <Table.Th key={column.title} role="columnheader" ta={sideOf(column)}>
+                {column.actions ? <VisuallyHidden>{column.title}</VisuallyHidden> : column.title}
               </Table.Th>
             ))}
           </Table.Tr>
         </Table.Thead>
-        <Table.Tbody>
+        <Table.Tbody role="rowgroup">
           {items.map((item) => (
-            <Table.Tr key={idOf(item)}>
-              {columns.map(({ title, cell, numeric }) => (
-                <Table.Td key={title} ta={numeric ? 'right' : undefined}>
-                  {cell(item)}
+            <Table.Tr key={idOf(item)} role="row">
+              {columns.map((column) => (
+                <Table.Td
+                  key={column.title}
+                  role="cell"
+                  ta={sideOf(column)}
+                  data-title={column.actions ? undefined : column.title}
+                  data-actions={column.actions}
+                >
+                  {column.cell(item)}
                 </Table.Td>
               ))}
             </Table.Tr>
@@ -48,6 +59,10 @@ export function Rows<Item>({ label, items, columns, idOf }: RowsProps<Item>) {
       </Table>
     </ScrollArea>
   );
+}
+
+function sideOf({ numeric, actions }: Column<never>): 'right' | undefined {
+  return numeric || actions ? 'right' : undefined;
 }
 
 const placeholders = ['a', 'b', 'c', 'd', 'e', 'f'];

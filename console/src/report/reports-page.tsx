@@ -8,7 +8,7 @@ import { PageHeading } from '../parts/page-heading.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { type Column, Rows, RowsSkeleton } from '../parts/rows.tsx';
 import { text } from '../texts/text.ts';
-import { DayPlot } from './lazy-day-plot.tsx';
+import { CountPlot } from './count-plot.tsx';
 import { lastDays, type ReportGroup, useReport } from './use-report.ts';
 
 const groups = ['template', 'tag', 'destination', 'sender', 'day', 'none'] as const;
@@ -22,7 +22,8 @@ export function ReportsPage() {
   const [group, setGroup] = useState<ReportGroup>('template');
   const [compare, setCompare] = useState(false);
   const { now, before } = lastDays(days);
-  const byDay = useReport(now, 'day');
+  const unit = days === 1 ? 'hour' : 'day';
+  const plotted = useReport(now, unit);
   const report = useReport(now, group);
   const earlier = useReport(before, group, compare);
   const rows = report.data?.rows ?? [];
@@ -63,13 +64,13 @@ export function ReportsPage() {
           mb={8}
         />
       </Group>
-      <ProblemAlert error={report.error ?? byDay.error} retry={() => report.refetch()} />
+      <ProblemAlert error={report.error ?? plotted.error} retry={() => report.refetch()} />
       <Paper withBorder p="md" mb="md">
-        <DayPlot rows={byDay.data?.rows} />
+        <CountPlot rows={plotted.data?.rows} period={now} unit={unit} />
       </Paper>
       {report.isPending && <RowsSkeleton />}
       {report.data !== undefined && rows.length === 0 && (
-        <EmptyState title={text('reports.none')} hint={text('reports.noneHint')} />
+        <EmptyState icon="reports" title={text('reports.none')} hint={text('reports.noneHint')} />
       )}
       {rows.length > 0 && (
         <Rows

@@ -3,7 +3,7 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 
 /** What the rows of a report may be. */
-export type ReportGroup = 'none' | 'day' | 'template' | 'tag' | 'destination' | 'sender';
+export type ReportGroup = 'none' | 'hour' | 'day' | 'template' | 'tag' | 'destination' | 'sender';
 
 export interface ReportPeriod {
   readonly from: string;

@@ -39,7 +39,12 @@ export function SendersPage() {
         label={text('senders.title')}
         pages={pages}
         idOf={({ address }) => address}
-        empty={{ title: text('senders.none'), hint: text('senders.noneHint'), action: add }}
+        empty={{
+          icon: 'senders',
+          title: text('senders.none'),
+          hint: text('senders.noneHint'),
+          action: add,
+        }}
         columns={[
           { title: text('senders.address'), cell: ({ address }) => address },
           {
@@ -67,7 +72,11 @@ export function SendersPage() {
               </Group>
             ),
           },
-          { title: text('actions'), cell: (sender) => <SenderActions sender={sender} /> },
+          {
+            title: text('actions'),
+            actions: true,
+            cell: (sender) => <SenderActions sender={sender} />,
+          },
         ]}
       />
       <SenderDialog opened={opened} close={dialog.close} />

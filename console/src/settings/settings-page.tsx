@@ -1,7 +1,7 @@
-import { Button, Group, Paper, Stack, Table, Text, TextInput, Title } from '@mantine/core';
+import { Anchor, Button, Group, Paper, Stack, Table, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { useAccount, useMay } from '../account/use-me.ts';
+import { useAccount, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import type { MyAccount, Settings } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
@@ -10,6 +10,8 @@ import { PageHeading } from '../parts/page-heading.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { RowsSkeleton } from '../parts/rows.tsx';
 import { text, textOr } from '../texts/text.ts';
+import { PrivacySettings } from './privacy-settings.tsx';
+import { QuotaSettings } from './quota-settings.tsx';
 
 /** The account, and what the installation was started with. */
 export function SettingsPage() {
@@ -20,6 +22,9 @@ export function SettingsPage() {
       <PageHeading title={text('settings.title')} hint={text('settings.hint')} />
       <Stack gap="lg" maw={760}>
         {account !== undefined && <AccountSettings key={account.id} account={account} />}
+        {account !== undefined && <PrivacySettings key={`privacy ${account.id}`} />}
+        {account !== undefined && <QuotaSettings key={`quota ${account.id}`} account={account} />}
+        <SignIn />
         <ProblemAlert error={settings.error} retry={() => settings.refetch()} />
         {settings.isPending && <RowsSkeleton />}
         {settings.data !== undefined && <InstallationSettings settings={settings.data} />}
@@ -82,6 +87,24 @@ function AccountSettings({ account }: { account: MyAccount }) {
           [text('settings.retention'), text('settings.days', { count: account.retentionDays })],
         ]}
       />
+    </Paper>
+  );
+}
+
+/** One's own password, second factor and sessions are on pages that work without script. */
+function SignIn() {
+  const { data: me } = useMe();
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="sign-in">
+      <Title order={2} id="sign-in" mb="xs">
+        {text('settings.signIn')}
+      </Title>
+      <Text size="sm" mb="xs">
+        {text('settings.signedInAs', { email: me?.person?.email ?? '' })}
+      </Text>
+      <Anchor href="/me" size="sm">
+        {text('settings.me')}
+      </Anchor>
     </Paper>
   );
 }

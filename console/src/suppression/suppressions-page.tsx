@@ -12,9 +12,10 @@ import { Icon } from '../parts/icon.tsx';
 import { PageAnchor } from '../parts/links.tsx';
 import { ListBody } from '../parts/list-body.tsx';
 import { PageHeading } from '../parts/page-heading.tsx';
-import { RemoveButton } from '../parts/remove-button.tsx';
 import { TimeText } from '../parts/time-text.tsx';
+import { UndoButton } from '../parts/undo-button.tsx';
 import { text, textOr } from '../texts/text.ts';
+import { ImportSuppressionsDialog } from './import-suppressions-dialog.tsx';
 
 type Reason = Suppression['reason'];
 
@@ -25,6 +26,7 @@ export function SuppressionsPage() {
   const accountId = useAccountId();
   const may = useMay();
   const [opened, dialog] = useDisclosure();
+  const [importing, importer] = useDisclosure();
   const [typed, setTyped] = useState('');
   const [reason, setReason] = useState<Reason | ''>('');
   const [contains] = useDebouncedValue(typed.trim(), 250);
@@ -51,6 +53,11 @@ export function SuppressionsPage() {
         {may('suppressions:write') && (
           <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
             {text('suppressions.add')}
+          </Button>
+        )}
+        {may('suppressions:write') && (
+          <Button variant="default" onClick={importer.open}>
+            {text('contacts.import')}
           </Button>
         )}
         <Button
@@ -83,6 +90,7 @@ export function SuppressionsPage() {
         pages={pages}
         idOf={({ address, reason: why }) => `${address} ${why}`}
         empty={{
+          icon: 'suppressions',
           title: text(filtered ? 'suppressions.noneFound' : 'suppressions.none'),
           hint: text(filtered ? 'suppressions.noneFoundHint' : 'suppressions.noneHint'),
         }}
@@ -110,11 +118,13 @@ export function SuppressionsPage() {
           },
           {
             title: text('actions'),
+            actions: true,
             cell: (entry) => <RemoveSuppression entry={entry} />,
           },
         ]}
       />
       <SuppressionDialog opened={opened} close={dialog.close} />
+      <ImportSuppressionsDialog opened={importing} close={importer.close} />
     </>
   );
 }
@@ -124,18 +134,26 @@ function RemoveSuppression({ entry }: { entry: Suppression }) {
   const may = useMay();
   const client = useQueryClient();
   if (!may('suppressions:write')) return null;
+  const refresh = () => client.invalidateQueries({ queryKey: ['suppressions', accountId] });
   const params = {
     path: { accountId, address: entry.address },
     query: { reason: entry.reason },
   };
   return (
-    <RemoveButton
-      title={text('suppressions.removeTitle')}
-      consequence={text('suppressions.removeConsequence')}
+    <UndoButton
       name={entry.address}
       remove={async () => {
         await answerOf(api.DELETE('/accounts/{accountId}/suppressions/{address}', { params }));
-        await client.invalidateQueries({ queryKey: ['suppressions', accountId] });
+        await refresh();
+      }}
+      restore={async () => {
+        await answerOf(
+          api.PUT('/accounts/{accountId}/suppressions/{address}', {
+            params: { path: params.path },
+            body: { reason: entry.reason },
+          }),
+        );
+        await refresh();
       }}
     />
   );

@@ -57,7 +57,7 @@ export function TeamPage() {
             title: text('team.signIn'),
             cell: (user) => text(signInOf(user)),
           },
-          { title: text('actions'), cell: (user) => <RemoveUser user={user} /> },
+          { title: text('actions'), actions: true, cell: (user) => <RemoveUser user={user} /> },
         ]}
       />
       <UserDialog opened={opened} close={dialog.close} />

@@ -40,13 +40,12 @@ function sendUrl({ url, accountId, templateId }: SnippetFacts): string {
 }
 
 /** A word of a POSIX shell, whatever is in it. */
-function quote(text: string): string {
+export function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 function curl(facts: SnippetFacts): string {
-  return `# SIGNALPOST_USER, SIGNALPOST_PASSWORD: a service user's. SIGNALPOST_CLIENT_ID, SIGNALPOST_SECRET: an
-# integration's that may use the password grant.
+  return `# A token lasts an hour: keep it, and use its refresh token afterwards.
 TOKEN=$(curl -s ${facts.url}/token -d grant_type=password \\
   --data-urlencode "username=$SIGNALPOST_USER" --data-urlencode "password=$SIGNALPOST_PASSWORD" \\
   --data-urlencode "client_id=$SIGNALPOST_CLIENT_ID" --data-urlencode "client_secret=$SIGNALPOST_SECRET" \\
@@ -54,7 +53,7 @@ TOKEN=$(curl -s ${facts.url}/token -d grant_type=password \\
 
 curl -s ${sendUrl(facts)} \\
   -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\
-  -H "Idempotency-Key: $(uuidgen)" \\
+  -H "Idempotency-Key: $(date +%s)-$$" \\
   -d ${quote(body(facts, 2))}
 `;
 }

@@ -5,6 +5,7 @@ import { useAccountId } from '../account/use-me.ts';
 import { PageAnchor } from '../parts/links.tsx';
 import { PageHeading } from '../parts/page-heading.tsx';
 import { text } from '../texts/text.ts';
+import { TemplateMenu } from './template-menu.tsx';
 import { useTemplate } from './use-template.ts';
 
 const pages = {
@@ -31,7 +32,10 @@ export function TemplateTabs({ page, actions, children }: TemplateTabsProps) {
       <PageAnchor to="/$account/templates" params={{ account }} size="sm">
         {text('templates.all')}
       </PageAnchor>
-      <PageHeading title={data?.name ?? template}>{actions}</PageHeading>
+      <PageHeading title={data?.name ?? template}>
+        {actions}
+        {data !== undefined && <TemplateMenu template={data} />}
+      </PageHeading>
       <Tabs
         value={page}
         onChange={(value) =>

@@ -15,6 +15,7 @@ import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { RowsSkeleton } from '../parts/rows.tsx';
 import { text } from '../texts/text.ts';
 import { NewTemplateDialog } from './new-template-dialog.tsx';
+import { TemplateMenu } from './template-menu.tsx';
 import { TemplateThumbnail } from './template-thumbnail.tsx';
 
 /** The templates of the account, each with a small picture of itself. */
@@ -57,6 +58,7 @@ export function TemplatesPage() {
       {pages.isPending && <RowsSkeleton />}
       {pages.data !== undefined && pages.items.length === 0 && (
         <EmptyState
+          icon="templates"
           title={text(contains === '' ? 'templates.none' : 'templates.noneFound')}
           hint={text(contains === '' ? 'templates.noneHint' : 'templates.noneFoundHint')}
         >
@@ -82,14 +84,17 @@ function TemplateCard({ template }: { template: Template }) {
       <Card.Section>
         <TemplateThumbnail templateId={id} />
       </Card.Section>
-      <PageAnchor
-        to="/$account/templates/$template"
-        params={{ account, template: id }}
-        fw={600}
-        mt="sm"
-      >
-        {name}
-      </PageAnchor>
+      <Group justify="space-between" wrap="nowrap" mt="sm" align="flex-start">
+        <PageAnchor
+          to="/$account/templates/$template"
+          params={{ account, template: id }}
+          fw={600}
+          className="breakable"
+        >
+          {name}
+        </PageAnchor>
+        <TemplateMenu template={template} />
+      </Group>
       <Text size="sm" c="dimmed" truncate>
         {subject}
       </Text>

@@ -5,6 +5,7 @@ import { CopyButton } from '../parts/copy-field.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { RowsSkeleton } from '../parts/rows.tsx';
 import { text } from '../texts/text.ts';
+import { Environment } from './environment.tsx';
 import { snippets } from './snippets.ts';
 import { TemplateTabs } from './template-tabs.tsx';
 import { useTemplate, useTemplatePath, useVersion } from './use-template.ts';
@@ -35,7 +36,6 @@ function Snippets({ fields }: { fields: readonly TemplateField[] }) {
   const ready = snippets({ url: location.origin, accountId, templateId, values });
   return (
     <Stack>
-      <Text c="dimmed">{text('use.hint')}</Text>
       <Paper withBorder p="md" component="section" aria-labelledby="needs">
         <Title order={2} id="needs" mb={4}>
           {text('use.needs')}
@@ -52,25 +52,31 @@ function Snippets({ fields }: { fields: readonly TemplateField[] }) {
           </List>
         )}
       </Paper>
-      <Tabs defaultValue="curl" keepMounted={false}>
-        <Tabs.List>
-          {ready.map(({ id, name }) => (
-            <Tabs.Tab key={id} value={id}>
-              {name}
-            </Tabs.Tab>
+      <Environment />
+      <Paper withBorder p="md" component="section" aria-labelledby="call">
+        <Title order={2} id="call" mb="xs">
+          {text('use.call')}
+        </Title>
+        <Tabs defaultValue="curl" keepMounted={false}>
+          <Tabs.List>
+            {ready.map(({ id, name }) => (
+              <Tabs.Tab key={id} value={id}>
+                {name}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+          {ready.map(({ id, code }) => (
+            <Tabs.Panel key={id} value={id} pt="sm">
+              <Group justify="flex-end" mb="xs">
+                <CopyButton value={code} />
+              </Group>
+              <Code block className="snippet">
+                {code}
+              </Code>
+            </Tabs.Panel>
           ))}
-        </Tabs.List>
-        {ready.map(({ id, code }) => (
-          <Tabs.Panel key={id} value={id} pt="sm">
-            <Group justify="flex-end" mb="xs">
-              <CopyButton value={code} />
-            </Group>
-            <Code block className="snippet">
-              {code}
-            </Code>
-          </Tabs.Panel>
-        ))}
-      </Tabs>
+        </Tabs>
+      </Paper>
     </Stack>
   );
 }

@@ -1,4 +1,4 @@
-import { Badge, Group, NativeSelect, Stack } from '@mantine/core';
+import { Badge, Group, NativeSelect, SegmentedControl, Stack } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 import type { TemplateVersion } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
@@ -9,6 +9,7 @@ import { RowsSkeleton } from '../parts/rows.tsx';
 import { TimeText } from '../parts/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { describeContent } from './describe-content.ts';
+import { RenderedDiff } from './rendered-diff.tsx';
 import { TemplateTabs } from './template-tabs.tsx';
 import { useTemplatePath, useVersion } from './use-template.ts';
 import { VersionActions } from './version-actions.tsx';
@@ -35,7 +36,7 @@ export function VersionsPage() {
         label={text('editor.versions')}
         pages={pages}
         idOf={({ version }) => String(version)}
-        empty={{ title: text('versions.none'), hint: text('versions.noneHint') }}
+        empty={{ icon: 'templates', title: text('versions.none'), hint: text('versions.noneHint') }}
         columns={[
           {
             title: text('editor.versions'),
@@ -55,7 +56,11 @@ export function VersionsPage() {
             title: text('versions.published'),
             cell: ({ createdAt }) => <TimeText value={createdAt} />,
           },
-          { title: text('actions'), cell: (version) => <VersionActions version={version} /> },
+          {
+            title: text('actions'),
+            actions: true,
+            cell: (version) => <VersionActions version={version} />,
+          },
         ]}
       />
       {pages.items.length > 1 && (
@@ -68,6 +73,7 @@ export function VersionsPage() {
 function Comparison({ versions }: { versions: readonly number[] }) {
   const [newer, setNewer] = useState(versions[0] ?? 0);
   const [older, setOlder] = useState(versions[1] ?? 0);
+  const [manner, setManner] = useState<'look' | 'source'>('look');
   const [left, right] = [useVersion(older), useVersion(newer)];
   const choices = versions.map((version) => ({
     value: String(version),
@@ -75,22 +81,39 @@ function Comparison({ versions }: { versions: readonly number[] }) {
   }));
   return (
     <Stack mt="xl" role="region" aria-label={text('versions.compare')}>
-      <Group align="flex-end">
-        <NativeSelect
-          label={text('versions.from')}
-          value={String(older)}
-          onChange={(event) => setOlder(Number(event.currentTarget.value))}
-          data={choices}
-        />
-        <NativeSelect
-          label={text('versions.to')}
-          value={String(newer)}
-          onChange={(event) => setNewer(Number(event.currentTarget.value))}
-          data={choices}
+      <Group align="flex-end" justify="space-between">
+        <Group>
+          <NativeSelect
+            label={text('versions.from')}
+            value={String(older)}
+            onChange={(event) => setOlder(Number(event.currentTarget.value))}
+            data={choices}
+          />
+          <NativeSelect
+            label={text('versions.to')}
+            value={String(newer)}
+            onChange={(event) => setNewer(Number(event.currentTarget.value))}
+            data={choices}
+          />
+        </Group>
+        <SegmentedControl
+          aria-label={text('versions.compare')}
+          value={manner}
+          onChange={(value) => setManner(value === 'look' ? 'look' : 'source')}
+          data={(['look', 'source'] as const).map((value) => ({
+            value,
+            label: text(`versions.${value}`),
+          }))}
         />
       </Group>
       <ProblemAlert error={left.error ?? right.error} />
-      {left.data !== undefined && right.data !== undefined && (
+      {left.data !== undefined && right.data !== undefined && manner === 'look' && (
+        <RenderedDiff
+          older={{ version: older, content: left.data.content }}
+          newer={{ version: newer, content: right.data.content }}
+        />
+      )}
+      {left.data !== undefined && right.data !== undefined && manner === 'source' && (
         <Suspense fallback={<RowsSkeleton />}>
           <VersionDiff
             before={describeContent(left.data.content)}

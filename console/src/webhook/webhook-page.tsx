@@ -1,4 +1,5 @@
-import { Button, Text } from '@mantine/core';
+import { Badge, Button, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -7,6 +8,7 @@ import type { WebhookDelivery } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
+import { Confirm } from '../parts/confirm.tsx';
 import { PageAnchor } from '../parts/links.tsx';
 import { ListBody } from '../parts/list-body.tsx';
 import { PageHeading } from '../parts/page-heading.tsx';
@@ -24,6 +26,7 @@ export function WebhookPage() {
   const client = useQueryClient();
   const navigate = useNavigate();
   const [secret, setSecret] = useState<string>();
+  const [rotating, rotation] = useDisclosure();
   const params = { path: { accountId: account, webhookId } };
   const refresh = () => client.invalidateQueries({ queryKey: ['webhooks', account] });
   const webhook = useQuery({
@@ -55,11 +58,12 @@ export function WebhookPage() {
       ),
     onSuccess: refresh,
   });
-  const rotate = useMutation({
-    mutationFn: () =>
-      answerOf(api.POST('/accounts/{accountId}/webhooks/{webhookId}/secret', { params })),
-    onSuccess: (made) => setSecret(made.secret),
-  });
+  async function rotate() {
+    const made = await answerOf(
+      api.POST('/accounts/{accountId}/webhooks/{webhookId}/secret', { params }),
+    );
+    setSecret(made.secret);
+  }
 
   async function remove() {
     await answerOf(api.DELETE('/accounts/{accountId}/webhooks/{webhookId}', { params }));
@@ -85,7 +89,7 @@ export function WebhookPage() {
             >
               {text(paused ? 'webhooks.resume' : 'webhooks.pause')}
             </Button>
-            <Button variant="default" loading={rotate.isPending} onClick={() => rotate.mutate()}>
+            <Button variant="default" onClick={rotation.open}>
               {text('webhooks.rotate')}
             </Button>
             <RemoveButton
@@ -100,16 +104,20 @@ export function WebhookPage() {
       {webhook.data !== undefined && webhook.data.pausedReason !== null && (
         <Text mb="sm">{webhook.data.pausedReason}</Text>
       )}
-      <ProblemAlert error={webhook.error ?? pause.error ?? replay.error ?? rotate.error} />
+      <ProblemAlert error={webhook.error ?? pause.error ?? replay.error} />
       <ListBody
         label={text('webhooks.title')}
         pages={log}
         idOf={({ eventId }) => eventId}
-        empty={{ title: text('webhooks.nothing'), hint: text('webhooks.nothingHint') }}
+        empty={{
+          icon: 'webhooks',
+          title: text('webhooks.nothing'),
+          hint: text('webhooks.nothingHint'),
+        }}
         columns={[
           { title: text('webhooks.event'), cell: ({ kind }) => textOr(`state.${kind}`, kind) },
           { title: text('webhooks.at'), cell: ({ at }) => <TimeText value={at} /> },
-          { title: text('webhooks.state'), cell: ({ state }) => state },
+          { title: text('webhooks.state'), cell: ({ state }) => <DeliveryBadge state={state} /> },
           { title: text('webhooks.attempts'), numeric: true, cell: ({ attempts }) => attempts },
           {
             title: text('webhooks.answer'),
@@ -121,6 +129,7 @@ export function WebhookPage() {
           },
           {
             title: text('actions'),
+            actions: true,
             cell: ({ eventId }) =>
               write && (
                 <Button size="compact-sm" variant="subtle" onClick={() => replay.mutate(eventId)}>
@@ -130,11 +139,29 @@ export function WebhookPage() {
           },
         ]}
       />
+      <Confirm
+        opened={rotating}
+        close={rotation.close}
+        title={text('webhooks.rotateTitle')}
+        consequence={text('webhooks.rotateHint')}
+        action={text('webhooks.rotate')}
+        confirm={rotate}
+      />
       <SecretDialog
         name={text('webhooks.secret')}
         secret={secret}
         close={() => setSecret(undefined)}
       />
     </>
+  );
+}
+
+const colors: Readonly<Record<string, string>> = { delivered: 'green', failed: 'red' };
+
+function DeliveryBadge({ state }: { state: string }) {
+  return (
+    <Badge className="state-badge" data-color={colors[state] ?? 'yellow'} tt="none">
+      {textOr(`webhooks.delivery.${state}`, state)}
+    </Badge>
   );
 }

@@ -73,7 +73,12 @@ export function WebhooksPage() {
         label={text('webhooks.title')}
         pages={pages}
         idOf={({ id }) => id}
-        empty={{ title: text('webhooks.none'), hint: text('webhooks.noneHint'), action: add }}
+        empty={{
+          icon: 'webhooks',
+          title: text('webhooks.none'),
+          hint: text('webhooks.noneHint'),
+          action: add,
+        }}
         columns={[
           {
             title: text('webhooks.url'),

@@ -21,7 +21,7 @@ export function mePage(page: MePage): Page {
   const body = html`<div class="wide">
 <h1>Your sign-in</h1>
 !${notice(page.note)}
-<p>${page.name}, ${page.email}</p>
+<p>${page.name}, ${page.email} · <a href="/console">To the console</a></p>
 <h2 id="browsers">Signed-in browsers</h2>
 <ul class="plain" aria-labelledby="browsers">!${page.sessions.map((session) => sessionItem(page, session)).join('')}</ul>
 <h2 id="integrations">Integrations that act for you</h2>

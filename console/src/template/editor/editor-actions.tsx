@@ -1,9 +1,9 @@
 import { Button, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useMay } from '../../account/use-me.ts';
 import { answerOf, api } from '../../api/management.ts';
-import { RemoveButton } from '../../parts/remove-button.tsx';
+import { tell } from '../../parts/notices.tsx';
 import { text } from '../../texts/text.ts';
 import { useTemplatePath } from '../use-template.ts';
 import { PublishDialog } from './publish-dialog.tsx';
@@ -17,29 +17,47 @@ export function EditorActions({ draft }: { draft: EditedDraft }) {
   const client = useQueryClient();
   const [publishing, publish] = useDisclosure();
   const [testing, test] = useDisclosure();
-  if (!may('templates:write')) return null;
-
-  async function discard() {
-    await answerOf(
-      api.DELETE('/accounts/{accountId}/templates/{templateId}/draft', { params: { path } }),
-    );
+  const params = { path };
+  async function refresh() {
     await client.resetQueries({ queryKey: ['draft', path.accountId, path.templateId] });
     await client.invalidateQueries({ queryKey: ['templates', path.accountId] });
   }
+  const discard = useMutation({
+    async mutationFn() {
+      await answerOf(api.DELETE('/accounts/{accountId}/templates/{templateId}/draft', { params }));
+      return draft.content;
+    },
+    async onSuccess(body) {
+      await refresh();
+      tell(text('editor.discarded'), async () => {
+        await answerOf(
+          api.PUT('/accounts/{accountId}/templates/{templateId}/draft', {
+            params,
+            body,
+            headers: { 'if-none-match': '*' },
+          }),
+        );
+        await refresh();
+      });
+    },
+    onError: (error) => tell(error.message),
+  });
 
+  if (!may('templates:write')) return null;
   return (
     <Group gap="xs">
       <Text size="sm" c="dimmed" role="status">
         {draft.changed ? text('editor.unsaved') : draft.stored && text('editor.saved')}
       </Text>
       {draft.stored && (
-        <RemoveButton
-          title={text('editor.discard')}
-          consequence={text('editor.discardConsequence')}
-          name={path.templateId}
-          action={text('editor.discard')}
-          remove={discard}
-        />
+        <Button
+          variant="subtle"
+          color="gray"
+          loading={discard.isPending}
+          onClick={() => discard.mutate()}
+        >
+          {text('editor.discard')}
+        </Button>
       )}
       <Button
         variant="default"

@@ -1,5 +1,7 @@
-import { Accordion, Badge, Checkbox, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import { ActionIcon, Badge, Checkbox, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import type { TemplateContent, TemplateField } from '../../api/management.generated.ts';
+import { Icon } from '../../parts/icon.tsx';
 import { text } from '../../texts/text.ts';
 
 type Settings = NonNullable<TemplateContent['fields']>;
@@ -29,36 +31,64 @@ export function FieldsPanel({ found, settings, onChange }: FieldsPanelProps) {
       <Text size="sm" c="dimmed" mb="xs">
         {text(found.length === 0 ? 'editor.noFields' : 'editor.fieldsHint')}
       </Text>
-      <Accordion variant="separated" order={3}>
-        {found.map(({ name, required, secret }) => (
-          <Accordion.Item key={name} value={name}>
-            <Accordion.Control>
-              <Group gap="xs">
-                <Text span fw={600} size="sm">
-                  {name}
-                </Text>
-                {required && (
-                  <Badge className="state-badge" tt="none" size="sm">
-                    {text('editor.required')}
-                  </Badge>
-                )}
-                {secret && (
-                  <Badge className="state-badge" data-color="grape" tt="none" size="sm">
-                    {text('editor.secret')}
-                  </Badge>
-                )}
-              </Group>
-            </Accordion.Control>
-            <Accordion.Panel>
-              <FieldSettings
-                settings={settings[name] ?? {}}
-                change={(part) => change(name, part)}
-              />
-            </Accordion.Panel>
-          </Accordion.Item>
-        ))}
-      </Accordion>
+      {found.map((field) => (
+        <FieldRow
+          key={field.name}
+          field={field}
+          settings={settings[field.name] ?? {}}
+          change={(part) => change(field.name, part)}
+        />
+      ))}
     </section>
+  );
+}
+
+interface FieldRowProps extends FieldSettingsProps {
+  field: TemplateField;
+}
+
+/** A field with its sample; the rest of what can be set is one step away. */
+function FieldRow({ field: { name, required, secret }, settings, change }: FieldRowProps) {
+  const [opened, { toggle }] = useDisclosure();
+  const sample = text('editor.sampleOf', { name });
+  return (
+    <div className="line">
+      <Group wrap="nowrap" gap="xs">
+        <Group gap={6} className="field-name">
+          <Text span fw={600} size="sm" className="breakable">
+            {name}
+          </Text>
+          {required && (
+            <Badge className="state-badge" tt="none" size="sm">
+              {text('editor.required')}
+            </Badge>
+          )}
+          {secret && (
+            <Badge className="state-badge" data-color="grape" tt="none" size="sm">
+              {text('editor.secret')}
+            </Badge>
+          )}
+        </Group>
+        <TextInput
+          size="xs"
+          className="field-sample"
+          aria-label={sample}
+          placeholder={text('editor.sample')}
+          value={settings.sample ?? ''}
+          onChange={(event) => change({ sample: event.currentTarget.value || undefined })}
+        />
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label={text('editor.fieldSettings', { name })}
+          aria-expanded={opened}
+          onClick={toggle}
+        >
+          <Icon name="settings" size={16} />
+        </ActionIcon>
+      </Group>
+      {opened && <FieldSettings settings={settings} change={change} />}
+    </div>
   );
 }
 
@@ -69,12 +99,7 @@ interface FieldSettingsProps {
 
 function FieldSettings({ settings, change }: FieldSettingsProps) {
   return (
-    <Stack gap="xs">
-      <TextInput
-        label={text('editor.sample')}
-        value={settings.sample ?? ''}
-        onChange={(event) => change({ sample: event.currentTarget.value || undefined })}
-      />
+    <Stack gap="xs" p="sm">
       <Checkbox
         label={text('editor.hasDefault')}
         checked={settings.default !== undefined}

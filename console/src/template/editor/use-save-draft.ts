@@ -7,6 +7,7 @@ import type { Beginning } from './use-draft.ts';
 
 /** The draft that is being edited, as what can be done with it sees it. */
 export interface EditedDraft {
+  readonly content: TemplateContent;
   /** Whether something was typed that is not saved. */
   readonly changed: boolean;
   /** Whether there is a draft that could be published or thrown away. */
@@ -55,6 +56,7 @@ export function useSaveDraft(beginning: Beginning, content: TemplateContent): Ed
   }, [mutateAsync]);
 
   return {
+    content,
     changed,
     stored: saved !== undefined,
     saving: put.isPending,

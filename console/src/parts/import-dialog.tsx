@@ -1,49 +1,44 @@
 import { Alert, Button, FileInput, Group, List, Modal, Progress, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { useAccountId } from '../account/use-me.ts';
 import type { FileImport } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
 import { formatNumber, formatShare } from '../format/format-number.ts';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { text } from '../texts/text.ts';
+import { ProblemAlert } from './problem-alert.tsx';
+
+interface ImportDialogProps {
+  opened: boolean;
+  close: () => void;
+  title: string;
+  /** What the file has to be like. */
+  hint: string;
+  /** Hands the file in under an id of its own. */
+  send: (importId: string, file: string) => Promise<unknown>;
+  /** Asks how far it is. */
+  read: (importId: string) => Promise<FileImport>;
+  /** What was imported is there. */
+  done: () => Promise<unknown>;
+}
 
 /** Imports a CSV file of any length and shows how far it is; closing the dialog stops nothing. */
-export function ImportDialog(props: { opened: boolean; close: () => void; listId: string }) {
-  const accountId = useAccountId();
-  const client = useQueryClient();
+export function ImportDialog(props: ImportDialogProps) {
   const [file, setFile] = useState<File | null>(null);
   const [importId, setImportId] = useState<string>();
-  const path = { accountId, listId: props.listId };
 
   const send = useMutation({
     mutationFn: async (chosen: File) => {
       const id = crypto.randomUUID();
-      await answerOf(
-        api.PUT('/accounts/{accountId}/lists/{listId}/imports/{importId}', {
-          params: { path: { ...path, importId: id } },
-          // The browser reads the file while it sends it; its type says the rest.
-          body: chosen as unknown as string,
-          bodySerializer: (body) => body,
-          headers: { 'content-type': 'text/csv' },
-        }),
-      );
+      // The browser reads the file while it sends it.
+      await props.send(id, chosen as unknown as string);
       return id;
     },
     onSuccess: setImportId,
   });
   const progress = useQuery({
-    queryKey: ['import', accountId, props.listId, importId],
+    queryKey: ['import', importId],
     queryFn: async () => {
-      const found = await answerOf(
-        api.GET('/accounts/{accountId}/lists/{listId}/imports/{importId}', {
-          params: { path: { ...path, importId: importId ?? '' } },
-        }),
-      );
-      if (found.state !== 'running') {
-        await client.invalidateQueries({ queryKey: ['contacts', accountId, props.listId] });
-        await client.invalidateQueries({ queryKey: ['lists', accountId] });
-      }
+      const found = await props.read(importId ?? '');
+      if (found.state !== 'running') await props.done();
       return found;
     },
     enabled: importId !== undefined,
@@ -57,12 +52,13 @@ export function ImportDialog(props: { opened: boolean; close: () => void; listId
   }
 
   return (
-    <Modal opened={props.opened} onClose={props.close} title={text('contacts.importTitle')}>
+    <Modal opened={props.opened} onClose={props.close} title={props.title}>
       <form onSubmit={submit}>
         <Stack>
           <FileInput
-            label={text('contacts.importFile')}
-            description={text('contacts.importHint')}
+            label={text('import.file')}
+            description={props.hint}
+            placeholder={text('import.choose')}
             accept=".csv,text/csv"
             required
             value={file}
@@ -79,7 +75,7 @@ export function ImportDialog(props: { opened: boolean; close: () => void; listId
               disabled={file === null}
               loading={send.isPending || progress.data?.state === 'running'}
             >
-              {text('contacts.importStart')}
+              {text('import.start')}
             </Button>
           </Group>
         </Stack>
@@ -95,9 +91,9 @@ function ImportProgress({ progress }: { progress: FileImport }) {
     <div role="status">
       {state === 'running' && (
         <>
-          <Progress value={share} aria-label={text('contacts.importTitle')} />
+          <Progress value={share} aria-label={text('import.file')} />
           <Text size="sm">
-            {text('contacts.importing', {
+            {text('import.running', {
               share: formatShare(bytesRead, bytesTotal),
               rows: formatNumber(rowsRead),
             })}
@@ -106,13 +102,13 @@ function ImportProgress({ progress }: { progress: FileImport }) {
       )}
       {state === 'done' && (
         <Alert color="green">
-          {text('contacts.imported', {
-            written: formatNumber(rowsWritten),
-            wrong: formatNumber(rowsWrong),
+          {text('import.done', {
+            written: rowsWritten,
+            wrong: rowsWrong,
           })}
         </Alert>
       )}
-      {state === 'failed' && <Alert color="red">{text('contacts.importFailed')}</Alert>}
+      {state === 'failed' && <Alert color="red">{text('import.failed')}</Alert>}
       {problems.length > 0 && (
         <List size="sm" mt="xs">
           {problems.slice(0, 10).map(({ line, reason }) => (

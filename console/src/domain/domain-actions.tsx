@@ -1,0 +1,71 @@
+import { Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import type { DomainDetail } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { Confirm } from '../parts/confirm.tsx';
+import { tell } from '../parts/notices.tsx';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { RemoveButton } from '../parts/remove-button.tsx';
+import { text } from '../texts/text.ts';
+
+/** Looking the records up now, new keys, and removing the domain. */
+export function DomainActions({ domain }: { domain: string }) {
+  const account = useAccountId();
+  const may = useMay();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [rotating, rotation] = useDisclosure();
+  const params = { path: { accountId: account, domain } };
+  const show = (found: DomainDetail) => client.setQueryData(['domains', account, domain], found);
+  const check = useMutation({
+    mutationFn: () =>
+      answerOf(api.POST('/accounts/{accountId}/domains/{domain}/check', { params })),
+    onSuccess(found) {
+      show(found);
+      const left = found.records.filter(({ required, state }) => required && state !== 'ok').length;
+      tell(left === 0 ? text('domains.allFound') : text('domains.left', { count: left }));
+    },
+  });
+  async function rotate() {
+    show(
+      await answerOf(api.POST('/accounts/{accountId}/domains/{domain}/rotate-keys', { params })),
+    );
+    tell(text('domains.rotated'));
+  }
+
+  async function remove() {
+    await answerOf(api.DELETE('/accounts/{accountId}/domains/{domain}', { params }));
+    await navigate({ to: '/$account/domains', params: { account } });
+    await client.invalidateQueries({ queryKey: ['domains', account] });
+  }
+
+  if (!may('domains:write')) return null;
+  return (
+    <>
+      <Button loading={check.isPending} onClick={() => check.mutate()}>
+        {text('domains.check')}
+      </Button>
+      <Button variant="default" onClick={rotation.open}>
+        {text('domains.rotate')}
+      </Button>
+      <RemoveButton
+        title={text('domains.removeTitle')}
+        consequence={text('domains.removeConsequence')}
+        name={domain}
+        remove={remove}
+      />
+      <ProblemAlert error={check.error} />
+      <Confirm
+        opened={rotating}
+        close={rotation.close}
+        title={text('domains.rotateTitle')}
+        consequence={text('domains.rotateHint')}
+        action={text('domains.rotate')}
+        confirm={rotate}
+      />
+    </>
+  );
+}

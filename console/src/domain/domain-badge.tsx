@@ -1,0 +1,17 @@
+import { Badge } from '@mantine/core';
+import { textOr } from '../texts/text.ts';
+
+const colors: Readonly<Record<string, string>> = {
+  verified: 'green',
+  pending: 'yellow',
+  broken: 'red',
+};
+
+/** Whether mail of a domain can be signed, in a word. */
+export function DomainBadge({ state }: { state: string }) {
+  return (
+    <Badge className="state-badge" data-color={colors[state] ?? 'gray'} tt="none">
+      {textOr(`domains.state.${state}`, state)}
+    </Badge>
+  );
+}

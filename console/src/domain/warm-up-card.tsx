@@ -1,0 +1,142 @@
+import { Button, Group, NumberInput, Paper, Progress, Text, TextInput, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import type { Domain } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { reasonFor } from '../api/problem.ts';
+import { formatNumber } from '../format/format-number.ts';
+import { formatDay } from '../format/format-time.ts';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { tell } from '../parts/notices.tsx';
+import { text } from '../texts/text.ts';
+import { dayOfPlan, warmUpPlan } from './warm-up-plan.ts';
+
+/** How fast a new domain may grow: the plan that is under way, and beginning one. */
+export function WarmUpCard({ domain }: { domain: Domain }) {
+  const may = useMay();
+  const [opened, dialog] = useDisclosure();
+  const { warmUp } = domain;
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="warm-up">
+      <Group justify="space-between" mb={4}>
+        <Title order={2} id="warm-up">
+          {text('warmUp.title')}
+        </Title>
+        {may('domains:write') && (
+          <Button size="compact-sm" variant="default" onClick={dialog.open}>
+            {text(warmUp === null ? 'warmUp.begin' : 'warmUp.change')}
+          </Button>
+        )}
+      </Group>
+      <Text size="sm" c="dimmed">
+        {text('warmUp.hint')}
+      </Text>
+      {warmUp !== null && <Course warmUp={warmUp} />}
+      <WarmUpDialog domain={domain} opened={opened} close={dialog.close} />
+    </Paper>
+  );
+}
+
+function Course({ warmUp: { from, plan } }: { warmUp: NonNullable<Domain['warmUp']> }) {
+  const day = dayOfPlan(from);
+  const most = plan[day];
+  const status =
+    day < 0
+      ? text('warmUp.begins', { day: formatDay(`${from}T12:00:00`) })
+      : most === undefined
+        ? text('warmUp.over')
+        : text('warmUp.today', {
+            day: day + 1,
+            days: plan.length,
+            most: formatNumber(most),
+          });
+  return (
+    <div>
+      <Text size="sm" fw={600} mt="sm">
+        {status}
+      </Text>
+      <Progress
+        mt="xs"
+        aria-label={text('warmUp.title')}
+        value={(Math.min(Math.max(day + 1, 0), plan.length) / plan.length) * 100}
+      />
+      <Text size="xs" c="dimmed" mt={4}>
+        {plan.map((one) => formatNumber(one)).join(' → ')}
+      </Text>
+    </div>
+  );
+}
+
+function WarmUpDialog(props: { domain: Domain; opened: boolean; close: () => void }) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  const { domain } = props.domain;
+  const [from, setFrom] = useState(() => new Date().toISOString().slice(0, 10));
+  const [first, setFirst] = useState<number | string>(50);
+  const [goal, setGoal] = useState<number | string>(20_000);
+  const plan = warmUpPlan(Math.max(Number(first), 1), Math.max(Number(goal), 1));
+
+  async function submit() {
+    await answerOf(
+      api.PUT('/accounts/{accountId}/domains/{domain}', {
+        params: { path: { accountId, domain } },
+        body: { warmUp: { from, plan } },
+      }),
+    );
+    await client.invalidateQueries({ queryKey: ['domains', accountId] });
+    tell(text('warmUp.saved', { days: plan.length }));
+  }
+
+  return (
+    <FormDialog
+      opened={props.opened}
+      close={props.close}
+      title={text('warmUp.begin')}
+      action={text('warmUp.begin')}
+      submit={submit}
+    >
+      {(error) => (
+        <>
+          <TextInput
+            type="date"
+            label={text('warmUp.from')}
+            required
+            value={from}
+            onChange={(event) => setFrom(event.currentTarget.value)}
+            error={reasonFor(error, 'from') ?? reasonFor(error, 'warmUp')}
+          />
+          <Group grow>
+            <NumberInput
+              label={text('warmUp.first')}
+              required
+              min={1}
+              max={1_000_000}
+              allowDecimal={false}
+              thousandSeparator
+              value={first}
+              onChange={setFirst}
+            />
+            <NumberInput
+              label={text('warmUp.goal')}
+              required
+              min={1}
+              max={100_000_000}
+              allowDecimal={false}
+              thousandSeparator
+              value={goal}
+              onChange={setGoal}
+            />
+          </Group>
+          <Text size="sm" c="dimmed" role="status">
+            {text('warmUp.plan', {
+              days: plan.length,
+              plan: plan.map((one) => formatNumber(one)).join(', '),
+            })}
+          </Text>
+        </>
+      )}
+    </FormDialog>
+  );
+}

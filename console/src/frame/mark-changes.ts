@@ -1,0 +1,35 @@
+import { unmatched } from './unmatched.ts';
+
+/** More parts than any mail has; beyond them nothing is marked, so that a page never hangs. */
+const most = 2_000;
+
+/** Outlines the parts of a mail that another version of it does not have. */
+export function markChanges(mail: Document, against: string, color: string): void {
+  const parts = partsOf(mail);
+  const others = partsOf(new DOMParser().parseFromString(against, 'text/html'));
+  if (parts.length > most || others.length > most) return;
+  const changed = unmatched(parts.map(signature), others.map(signature));
+  parts.forEach((part, index) => {
+    if (changed[index] !== true || !(part instanceof HTMLElement)) return;
+    part.style.outline = `2px solid ${color}`;
+    part.style.outlineOffset = '2px';
+  });
+}
+
+/** The elements that show something themselves: words or a picture. */
+function partsOf(mail: Document): Element[] {
+  return [...mail.body.querySelectorAll('*')].filter(
+    (element) => element.matches('img, hr') || hasWords(element),
+  );
+}
+
+function hasWords(element: Element): boolean {
+  if (element.matches('style, script, title')) return false;
+  return [...element.childNodes].some(
+    (node) => node.nodeType === Node.TEXT_NODE && (node.textContent ?? '').trim() !== '',
+  );
+}
+
+function signature(element: Element): string {
+  return element.outerHTML;
+}

@@ -1,0 +1,60 @@
+import { NativeSelect, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useAccountId } from '../account/use-me.ts';
+import type { ClientSecret } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { text } from '../texts/text.ts';
+
+/** Hours that the secret before goes on working. */
+const overlaps = [0, 1, 24, 168] as const;
+
+interface RotateSecretDialogProps {
+  opened: boolean;
+  close: () => void;
+  clientId: string;
+  show: (secret: ClientSecret) => void;
+}
+
+/** Makes a new client secret; the one before works on for as long as its programs need to be changed. */
+export function RotateSecretDialog({ clientId, show, ...dialog }: RotateSecretDialogProps) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  const [overlapHours, setOverlap] = useState<number>(24);
+
+  async function submit() {
+    const secret = await answerOf(
+      api.POST('/accounts/{accountId}/integrations/{clientId}/secret', {
+        params: { path: { accountId, clientId } },
+        body: { overlapHours },
+      }),
+    );
+    await client.invalidateQueries({ queryKey: ['integrations', accountId] });
+    show(secret);
+  }
+
+  return (
+    <FormDialog
+      {...dialog}
+      title={text('integrations.rotate')}
+      action={text('integrations.rotate')}
+      submit={submit}
+    >
+      {() => (
+        <>
+          <Text size="sm">{text('integrations.rotateHint')}</Text>
+          <NativeSelect
+            label={text('integrations.overlap')}
+            value={String(overlapHours)}
+            onChange={(event) => setOverlap(Number(event.currentTarget.value))}
+            data={overlaps.map((hours) => ({
+              value: String(hours),
+              label: text(`integrations.overlap.${hours}`),
+            }))}
+          />
+        </>
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,119 @@
+import { Combobox, Modal, TextInput, useCombobox } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import { answerOf, api } from '../api/management.ts';
+import { Icon, type IconName } from '../parts/icon.tsx';
+import { type TextKey, text } from '../texts/text.ts';
+import { useSections } from './navigation.tsx';
+
+interface Goal {
+  readonly name: string;
+  readonly icon: IconName;
+  go(): unknown;
+}
+
+/** Goes anywhere by typing: pages, templates, and the messages of a recipient. */
+export function Palette({ opened, close }: { opened: boolean; close: () => void }) {
+  return (
+    <Modal
+      opened={opened}
+      onClose={close}
+      title={text('palette.title')}
+      yOffset="12vh"
+      padding="sm"
+      transitionProps={{ duration: 80 }}
+    >
+      <Goals close={close} />
+    </Modal>
+  );
+}
+
+function Goals({ close }: { close: () => void }) {
+  const [typed, setTyped] = useState('');
+  const goals = useGoals(typed.trim());
+  const combobox = useCombobox({ opened: true });
+  return (
+    <Combobox
+      store={combobox}
+      onOptionSubmit={(value) => {
+        close();
+        goals[Number(value)]?.go();
+      }}
+    >
+      <Combobox.EventsTarget>
+        <TextInput
+          aria-label={text('palette.title')}
+          placeholder={text('palette.hint')}
+          leftSection={<Icon name="search" size={16} />}
+          value={typed}
+          onChange={(event) => {
+            setTyped(event.currentTarget.value);
+            combobox.updateSelectedOptionIndex('active');
+          }}
+          // Enter takes the first where none was chosen.
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || combobox.getSelectedOptionIndex() !== -1) return;
+            close();
+            goals[0]?.go();
+          }}
+          data-autofocus
+        />
+      </Combobox.EventsTarget>
+      <Combobox.Options mt="xs" aria-label={text('palette.title')}>
+        {goals.length === 0 && <Combobox.Empty>{text('palette.none')}</Combobox.Empty>}
+        {goals.map(({ name, icon }, index) => (
+          <Combobox.Option key={`${icon} ${name}`} value={String(index)} className="goal">
+            <Icon name={icon} size={16} /> {name}
+          </Combobox.Option>
+        ))}
+      </Combobox.Options>
+    </Combobox>
+  );
+}
+
+function useGoals(typed: string): Goal[] {
+  const account = useAccountId();
+  const may = useMay();
+  const navigate = useNavigate();
+  const sections = useSections();
+  const [contains] = useDebouncedValue(typed, 150);
+  const templates = useQuery({
+    queryKey: ['templates', account, 'palette', contains],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/templates', {
+          params: { path: { accountId: account }, query: { contains, limit: 8 } },
+        }),
+      ),
+    enabled: contains !== '' && may('templates:read'),
+  });
+  const wanted = typed.toLowerCase();
+  const pages = sections
+    .flatMap(({ entries }) => entries)
+    .map(
+      ({ to, name }): Goal => ({
+        name: text(`nav.${name}` as TextKey),
+        icon: name,
+        go: () => navigate({ to, params: { account } }),
+      }),
+    )
+    .filter(({ name }) => name.toLowerCase().includes(wanted));
+  const found = (contains === '' ? [] : (templates.data?.items ?? [])).map(
+    ({ id, name }): Goal => ({
+      name: `${name} · ${id}`,
+      icon: 'templates',
+      go: () =>
+        navigate({ to: '/$account/templates/$template', params: { account, template: id } }),
+    }),
+  );
+  const messages: Goal = {
+    name: text('palette.messagesTo', { recipient: typed }),
+    icon: 'messages',
+    go: () =>
+      navigate({ to: '/$account/messages', params: { account }, search: { recipient: typed } }),
+  };
+  return [...pages, ...found, ...(typed.length > 2 && may('messages:read') ? [messages] : [])];
+}

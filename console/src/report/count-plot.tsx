@@ -1,0 +1,149 @@
+import { Group, Skeleton, Text } from '@mantine/core';
+import { useElementSize } from '@mantine/hooks';
+import { useState } from 'react';
+import type { ReportRow } from '../api/management.generated.ts';
+import { formatNumber } from '../format/format-number.ts';
+import { text } from '../texts/text.ts';
+import { niceTop, type PlotPoint, plotPoints } from './plot-points.ts';
+import type { ReportPeriod } from './use-report.ts';
+
+const height = 200;
+const [left, bottom, top] = [44, 22, 8];
+
+/** From the bottom of a bar upwards. */
+const parts = ['delivered', 'bounced', 'open'] as const;
+
+const series = [...parts, 'opened'] as const;
+
+const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
+const hour = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
+
+interface CountPlotProps {
+  rows: readonly ReportRow[] | undefined;
+  period: ReportPeriod;
+  unit: 'day' | 'hour';
+}
+
+/**
+ * Messages of each day or hour as bars, people who opened as a line. What it shows stands in figures and tables too, so
+ * it is a picture for those who see it.
+ */
+export function CountPlot({ rows, period, unit }: CountPlotProps) {
+  const { ref, width } = useElementSize();
+  const [pointed, setPointed] = useState<number>();
+  const points = rows === undefined ? [] : plotPoints(rows, period, unit);
+  const name = (point: PlotPoint) => (unit === 'day' ? day : hour).format(point.at);
+  const at = pointed === undefined ? undefined : points[pointed];
+  return (
+    <div ref={ref} aria-hidden="true">
+      {rows === undefined || width === 0 ? (
+        <Skeleton height={height} />
+      ) : (
+        <Bars points={points} width={width} name={name} pointed={pointed} point={setPointed} />
+      )}
+      <Group gap="md" mt={4} mih={22}>
+        {series.map((one) => (
+          <Group key={one} gap={6} wrap="nowrap">
+            <span className="plot-key" data-series={one} />
+            <Text size="xs" c="dimmed">
+              {text(`reports.${one}`)}
+              {at !== undefined && `: ${formatNumber(at[one])}`}
+            </Text>
+          </Group>
+        ))}
+        <Text size="xs" fw={600} ml="auto">
+          {at !== undefined && name(at)}
+        </Text>
+      </Group>
+    </div>
+  );
+}
+
+interface BarsProps {
+  points: readonly PlotPoint[];
+  width: number;
+  name: (point: PlotPoint) => string;
+  pointed: number | undefined;
+  point: (index: number | undefined) => void;
+}
+
+function Bars({ points, width, name, pointed, point }: BarsProps) {
+  const most = Math.max(...points.map((one) => sum(one)), ...points.map(({ opened }) => opened));
+  const limit = niceTop(most);
+  const slot = (width - left) / points.length;
+  const bar = Math.min(Math.max(slot * 0.68, 2), 28);
+  const y = (value: number) => height - bottom - (value / limit) * (height - bottom - top);
+  const x = (index: number) => left + slot * (index + 0.5);
+  const every = Math.ceil(64 / slot);
+  const line = points.map(({ opened }, index) => `${x(index)},${y(opened)}`).join(' ');
+  return (
+    <svg
+      aria-hidden="true"
+      className="plot"
+      width={width}
+      height={height}
+      onPointerLeave={() => point(undefined)}
+    >
+      {[0, 0.25, 0.5, 0.75, 1].map((share) => (
+        <g key={share}>
+          <line
+            className="plot-grid"
+            x1={left}
+            x2={width}
+            y1={y(limit * share)}
+            y2={y(limit * share)}
+          />
+          <text className="plot-tick" x={left - 8} y={y(limit * share) + 4} textAnchor="end">
+            {formatNumber(limit * share)}
+          </text>
+        </g>
+      ))}
+      {points.map((one, index) => (
+        <g key={one.at.getTime()} onPointerEnter={() => point(index)}>
+          <rect
+            className="plot-slot"
+            data-pointed={pointed === index}
+            x={x(index) - slot / 2}
+            y={top}
+            width={slot}
+            height={height - bottom - top}
+          />
+          {stack(one).map(({ part, from, to }) => (
+            <rect
+              key={part}
+              className="plot-part"
+              data-series={part}
+              x={x(index) - bar / 2}
+              y={y(to)}
+              width={bar}
+              height={y(from) - y(to)}
+            />
+          ))}
+          {index % every === 0 && (
+            <text className="plot-tick" x={x(index)} y={height - 6} textAnchor="middle">
+              {name(one)}
+            </text>
+          )}
+        </g>
+      ))}
+      {points.some(({ opened }) => opened > 0) && <polyline className="plot-line" points={line} />}
+    </svg>
+  );
+}
+
+function sum(point: PlotPoint): number {
+  return parts.reduce((total, part) => total + point[part], 0);
+}
+
+/** Where each part of a bar begins and ends. */
+function stack(point: PlotPoint) {
+  let from = 0;
+  return parts
+    .map((part) => {
+      const to = from + point[part];
+      const placed = { part, from, to };
+      from = to;
+      return placed;
+    })
+    .filter((one) => one.to > one.from);
+}

@@ -1,0 +1,60 @@
+import type { ReportRow } from '../api/management.generated.ts';
+import type { ReportPeriod } from './use-report.ts';
+
+/** What became of the messages of one day or one hour. */
+export interface PlotPoint {
+  /** Begin of the day or hour in the person's zone. */
+  readonly at: Date;
+  readonly delivered: number;
+  readonly bounced: number;
+  /** Accepted and neither delivered nor bounced. */
+  readonly open: number;
+  readonly opened: number;
+}
+
+/** The rows of a report by day or hour, with those in which nothing was sent: gaps in time are seen as gaps. */
+export function plotPoints(
+  rows: readonly ReportRow[],
+  period: ReportPeriod,
+  unit: 'day' | 'hour',
+): PlotPoint[] {
+  const counts = new Map(
+    rows.map(({ key, counts }) => [key.slice(0, unit === 'day' ? 10 : 13), counts]),
+  );
+  const end = new Date(period.until);
+  const points: PlotPoint[] = [];
+  for (let at = new Date(period.from); at < end; at = next(at, unit)) {
+    const count = counts.get(localKey(at).slice(0, unit === 'day' ? 10 : 13));
+    const delivered = count?.delivered ?? 0;
+    const bounced = (count?.bounced_hard ?? 0) + (count?.bounced_soft ?? 0);
+    points.push({
+      at,
+      delivered,
+      bounced,
+      open: Math.max((count?.accepted ?? 0) - delivered - bounced, 0),
+      opened: count?.opened_people_unique ?? 0,
+    });
+  }
+  return points;
+}
+
+/** Days are not all 24 hours long, so they are counted by the calendar. */
+function next(at: Date, unit: 'day' | 'hour'): Date {
+  return unit === 'day'
+    ? new Date(at.getFullYear(), at.getMonth(), at.getDate() + 1)
+    : new Date(at.getTime() + 3_600_000);
+}
+
+/** As the keys of reports are written, such as `2026-11-20T09`. */
+function localKey(at: Date): string {
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}`;
+}
+
+/** The smallest of 1, 2 and 5 times a power of ten, and four of them, that reach the value. */
+export function niceTop(value: number): number {
+  if (value <= 4) return 4;
+  const step = 10 ** Math.floor(Math.log10(value / 4));
+  const factor = [1, 2, 5, 10].find((one) => one * step * 4 >= value) ?? 10;
+  return factor * step * 4;
+}

@@ -1,0 +1,139 @@
+import { Button, Group, NumberInput, Paper, Text, TextInput, Title } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import type { RetentionRule } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { reasonFor } from '../api/problem.ts';
+import { tell } from '../parts/notices.tsx';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { RemoveButton } from '../parts/remove-button.tsx';
+import { text } from '../texts/text.ts';
+
+/** How long personal data is kept, and what is kept about one person. */
+export function PrivacySettings() {
+  const accountId = useAccountId();
+  const may = useMay();
+  const rule = useQuery({
+    queryKey: ['retention-rule', accountId],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/retention-rule', { params: { path: { accountId } } }),
+      ),
+    enabled: may('privacy:read'),
+  });
+  if (!may('privacy:read')) return null;
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="privacy">
+      <Title order={2} id="privacy">
+        {text('privacy.title')}
+      </Title>
+      <Text size="sm" c="dimmed" mb="sm">
+        {text('privacy.hint')}
+      </Text>
+      <ProblemAlert error={rule.error} retry={() => rule.refetch()} />
+      {rule.data !== undefined && <RuleForm rule={rule.data} />}
+      <Person />
+    </Paper>
+  );
+}
+
+const kinds = ['contentDays', 'addressDays', 'engagementDays'] as const;
+
+function RuleForm({ rule }: { rule: RetentionRule }) {
+  const accountId = useAccountId();
+  const may = useMay();
+  const client = useQueryClient();
+  const [days, setDays] = useState(rule);
+  const save = useMutation({
+    mutationFn: () =>
+      answerOf(
+        api.PUT('/accounts/{accountId}/retention-rule', {
+          params: { path: { accountId } },
+          body: days,
+        }),
+      ),
+    onSuccess(saved) {
+      client.setQueryData(['retention-rule', accountId], saved);
+      tell(text('settings.saved'));
+    },
+  });
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    save.mutate();
+  }
+
+  return (
+    <form onSubmit={submit}>
+      <Group align="flex-end" mb="sm">
+        {kinds.map((kind) => (
+          <NumberInput
+            key={kind}
+            label={text(`privacy.${kind}`)}
+            placeholder={text('privacy.withMessage')}
+            suffix={text('privacy.days')}
+            allowDecimal={false}
+            readOnly={!may('privacy:write')}
+            w={190}
+            value={days[kind] ?? ''}
+            onChange={(value) => setDays({ ...days, [kind]: value === '' ? null : Number(value) })}
+            error={reasonFor(save.error, kind)}
+          />
+        ))}
+        {may('privacy:write') && (
+          <Button type="submit" variant="default" loading={save.isPending}>
+            {text('privacy.save')}
+          </Button>
+        )}
+      </Group>
+      <ProblemAlert error={save.error} />
+    </form>
+  );
+}
+
+/** All that is kept about an address: to be handed out, or erased. */
+function Person() {
+  const accountId = useAccountId();
+  const may = useMay();
+  const [typed, setTyped] = useState('');
+  const address = typed.trim();
+  const given = /.@./.test(address);
+  return (
+    <Group align="flex-end">
+      <TextInput
+        label={text('privacy.person')}
+        description={text('privacy.personHint')}
+        type="email"
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+      />
+      {given && (
+        <Button
+          component="a"
+          variant="default"
+          href={`/manage/v1/accounts/${accountId}/people/${encodeURIComponent(address)}`}
+          download
+        >
+          {text('privacy.export')}
+        </Button>
+      )}
+      {given && may('privacy:write') && (
+        <RemoveButton
+          title={text('privacy.eraseTitle')}
+          consequence={text('privacy.eraseConsequence')}
+          name={address}
+          action={text('privacy.erase')}
+          remove={async () => {
+            const { messages, contacts } = await answerOf(
+              api.DELETE('/accounts/{accountId}/people/{address}', {
+                params: { path: { accountId, address } },
+              }),
+            );
+            tell(text('privacy.erased', { messages, contacts }));
+          }}
+        />
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,133 @@
+import {
+  Button,
+  Group,
+  NumberInput,
+  Paper,
+  Progress,
+  SimpleGrid,
+  Text,
+  Title,
+} from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { useMe } from '../account/use-me.ts';
+import type { MyAccount, QuotaWindow } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { reasonFor } from '../api/problem.ts';
+import { formatNumber } from '../format/format-number.ts';
+import { tell } from '../parts/notices.tsx';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { TimeText } from '../parts/time-text.tsx';
+import { text } from '../texts/text.ts';
+
+/** How much the account may send and has sent; whoever looks after the installation changes it. */
+export function QuotaSettings({ account }: { account: MyAccount }) {
+  const { data: me } = useMe();
+  const use = useQuery({
+    queryKey: ['quota-use', account.id],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/quota-use', { params: { path: { accountId: account.id } } }),
+      ),
+    refetchInterval: 15_000,
+  });
+  const { perHour, perDay } = account.quota;
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="quota">
+      <Title order={2} id="quota">
+        {text('quota.title')}
+      </Title>
+      <Text size="sm" c="dimmed" mb="sm">
+        {text(perHour === null && perDay === null ? 'quota.none' : 'quota.hint')}
+      </Text>
+      <ProblemAlert error={use.error} retry={() => use.refetch()} />
+      {use.data !== undefined && (
+        <SimpleGrid cols={{ base: 1, xs: 2 }} mb="sm">
+          <Used name={text('quota.hour')} window={use.data.hour} />
+          <Used name={text('quota.day')} window={use.data.day} />
+        </SimpleGrid>
+      )}
+      {me?.operator === true && <QuotaForm account={account} />}
+    </Paper>
+  );
+}
+
+function Used({ name, window: { limit, used, endsAt } }: { name: string; window: QuotaWindow }) {
+  if (limit === null) return null;
+  const share = limit === 0 ? 100 : (used / limit) * 100;
+  return (
+    <div>
+      <Text size="sm">
+        {text('quota.used', { name, used: formatNumber(used), limit: formatNumber(limit) })}
+      </Text>
+      <Progress mt={4} value={share} color={share >= 90 ? 'red' : undefined} aria-label={name} />
+      <Text size="xs" c="dimmed" mt={4}>
+        {text('quota.anew')} <TimeText value={endsAt} distance />
+      </Text>
+    </div>
+  );
+}
+
+function QuotaForm({ account }: { account: MyAccount }) {
+  const client = useQueryClient();
+  const [perHour, setPerHour] = useState<number | string>(account.quota.perHour ?? '');
+  const [perDay, setPerDay] = useState<number | string>(account.quota.perDay ?? '');
+  const save = useMutation({
+    mutationFn: () =>
+      answerOf(
+        api.PUT('/installation/accounts/{accountId}', {
+          params: { path: { accountId: account.id } },
+          body: {
+            name: account.name,
+            quota: {
+              ...(perHour !== '' && { perHour: Number(perHour) }),
+              ...(perDay !== '' && { perDay: Number(perDay) }),
+            },
+          },
+        }),
+      ),
+    async onSuccess() {
+      await client.invalidateQueries({ queryKey: ['me'] });
+      await client.invalidateQueries({ queryKey: ['quota-use', account.id] });
+      tell(text('settings.saved'));
+    },
+  });
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    save.mutate();
+  }
+
+  const field = {
+    placeholder: text('quota.noLimit'),
+    min: 0,
+    max: 2_000_000_000,
+    allowDecimal: false,
+    thousandSeparator: true,
+    w: 170,
+  };
+  return (
+    <form onSubmit={submit}>
+      <Group align="flex-end">
+        <NumberInput
+          {...field}
+          label={text('quota.perHour')}
+          value={perHour}
+          onChange={setPerHour}
+          error={reasonFor(save.error, 'perHour')}
+        />
+        <NumberInput
+          {...field}
+          label={text('quota.perDay')}
+          value={perDay}
+          onChange={setPerDay}
+          error={reasonFor(save.error, 'perDay')}
+        />
+        <Button type="submit" variant="default" loading={save.isPending}>
+          {text('quota.save')}
+        </Button>
+      </Group>
+      <ProblemAlert error={save.error} />
+    </form>
+  );
+}

@@ -1,0 +1,32 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useAccountId } from '../account/use-me.ts';
+import { answerOf, api } from '../api/management.ts';
+import { ImportDialog } from '../parts/import-dialog.tsx';
+import { text } from '../texts/text.ts';
+
+/** Suppresses the addresses of a file. */
+export function ImportSuppressionsDialog(dialog: { opened: boolean; close: () => void }) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  const path = '/accounts/{accountId}/suppressions-imports/{importId}';
+  const params = (importId: string) => ({ path: { accountId, importId } });
+  return (
+    <ImportDialog
+      {...dialog}
+      title={text('suppressions.importTitle')}
+      hint={text('suppressions.importHint')}
+      send={(importId, body) =>
+        answerOf(
+          api.PUT(path, {
+            params: params(importId),
+            body,
+            bodySerializer: (file) => file,
+            headers: { 'content-type': 'text/csv' },
+          }),
+        )
+      }
+      read={(importId) => answerOf(api.GET(path, { params: params(importId) }))}
+      done={() => client.invalidateQueries({ queryKey: ['suppressions', accountId] })}
+    />
+  );
+}

@@ -1,0 +1,81 @@
+import { Code, Paper, SimpleGrid, Text } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { TemplateContent } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { MailFrame } from '../parts/mail-frame.tsx';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { RowsSkeleton } from '../parts/rows.tsx';
+import { text } from '../texts/text.ts';
+import { useTemplatePath } from './use-template.ts';
+
+interface Side {
+  readonly version: number;
+  readonly content: TemplateContent;
+}
+
+/** Two versions side by side as they look with their samples; what the other does not have is outlined. */
+export function RenderedDiff({ older, newer }: { older: Side; newer: Side }) {
+  const before = useRendered(older);
+  const after = useRendered(newer);
+  const [left, right] = [before.data?.rendered, after.data?.rendered];
+  if (before.isPending || after.isPending) return <RowsSkeleton />;
+  return (
+    <>
+      <ProblemAlert error={before.error ?? after.error} />
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <Look side={older} mail={left} other={right} color="#d6453d" />
+        <Look side={newer} mail={right} other={left} color="#2b8a6b" />
+      </SimpleGrid>
+    </>
+  );
+}
+
+function useRendered({ version, content }: Side) {
+  const path = useTemplatePath();
+  return useQuery({
+    queryKey: ['rendered-version', path, version],
+    queryFn: () =>
+      answerOf(
+        api.POST('/accounts/{accountId}/templates/{templateId}/preview', {
+          params: { path },
+          body: { content },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: 300_000,
+  });
+}
+
+interface Mail {
+  readonly subject: string;
+  readonly html: string | null;
+  readonly text: string | null;
+}
+
+interface LookProps {
+  side: Side;
+  mail: Mail | null | undefined;
+  other: Mail | null | undefined;
+  color: string;
+}
+
+function Look({ side: { version }, mail, other, color }: LookProps) {
+  const name = text('versions.version', { version });
+  const subject = mail?.subject ?? '';
+  const same = subject === other?.subject;
+  return (
+    <Paper withBorder p="sm" component="section" aria-label={name}>
+      <Text size="xs" c="dimmed">
+        {name}
+      </Text>
+      <Text fw={600} mb="xs">
+        {same ? subject : <mark className="changed">{subject}</mark>}
+      </Text>
+      {typeof mail?.html === 'string' ? (
+        <MailFrame html={mail.html} title={name} marks={{ against: other?.html ?? '', color }} />
+      ) : (
+        <Code block>{mail?.text ?? text('editor.noPreview')}</Code>
+      )}
+    </Paper>
+  );
+}

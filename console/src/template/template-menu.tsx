@@ -1,0 +1,70 @@
+import { ActionIcon, Menu } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import { answerOf, api } from '../api/management.ts';
+import { Icon } from '../parts/icon.tsx';
+import { tell } from '../parts/notices.tsx';
+import { text } from '../texts/text.ts';
+import { DuplicateDialog } from './duplicate-dialog.tsx';
+
+/** What can be done with a whole template: a copy of it, or removing it, which can be taken back. */
+export function TemplateMenu({ template }: { template: { id: string; name: string } }) {
+  const accountId = useAccountId();
+  const may = useMay();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [duplicating, duplicate] = useDisclosure();
+  const { id, name } = template;
+  const params = { path: { accountId, templateId: id } };
+  const path = '/accounts/{accountId}/templates/{templateId}';
+  const refresh = () => client.invalidateQueries({ queryKey: ['templates', accountId] });
+
+  const remove = useMutation({
+    mutationFn: () => answerOf(api.DELETE(path, { params })),
+    async onSuccess() {
+      await navigate({ to: '/$account/templates', params: { account: accountId } });
+      await refresh();
+      tell(text('undo.removed', { name }), async () => {
+        await answerOf(api.PUT(path, { params, body: { name } }));
+        await refresh();
+      });
+    },
+    onError: (error) => tell(error.message),
+  });
+
+  if (!may('templates:write')) return null;
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon
+            variant="default"
+            size={36}
+            className="template-menu"
+            aria-label={text('actionsFor', { name })}
+            loading={remove.isPending}
+          >
+            <Icon name="more" />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<Icon name="copy" size={16} />} onClick={duplicate.open}>
+            {text('templates.duplicate')}
+          </Menu.Item>
+          {may('templates:publish') && (
+            <Menu.Item
+              color="red"
+              leftSection={<Icon name="trash" size={16} />}
+              onClick={() => remove.mutate()}
+            >
+              {text('remove')}
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      <DuplicateDialog opened={duplicating} close={duplicate.close} template={template} />
+    </>
+  );
+}

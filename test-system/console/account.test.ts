@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { saveMembership } from '../../src/account/membership-store.ts';
+import { startTestService } from '../../test/support/test-service.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+import { openConsoleWorld } from '../support/console-world.ts';
+
+const { database, service, shop, signedIn } = await openConsoleWorld();
+const membership = { accountId: shop.id, personId: shop.owner.id };
+
+test('overview and reports: figures and plots of what was sent, by template, compared and exported', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/templates/t-0001`);
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByRole('dialog').getByLabel('To').fill('ann@people.test');
+  await page.getByRole('dialog').getByRole('button', { name: 'Send a test' }).click();
+  await page.getByText('It was delivered').waitFor();
+  await waitFor('the report to know the message', async () => {
+    await visit.open(`${shop.id}`);
+    await page.locator('.plot').waitFor();
+    return (await page.locator('.plot-part[data-series="delivered"]').count()) > 0;
+  });
+  await page.getByText('Today', { exact: true }).click();
+  await page.locator('.plot-part[data-series="delivered"]').first().waitFor();
+  await visit.look('overview-sent');
+  await page.getByRole('link', { name: 'Reports' }).click();
+  await page.getByRole('cell', { name: 't-0001' }).waitFor();
+  await page.getByLabel('Compare with the period before').check();
+  await page.getByText('before: 0').first().waitFor();
+  await visit.look('reports-compared');
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Export CSV' }).click(),
+  ]);
+  const lines: string[] = [];
+  for await (const chunk of await file.createReadStream()) lines.push(String(chunk));
+  assert.match(lines.join(''), /^[^\n]*accepted[^\n]*\n(?:.*\n)*t-0001,/m);
+  await visit.end();
+});
+
+test('overview, reports, domains and settings say that the service is away, and go on when it is back', async () => {
+  const second = await startTestService({ databaseUrl: service.config.databaseUrl ?? '' });
+  const visit = await signedIn();
+  const { page } = visit;
+  await page.goto(`${second.url}/console/${shop.id}/senders`);
+  await page.getByRole('cell', { name: 'orders@shop.test' }).waitFor();
+  // The pages' scripts are there already, so that only the API is missed.
+  for (const name of ['Overview', 'Reports', 'Domains', 'Settings'])
+    await Promise.all([
+      page.waitForResponse((response) => response.url().includes(`${name.toLowerCase()}-page`)),
+      page.getByRole('link', { name, exact: true }).hover(),
+    ]);
+  await page.waitForLoadState('networkidle');
+  await second.stop();
+  for (const name of ['Overview', 'Reports', 'Domains']) {
+    await page.getByRole('link', { name, exact: true }).click();
+    await page.getByRole('alert').first().waitFor();
+    await page.getByText('The service could not be reached').first().waitFor();
+    await page.getByRole('button', { name: 'Try again' }).first().waitFor();
+  }
+  await page.getByRole('link', { name: 'Settings', exact: true }).click();
+  await page.getByLabel('Name').fill('Never kept');
+  await page.getByRole('button', { name: 'Save' }).first().click();
+  await page.getByText('The service could not be reached').first().waitFor();
+  assert.equal(await page.getByLabel('Name').inputValue(), 'Never kept', 'nothing typed is lost');
+  await visit.context.close();
+});
+
+test('settings: the account is renamed everywhere at once; a name that is none is refused at its field', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/settings`);
+  await page.getByLabel('Name').fill('The New Shop');
+  await page.getByRole('button', { name: 'Save' }).first().click();
+  await page.getByRole('banner').getByText('The New Shop').waitFor();
+  await page.getByLabel('Name').fill('x'.repeat(300));
+  await page.getByRole('button', { name: 'Save' }).first().click();
+  await page.getByRole('alert').first().waitFor();
+  await page.getByRole('link', { name: /second factor/ }).waitFor();
+  await visit.end();
+});
+
+test('settings: personal data gets days of its own, not fewer than three; what is kept about a person is erased by name', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/settings`);
+  await page.getByLabel('Addresses').fill('1');
+  await page.getByRole('button', { name: 'Save rule' }).click();
+  await page.getByRole('alert').waitFor();
+  await page.getByLabel('Addresses').fill('30');
+  await page.getByRole('button', { name: 'Save rule' }).click();
+  await page.getByText('Saved.').waitFor();
+  await page.getByLabel('What is kept about a person').fill('zoe@people.test');
+  await page.getByRole('button', { name: 'Erase' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Type zoe@people.test to go on').fill('zoe@people.test');
+  await dialog.getByRole('button', { name: 'Erase' }).click();
+  await page.getByText('Erased in 0 messages and 0 list entries.').waitFor();
+  await visit.look('settings');
+  await visit.end();
+});
+
+test('team: the last owner stays; a person is added with a role; the audit log tells of it', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/team`);
+  await page.getByLabel(/^Role of/).selectOption('viewer');
+  await page.getByText(/last owner/).waitFor();
+  await page.getByRole('button', { name: 'Add a person' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('E-mail address').fill('vic@shop.test');
+  await dialog.getByLabel('Name').fill('Vic Viewer');
+  await dialog.getByLabel('Role').selectOption('viewer');
+  await dialog.getByRole('button', { name: 'Add a person' }).click();
+  await page.getByRole('cell', { name: 'vic@shop.test', exact: true }).waitFor();
+  await visit.open(`${shop.id}/audit`);
+  await page.getByText('user_created').waitFor();
+  await page.getByLabel('Only of this kind').fill('no_such_kind');
+  await page.getByText('Nothing of this kind').waitFor();
+  await visit.end();
+});
+
+test('integrations: a key for a machine is shown once and opens what it may, until it is revoked', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/integrations`);
+  await page.getByRole('tab', { name: 'API keys' }).click();
+  await page.getByRole('button', { name: 'New API key' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('What it is for').fill('Deploy');
+  await dialog.getByLabel('senders:read').check();
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  const shown = page.getByRole('dialog', { name: 'API key' });
+  await shown.getByText('This is shown only now').waitFor();
+  const key = (await shown.locator('code').textContent()) ?? '';
+  const answer = (path: string) =>
+    fetch(`${service.url}/manage/v1/accounts/${shop.id}/${path}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+  assert.equal((await answer('senders')).status, 200);
+  assert.equal((await answer('messages')).status, 403);
+  await shown.getByRole('button', { name: 'I have kept it' }).click();
+  await page.getByRole('button', { name: 'Revoke' }).click();
+  await dialog.getByLabel('Type Deploy to go on').fill('Deploy');
+  await dialog.getByRole('button', { name: 'Revoke' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal((await answer('senders')).status, 401);
+  await visit.end();
+});
+
+test('integrations: a client id that is taken is refused at its field', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/integrations`);
+  await page.getByRole('button', { name: 'Register an integration' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Shop');
+  await dialog.getByLabel('Client id').fill(shop.integration.clientId);
+  await dialog.getByRole('button', { name: 'Register' }).click();
+  await dialog.getByRole('alert').waitFor();
+  await visit.end();
+});
+
+test('webhooks: one is made, its secret shown once, its log read; an address that is none is refused', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/webhooks`);
+  await page.getByRole('button', { name: 'Add a webhook' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Address').fill('ftp://hooks.test/');
+  await dialog.getByLabel('Bounced').check();
+  await dialog.getByRole('button', { name: 'Add a webhook' }).click();
+  await dialog.getByRole('alert').waitFor();
+  await dialog.getByLabel('Address').fill('https://hooks.example/signalpost');
+  await dialog.getByRole('button', { name: 'Add a webhook' }).click();
+  const shown = page.getByRole('dialog', { name: 'Signing secret' });
+  await shown.getByText('This is shown only now').waitFor();
+  await shown.getByRole('button', { name: 'I have kept it' }).click();
+  await page.getByRole('link', { name: 'https://hooks.example/signalpost' }).click();
+  await page.getByText('No deliveries yet').waitFor();
+  await visit.look('webhook');
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByText('Paused', { exact: true }).waitFor();
+  await visit.end();
+});
+
+test('a role sees only what it may: a viewer finds no button that would be refused', async () => {
+  await saveMembership(database.kysely, { ...membership, role: 'viewer' });
+  try {
+    const visit = await signedIn();
+    const { page } = visit;
+    await visit.open(`${shop.id}/senders`);
+    await page.getByRole('cell', { name: 'orders@shop.test' }).waitFor();
+    await waitFor('the role to be known', async () => {
+      await page.reload();
+      await page.getByRole('cell', { name: 'orders@shop.test' }).waitFor();
+      return (await page.getByRole('link', { name: 'Integrations' }).count()) === 0;
+    });
+    assert.equal(await page.getByRole('button', { name: /Add|Change|Remove/ }).count(), 0);
+    await visit.open(`${shop.id}/templates`);
+    await page.getByRole('link', { name: 't-0001' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: /New|Actions/ }).count(), 0);
+    await visit.end();
+  } finally {
+    await saveMembership(database.kysely, { ...membership, role: 'owner' });
+  }
+});

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { TestDns } from '../../test/support/test-dns.ts';
+import { openConsoleWorld } from '../support/console-world.ts';
+
+const dns = await new TestDns().start();
+// The service itself: SPF records name it.
+dns.set('mail.signalpost.test', { A: ['192.0.2.10'] });
+const { database, service, shop, signedIn } = await openConsoleWorld({
+  DNS_SERVERS: dns.server,
+  SMTP_HOSTNAME: 'mail.signalpost.test',
+});
+
+/** Publishes what the page says, as somebody would who copies it into the DNS. */
+async function publishShownRecords(page: Page): Promise<void> {
+  for (const card of await page.getByRole('article').all()) {
+    const type = (await card.locator('dd').nth(0).textContent()) ?? '';
+    const name = (await card.locator('dd').nth(1).locator('code').textContent()) ?? '';
+    const value = (await card.locator('dd').nth(2).locator('code').textContent()) ?? '';
+    const zone = dns.zones.get(name) ?? {};
+    if (type === 'TXT') dns.set(name, { ...zone, TXT: [...(zone.TXT ?? []), value] });
+    const [preference = '', exchange = ''] = value.split(' ');
+    if (type === 'MX')
+      dns.set(name, { ...zone, MX: [[Number(preference), exchange.replace(/\.$/, '')]] });
+  }
+}
+
+test('domains: what the page says is published, found, and signs; new keys and a warm-up are begun', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/domains`);
+  await page.getByText('No domains yet').waitFor();
+  await page.getByRole('button', { name: 'Add a domain' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Domain').fill('shop.test');
+  await dialog.getByRole('button', { name: 'Add a domain' }).click();
+  await page.waitForURL(/domains\/shop\.test$/);
+  await page.getByRole('button', { name: 'Check now' }).click();
+  await page.getByText('0 of 4 required records found').waitFor();
+  await page.getByText(/required records are not there yet/).waitFor();
+  await visit.look('domain-missing');
+
+  await publishShownRecords(page);
+  await page.getByRole('button', { name: 'Check now' }).click();
+  await page.getByText('Verified', { exact: true }).waitFor();
+  await page.getByText('4 of 4 required records found').waitFor();
+  await visit.look('domain-verified');
+  const { rows } = await database.pool.query(
+    `select verified from sender where address = 'new@shop.test'`,
+  );
+  assert.equal(rows[0]?.verified, true, 'the domain verifies its senders');
+
+  await page.getByRole('button', { name: 'Rotate keys' }).click();
+  await dialog.getByRole('button', { name: 'Rotate keys' }).click();
+  await page.getByText('New keys are made.').waitFor();
+  await page.getByRole('heading', { name: 'DKIM' }).nth(1).waitFor();
+
+  await page.getByRole('button', { name: 'Begin a warm-up' }).click();
+  await dialog.getByLabel('Messages a day to reach').fill('400');
+  await visit.look('warm-up-dialog');
+  await dialog.getByRole('button', { name: 'Begin a warm-up' }).click();
+  await page.getByText('Day 1 of 6: at most 50 messages today.').waitFor();
+  await visit.look('domain-warm-up');
+  await visit.end();
+});
+
+test('domains: a wrong record is shown with what was found; a name that is no domain is refused', async () => {
+  dns.set('_dmarc.wrong.test', { TXT: ['v=DMARC1; p=nonsense'] });
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/domains`);
+  await page.getByRole('button', { name: 'Add a domain' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Domain').fill('no dots');
+  await dialog.getByRole('button', { name: 'Add a domain' }).click();
+  await dialog.getByRole('alert').waitFor();
+  await dialog.getByRole('textbox', { name: 'Domain' }).fill('wrong.test');
+  await dialog.getByRole('button', { name: 'Add a domain' }).click();
+  await page.waitForURL(/domains\/wrong\.test$/);
+  await page.getByRole('button', { name: 'Check now' }).click();
+  const card = page.getByRole('article', { name: 'DMARC' });
+  await card.getByText('Found: v=DMARC1; p=nonsense').waitFor();
+  await card.getByText('Wrong', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Remove' }).click();
+  await dialog.getByLabel('Type wrong.test to go on').fill('wrong.test');
+  await dialog.getByRole('button', { name: 'Remove' }).click();
+  await page.waitForURL(/domains$/);
+  await visit.end();
+});
+
+test('senders: what is destroyed asks for its name; an address that is none is refused at its field', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/senders`);
+  await page.getByRole('button', { name: 'Add a sender' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Address').fill('gone@other.test');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  const row = page.getByRole('row', { name: /gone@other\.test/ });
+  await row.getByRole('button', { name: 'Remove' }).click();
+  assert.equal(await dialog.getByRole('button', { name: 'Remove' }).isDisabled(), true);
+  await dialog.getByLabel('Type gone@other.test to go on').fill('gone@other.test');
+  await visit.look('confirm-by-name');
+  await dialog.getByRole('button', { name: 'Remove' }).click();
+  await row.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Add a sender' }).first().click();
+  await dialog.getByLabel('Address').fill('a@b');
+  await dialog.getByLabel('Display names').fill('x'.repeat(300));
+  await dialog.getByLabel('Display names').press('Enter');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('alert').waitFor();
+  await visit.end();
+});
+
+test('destinations: mail waits visibly while its domain is paused, and goes when it is resumed; a domain that is none is refused', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/destinations`);
+  await page.getByText('Nothing waits').waitFor();
+  await page.getByLabel('Pause mail to a domain').fill('no domain');
+  await page.getByRole('button', { name: 'Pause', exact: true }).click();
+  await page.getByRole('alert').waitFor();
+  await page.getByLabel('Pause mail to a domain').fill('held.test');
+  await page.getByRole('button', { name: 'Pause', exact: true }).click();
+  await page.getByText('Paused', { exact: true }).waitFor();
+  await page.goto(`${service.url}/console/${shop.id}/templates/t-0001`);
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByRole('dialog').getByLabel('To').fill('bob@held.test');
+  await page.getByRole('dialog').getByRole('button', { name: 'Send a test' }).click();
+  await page.getByText('Why hasn’t it arrived?').waitFor();
+  await page.getByText(/^It waits: /).waitFor();
+  await visit.look('message-held');
+  const message = page.url();
+  await visit.open(`${shop.id}/destinations`);
+  await visit.look('destinations');
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await page.getByText('Nothing waits').waitFor();
+  await page.goto(message);
+  await page.getByText('It was delivered').waitFor();
+  await visit.end();
+});

@@ -1,0 +1,51 @@
+import type { Browser } from 'playwright-core';
+import { saveMembership } from '../../src/account/membership-store.ts';
+import type { Database } from '../../src/foundation/database/open-database.ts';
+import { password } from '../../test/support/session-world.ts';
+import { openShop, type Shop } from '../../test/support/shop.ts';
+import { createTestDatabase } from '../../test/support/test-database.ts';
+import { startTestService, type TestService } from '../../test/support/test-service.ts';
+import { type ConsoleVisit, visitConsole } from './console-visit.ts';
+import { openChromium, type VisitorOptions } from './open-chromium.ts';
+
+/** A shop whose owner sits at the console: one database, service and browser for a file. */
+export interface ConsoleWorld {
+  readonly browser: Browser;
+  readonly database: Database;
+  readonly service: TestService;
+  readonly shop: Shop;
+  /** A window of its own in which the owner is signed in. */
+  signedIn(options?: VisitorOptions): Promise<ConsoleVisit>;
+}
+
+export async function openConsoleWorld(
+  environment: Readonly<Record<string, string>> = {},
+): Promise<ConsoleWorld> {
+  const [{ url: databaseUrl, database }, browser] = await Promise.all([
+    createTestDatabase(),
+    openChromium(),
+  ]);
+  const service = await startTestService({ databaseUrl, environment });
+  const shop = await openShop(database);
+  await saveMembership(database.kysely, {
+    accountId: shop.id,
+    personId: shop.owner.id,
+    role: 'owner',
+  });
+  // Signing in proves a password, which is slow on purpose; the windows share one session.
+  let session: Awaited<ReturnType<ConsoleVisit['context']['cookies']>> | undefined;
+  return {
+    browser,
+    database,
+    service,
+    shop,
+    async signedIn(options = {}) {
+      const visit = await visitConsole(browser, service.url, options);
+      if (session === undefined) {
+        await visit.signIn(shop.owner.email, password);
+        session = await visit.context.cookies();
+      } else await visit.context.addCookies(session);
+      return visit;
+    },
+  };
+}

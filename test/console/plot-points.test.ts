@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { niceTop, plotPoints } from '../../console/src/report/plot-points.ts';
+
+const counts = {
+  accepted: 10,
+  delivered: 7,
+  bounced_hard: 1,
+  bounced_soft: 1,
+  deferred: 0,
+  expired: 0,
+  failed: 0,
+  uncertain: 0,
+  canceled: 0,
+  complained: 0,
+  unsubscribed: 0,
+  opened_people: 5,
+  opened_people_unique: 3,
+  opened_machines: 0,
+  opened_machines_unique: 0,
+  clicked_people: 0,
+  clicked_people_unique: 0,
+  clicked_machines: 0,
+  clicked_machines_unique: 0,
+};
+
+const local = (day: number) => new Date(2026, 2, day).toISOString();
+
+test('days without messages are there too, and what is neither delivered nor bounced is open', () => {
+  const points = plotPoints(
+    [{ key: '2026-03-28T00:00', counts, latency: null }],
+    { from: local(26), until: local(31) },
+    'day',
+  );
+  assert.deepEqual(
+    points.map(({ at, delivered }) => [at.getDate(), delivered]),
+    [
+      [26, 0],
+      [27, 0],
+      [28, 7],
+      [29, 0],
+      [30, 0],
+    ],
+  );
+  const { delivered, bounced, open, opened } = points[2] ?? assert.fail();
+  assert.deepEqual(
+    { delivered, bounced, open, opened },
+    { delivered: 7, bounced: 2, open: 1, opened: 3 },
+  );
+});
+
+test('hours of a day are found by their local begin', () => {
+  const points = plotPoints(
+    [{ key: '2026-03-28T09:00', counts, latency: null }],
+    { from: local(28), until: local(29) },
+    'hour',
+  );
+  assert.equal(points.length, 24);
+  assert.equal(points[9]?.delivered, 7);
+});
+
+test('the top of a plot reaches every value and is no more than two and a half times as high', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 1e9 }), (value) => {
+      const top = niceTop(value);
+      assert.ok(top >= value && top % 4 === 0);
+      assert.ok(top <= Math.max(4, value * 2.5 + 4), `${top}`);
+    }),
+  );
+});

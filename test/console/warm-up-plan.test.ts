@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { dayOfPlan, warmUpPlan } from '../../console/src/domain/warm-up-plan.ts';
+import { usualPlan } from '../../src/delivery/warm-up/warm-up-plan.ts';
+
+test('the console proposes the plan that the command line makes', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 1_000 }),
+      fc.integer({ min: 1_001, max: 10_000_000 }),
+      (first, goal) => {
+        assert.deepEqual(warmUpPlan(first, goal), usualPlan(goal, first));
+      },
+    ),
+  );
+});
+
+test('a goal below the first day still makes a plan of one day', () => {
+  assert.deepEqual(warmUpPlan(50, 10), [50]);
+});
+
+test('days of a plan are those of UTC', () => {
+  const at = (time: string) => dayOfPlan('2026-03-01', Date.parse(time));
+  assert.equal(at('2026-02-28T23:59:59Z'), -1);
+  assert.equal(at('2026-03-01T00:00:00Z'), 0);
+  assert.equal(at('2026-03-02T23:59:59Z'), 1);
+});
