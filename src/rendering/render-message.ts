@@ -33,7 +33,7 @@ export interface RenderInput {
 const MAX_SUBJECT_LENGTH = 998;
 
 const PREVIEW_START = staticText(
-  '<div style="display:none;font-size:1px;line-height:1px;max-height:0;max-width:0;opacity:0;overflow:hidden;mso-hide:all">',
+  '<div style="display:none;line-height:1px;max-height:0;max-width:0;opacity:0;overflow:hidden;mso-hide:all">',
 );
 /** Invisible characters after the preview text, so that mail clients do not go on with the first words of the body. */
 const PREVIEW_END = staticText(`${'&#847;&zwnj;&nbsp;'.repeat(70)}</div>`);

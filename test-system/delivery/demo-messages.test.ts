@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { parseEnv } from 'node:util';
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
+import { type Attachment, simpleParser } from 'mailparser';
+import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
+import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
+import type { AccountId } from '../../src/foundation/ids.ts';
+import { createLog } from '../../src/foundation/log.ts';
+import { applyDemo } from '../../src/manifest/apply-demo.ts';
+import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
+import { DomainCare } from '../../src/sender/domain-care.ts';
+import { readDomain } from '../../src/sender/sending-domain-store.ts';
+import { serviceNames } from '../../src/sender/service-names.ts';
+import { startSink } from '../../test/support/mail-sink.ts';
+import { SendClient } from '../../test/support/send-client.ts';
+import { createTestDatabase } from '../../test/support/test-database.ts';
+import { TestDns } from '../../test/support/test-dns.ts';
+import { startTestService, testKey } from '../../test/support/test-service.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'signalpost-demo-messages-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const { url: databaseUrl, database } = await createTestDatabase();
+await applyDemo({ database, key: testKey, dataDir: folder });
+const zones = await new TestDns().start();
+const sink = await startSink();
+const service = await startTestService({
+  databaseUrl,
+  environment: {
+    SMTP_URL: `smtp://127.0.0.1:${sink.port}?tls=off`,
+    PUBLIC_URL: 'https://mail.shop.test',
+    DNS_SERVERS: zones.server,
+  },
+});
+
+const account = '1000' as AccountId;
+const care = new DomainCare({
+  database,
+  dns: new DnsClient([parseDnsServer(zones.server)]),
+  keys: new DkimKeyStore(testKey),
+  service: serviceNames(service.config),
+  log: createLog('silent'),
+});
+await care.add(account, 'shop.test', { ed25519: true });
+const domain = await readDomain(database.kysely, account, 'shop.test');
+assert.ok(domain);
+const records = await care.records(domain);
+for (const { name, type, value } of records) {
+  const zone = zones.zones.get(name) ?? {};
+  zones.set(name, {
+    ...zone,
+    ...(type === 'TXT' ? { TXT: [value] } : { MX: [[10, value.slice(3, -1)]] }),
+  });
+}
+await care.check(domain);
+const keys = records.filter(({ kind }) => kind === 'dkim');
+assert.equal(keys.length, 2);
+
+async function signIn(): Promise<SendClient> {
+  const text = readFileSync(join(folder, 'demo.env'), 'utf8').replaceAll('export ', '');
+  const secrets = parseEnv(text);
+  const answer = await fetch(`${service.url}/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'password',
+      username: secrets.DEMO_OWNER_EMAIL ?? '',
+      password: secrets.DEMO_OWNER_PASSWORD ?? '',
+      client_id: 'demo',
+      client_secret: secrets.DEMO_CLIENT_SECRET ?? '',
+    }),
+  });
+  return new SendClient(service, ((await answer.json()) as { access_token: string }).access_token);
+}
+
+const client = await signIn();
+
+/** The bytes that the relay got of a demo message, and a file that holds them. */
+async function sendDemo(
+  template: string,
+  values: Record<string, string>,
+  tracked: boolean,
+): Promise<{ raw: Buffer; file: string }> {
+  const answer = await client.send({
+    account,
+    template,
+    body: {
+      envelope: { toAddress: 'ada@example.com' },
+      content: { personalizationDataMap: values },
+      metadata: { transactional: true },
+      actions: { trackOpens: tracked, trackClicks: tracked },
+    },
+  });
+  assert.equal(answer.status, 200, answer.text);
+  const id = String(answer.body.messageId);
+  const mail = await waitFor('the message', () =>
+    sink.mails.find(({ source }) => source.includes(`Message-ID: <${id}@`)),
+  );
+  const raw = Buffer.from(mail.source);
+  const file = join(folder, `${template}.eml`);
+  writeFileSync(file, raw);
+  return { raw, file };
+}
+
+const demos = [
+  {
+    name: 'receipt',
+    ...(await sendDemo(
+      'receipt',
+      {
+        'First Name': 'Ada',
+        'Order Number': 'A-1001',
+        'Item 1': 'Espresso beans 1 kg',
+        'Item 1 Price': '€24.90',
+        Total: '€33.30',
+        'Delivery Address': 'Ada Lovelace\n12 St James’s Square\nLondon',
+      },
+      true,
+    )),
+  },
+  {
+    name: 'password reset',
+    ...(await sendDemo(
+      'password-reset',
+      { 'First Name': 'Ada', 'Reset Link': 'https://shop.test/reset/7hJk2mQx' },
+      false,
+    )),
+  },
+];
+
+for (const { name, raw, file } of demos) {
+  test(`the ${name} of the demo has signatures that mailauth finds good`, async () => {
+    const { results } = await dkimVerify(raw, {
+      resolver: async (asked: string) => [
+        [keys.find((record) => record.name === asked)?.value ?? ''],
+      ],
+    });
+    assert.deepEqual(
+      results.map(({ status }) => status.result),
+      ['pass', 'pass'],
+    );
+  });
+
+  test(`… and that OpenDKIM finds good`, () => {
+    const keyFile = join(folder, 'keys');
+    writeFileSync(keyFile, keys.map((key) => `${key.name} ${key.value}\n`).join(''));
+    const settings = join(folder, 'opendkim.conf');
+    writeFileSync(settings, `Mode v\nSyslog no\nTestPublicKeys ${keyFile}\n`);
+    const { status, stdout, stderr } = spawnSync(
+      'opendkim',
+      ['-x', settings, '-v', '-v', '-t', file],
+      { encoding: 'utf8' },
+    );
+    assert.equal(status, 0, stdout + stderr);
+    assert.match(stdout + stderr, /verification \(s=\S+,? d=shop\.test.*\) succeeded/);
+  });
+
+  test(`… and that SpamAssassin scores 0 or less on content`, () => {
+    // Local tests only: what needs the network (block lists, SPF) says nothing about the message.
+    const { stdout, stderr, status } = spawnSync('spamassassin', ['--local', '--test-mode'], {
+      input: raw,
+      encoding: 'utf8',
+      env: { ...process.env, HOME: folder },
+    });
+    assert.equal(status, 0, stderr);
+    const score = /^X-Spam-Status: \w+, score=(-?[\d.]+)/m.exec(stdout)?.[1];
+    assert.ok(score !== undefined, stdout.slice(0, 2_000));
+    assert.ok(Number(score) <= 0, stdout.slice(stdout.indexOf('Content analysis details')));
+  });
+
+  test(`… and MIME in which mailparser and Python’s strict policy find no defect`, async () => {
+    const parsed = await simpleParser(raw, { skipTextToHtml: true });
+    assert.deepEqual(parsed.attachments, [] as Attachment[]);
+    assert.ok(parsed.html !== false && parsed.text !== undefined);
+    const program = `
+import email, email.policy, json, sys
+message = email.message_from_binary_file(sys.stdin.buffer, policy=email.policy.strict)
+for part in message.walk():
+    assert not part.defects, part.defects
+    for name, value in part.items():
+        assert not value.defects, (name, value.defects)
+    if not part.is_multipart():
+        part.get_content()
+print(json.dumps({'subject': message['subject'], 'text': message.get_body(('plain',)).get_content(),
+  'html': message.get_body(('html',)).get_content()}))`;
+    const read = JSON.parse(
+      execFileSync('python3', ['-c', program], { input: raw, encoding: 'utf8' }),
+    ) as { subject: string; text: string; html: string };
+    const plain = (text: string) => text.replace(/\r?\n/g, '\n').trimEnd();
+    assert.equal(read.subject, parsed.subject);
+    assert.equal(plain(read.text), plain(parsed.text));
+    assert.equal(plain(read.html), plain(parsed.html));
+  });
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { parseEnv } from 'node:util';
+import { startSink } from '../../test/support/mail-sink.ts';
+import { runSignalpost } from '../../test/support/run-signalpost.ts';
+import { openSmallDisk } from '../../test/support/small-disk.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+
+const disk = await openSmallDisk();
+after(() => disk.remove());
+const dataDir = join(disk.path, 'data');
+const patience = 60_000;
+
+async function getToken(url: string): Promise<string> {
+  const text = readFileSync(join(dataDir, 'demo.env'), 'utf8').replaceAll('export ', '');
+  const secrets = parseEnv(text);
+  const answer = await fetch(`${url}/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'password',
+      username: secrets.DEMO_OWNER_EMAIL ?? '',
+      password: secrets.DEMO_OWNER_PASSWORD ?? '',
+      client_id: 'demo',
+      client_secret: secrets.DEMO_CLIENT_SECRET ?? '',
+    }),
+  });
+  return ((await answer.json()) as { access_token: string }).access_token;
+}
+
+test('a full disk: nothing is answered with 200 that is not kept, and all goes on by itself when there is room', {
+  skip: !disk.canFill && 'only root may give the database a disk of its own',
+  timeout: 4 * patience,
+}, async () => {
+  const sink = await startSink();
+  const service = runSignalpost(['start'], {
+    DATA_DIR: dataDir,
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+    SMTP_URL: `smtp://127.0.0.1:${sink.port}?tls=off`,
+  });
+  const [, url = ''] = await service.printed(/Service\s+(http:\/\/\S+)/);
+  const token = await getToken(url);
+  const accepted: string[] = [];
+  const send = async (number: number): Promise<{ status: number; message?: string }> => {
+    const answer = await fetch(`${url}/ete/v1/email/1000/receipt`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        envelope: { toAddress: `reader-${number}@example.test` },
+        // Much that cannot be made smaller: new pages are needed soon.
+        content: {
+          personalizationDataMap: {
+            'Order Number': `A-${number}`,
+            'Delivery Address': Array.from({ length: 2_000 }, () => Math.random()).join(' '),
+          },
+        },
+        actions: { trackOpens: false, trackClicks: false },
+      }),
+    });
+    const body = (await answer.json()) as { messageId: string; message: string };
+    if (answer.status === 200) accepted.push(body.messageId);
+    return { status: answer.status, message: body.message };
+  };
+
+  assert.equal((await send(1)).status, 200);
+  await disk.fill();
+  let number = 1;
+  const refused = await waitFor(
+    'a refusal',
+    async () => {
+      number += 1;
+      const answer = await send(number);
+      return answer.status !== 200 && answer;
+    },
+    patience,
+  );
+  assert.deepEqual(refused, { status: 503, message: 'IO Exception was encountered' });
+  disk.free();
+  await waitFor('it to accept again', async () => (await send(0)).status === 200, patience);
+  const idOf = (source: string) => /^Message-ID: <([^@]+)@/m.exec(source)?.[1] ?? '';
+  await waitFor(
+    'all messages',
+    () => new Set(sink.mails.map(({ source }) => idOf(source))).size >= accepted.length,
+    2 * patience,
+  );
+  const copies = sink.mails.map(({ source }) => idOf(source));
+  for (const id of accepted) assert.ok(copies.includes(id), `${id} was lost`);
+});
