@@ -4,6 +4,8 @@ import { benchAccept, benchAcceptCases } from './bench-accept.ts';
 import { benchBacklog } from './bench-backlog.ts';
 import { benchDeliver } from './bench-deliver.ts';
 import { benchHistory } from './bench-history.ts';
+import { benchImport } from './bench-import.ts';
+import { benchLists } from './bench-lists.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { formatTable } from './bench-result.ts';
 import { benchToken } from './bench-token.ts';
@@ -20,6 +22,8 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   'deliver-backlog': benchBacklog,
   'deliver-history': benchOnHistory,
   token: benchToken,
+  lists: benchLists,
+  import: benchImport,
   reports: benchReports,
   search: benchSearch,
   rollup: benchRollUp,

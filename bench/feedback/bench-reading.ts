@@ -38,7 +38,8 @@ export function benchSearch(options: BenchOptions): Promise<BenchResult[]> {
 
 type History = Awaited<ReturnType<typeof openHistory>>;
 
-async function onHistory(
+/** Runs a measurement on an installation with a history, filled where it is not there yet. */
+export async function onHistory(
   options: BenchOptions,
   measure: (service: BenchService, token: string, history: History) => Promise<BenchResult[]>,
 ): Promise<BenchResult[]> {
