@@ -1,6 +1,6 @@
 import { hkdfSync, randomBytes, randomUUID } from 'node:crypto';
-import { link, readFile, unlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { codeOf } from './database/sqlstate.ts';
 import { OperatorError } from './errors.ts';
 
@@ -56,6 +56,8 @@ async function makeKeyFile(file: string): Promise<string> {
   const text = `${randomBytes(keyBytes).toString('base64')}\n`;
   const draft = `${file}.${randomUUID()}.new`;
   try {
+    // With a database of one's own nothing else needs the folder to be there.
+    await mkdir(dirname(file), { recursive: true, mode: 0o711 });
     await writeFile(draft, text, { mode: 0o600, flush: true });
     await link(draft, file);
     return text;

@@ -32,6 +32,22 @@ test('nodes with roles apart share one database', async () => {
   assert.deepEqual(await Promise.all(nodes.map((node) => node.exit)), [0, 0, 0]);
 });
 
+test('a first start on one’s own database needs neither a key nor a data folder', async () => {
+  const own = await createTestDatabase();
+  const folder = join(temporaryFolder(), 'not-there', 'data');
+  const service = runSignalpost(['start'], {
+    DATABASE_URL: own.url,
+    DATA_DIR: folder,
+    PORT: '0',
+    DEMO: '1',
+    LOG_LEVEL: 'warn',
+  });
+  await service.printed(/demo\.env/);
+  service.child.kill('SIGTERM');
+  assert.equal(await service.exit, 0);
+  assert.match(await readFile(join(folder, 'demo.env'), 'utf8'), /^DEMO_OWNER_PASSWORD=/m);
+});
+
 test('a node with another key is refused with a sentence', async () => {
   const node = runSignalpost(['serve'], {
     ...environment,

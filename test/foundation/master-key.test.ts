@@ -17,6 +17,22 @@ test('starts that race for the first key file all end up with the same key', asy
   assert.equal(Buffer.from(readFileSync(file, 'utf8'), 'base64').length, 32);
 });
 
+test('the first key file also makes the data folder, which others cannot list', async () => {
+  const folder = join(temporaryFolder(), 'srv', 'data');
+  const made = await loadMasterKey(undefined, folder);
+  assert.equal(statSync(folder).mode & 0o066, 0);
+  assert.equal((await loadMasterKey(undefined, folder)).fingerprint, made.fingerprint);
+});
+
+test('a data folder that cannot be made is refused with a sentence', async () => {
+  const file = join(temporaryFolder(), 'file');
+  writeFileSync(file, '');
+  await assert.rejects(loadMasterKey(undefined, join(file, 'data')), {
+    name: 'OperatorError',
+    message: /signalpost\.key cannot be written \(ENOTDIR\)|cannot be read \(ENOTDIR\)/,
+  });
+});
+
 test('a damaged key file is refused with a sentence', async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'signalpost.key'), 'c2hvcnQ=');
