@@ -45,7 +45,7 @@ test('a first start on one’s own database needs neither a key nor a data folde
   await service.printed(/demo\.env/);
   service.child.kill('SIGTERM');
   assert.equal(await service.exit, 0);
-  assert.match(await readFile(join(folder, 'demo.env'), 'utf8'), /^DEMO_OWNER_PASSWORD=/m);
+  assert.match(await readFile(join(folder, 'demo.env'), 'utf8'), /^export DEMO_OWNER_PASSWORD=/m);
 });
 
 test('a node with another key is refused with a sentence', async () => {
