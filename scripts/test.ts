@@ -36,7 +36,7 @@ function run(): Promise<number> {
       '--test',
       `--test-concurrency=${Math.max(2, availableParallelism())}`,
       '--test-reporter=spec',
-      '--test-timeout=300000',
+      `--test-timeout=${folder === 'test-long' ? 1_800_000 : 300_000}`,
       ...options,
       ...files,
     ],
