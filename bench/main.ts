@@ -8,6 +8,7 @@ import { benchImport } from './bench-import.ts';
 import { benchLists } from './bench-lists.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { formatTable } from './bench-result.ts';
+import { benchStart } from './bench-start.ts';
 import { benchToken } from './bench-token.ts';
 import { benchJourney } from './feedback/bench-journey.ts';
 import { benchReports, benchSearch } from './feedback/bench-reading.ts';
@@ -21,6 +22,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   deliver: benchDeliver,
   'deliver-backlog': benchBacklog,
   'deliver-history': benchOnHistory,
+  'start-up': benchStart,
   token: benchToken,
   lists: benchLists,
   import: benchImport,

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BenchOptions, BenchResult } from './bench-result.ts';
+import { benchKey } from './bench-service.ts';
+import { median } from './median.ts';
+
+const program = join(import.meta.dirname, '../src/main.ts');
+
+/**
+ * Milliseconds from the command to the first answer at /readyz: of `start` on a new data folder (it makes a database), and
+ * on one that is there.
+ */
+export async function benchStart(options: BenchOptions): Promise<BenchResult[]> {
+  const fresh: number[] = [];
+  const again: number[] = [];
+  for (let round = 0; round < options.rounds; round += 1) {
+    const dataDir = await mkdtemp(join(tmpdir(), 'signalpost-bench-'));
+    await chmod(dataDir, 0o711);
+    try {
+      fresh.push(await startOnce(dataDir));
+      again.push(await startOnce(dataDir));
+    } finally {
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  }
+  const line = (folder: string, times: readonly number[]): BenchResult => ({
+    name: 'start-up',
+    params: { folder, rounds: options.rounds },
+    rate: 0,
+    ceiling: 0,
+    ratio: 0,
+    p50_ms: median(times),
+    p99_ms: Math.max(...times),
+  });
+  return [line('new', fresh), line('existing', again)];
+}
+
+async function startOnce(dataDir: string): Promise<number> {
+  const started = performance.now();
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', program, 'start'],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {
+        PATH: process.env.PATH,
+        DATA_DIR: dataDir,
+        SIGNALPOST_KEY: benchKey,
+        PORT: '0',
+        LOG_LEVEL: 'error',
+      },
+    },
+  );
+  const exit = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  try {
+    const url = await new Promise<string>((resolve, reject) => {
+      let text = '';
+      child.stdout.on('data', (chunk: Buffer) => {
+        text += chunk;
+        const match = /(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):\d+)/.exec(text);
+        if (match?.[1] !== undefined) resolve(match[1]);
+      });
+      void exit.then(() => reject(new Error('the service ended before it answered')));
+    });
+    const answer = await fetch(`${url}/readyz`);
+    if (!answer.ok) throw new Error(`/readyz answered ${answer.status}`);
+    return performance.now() - started;
+  } finally {
+    child.kill('SIGTERM');
+    await exit;
+  }
+}
