@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { Database } from '../src/foundation/database/open-database.ts';
 import { getToken } from '../test/support/shop.ts';
 import { multiplyAccounts, openBenchAccount, wireRequests } from './bench-account.ts';
@@ -11,6 +12,8 @@ import { compare, Tally } from './tally.ts';
 
 /** One line of the table. */
 interface AcceptCase {
+  /** Of the service: 1 as `npm start` runs it, one for each core as `serve` does. */
+  readonly processes: number;
   readonly connections: number;
   readonly accounts: number;
   /** Idempotency keys, each new. */
@@ -19,7 +22,13 @@ interface AcceptCase {
   readonly bodyBytes: number;
 }
 
-const usual: AcceptCase = { connections: 128, accounts: 1, keys: false, bodyBytes: 0 };
+const usual: AcceptCase = {
+  processes: 1,
+  connections: 128,
+  accounts: 1,
+  keys: false,
+  bodyBytes: 0,
+};
 const cases: readonly AcceptCase[] = [
   { ...usual, connections: 1 },
   { ...usual, connections: 32 },
@@ -28,6 +37,7 @@ const cases: readonly AcceptCase[] = [
   { ...usual, accounts: 1_000 },
   { ...usual, keys: true },
   { ...usual, bodyBytes: 50_000 },
+  { ...usual, processes: availableParallelism() },
 ];
 
 const distinctRequests = 5_000;
@@ -42,7 +52,7 @@ export function benchAccept(options: BenchOptions): Promise<BenchResult[]> {
   return measureCases(options, [usual]);
 }
 
-/** The same over numbers of connections and accounts, with idempotency keys, and with large bodies. */
+/** The same over numbers of connections, accounts and processes, with idempotency keys, and with large bodies. */
 export function benchAcceptCases(options: BenchOptions): Promise<BenchResult[]> {
   return measureCases(options, cases);
 }
@@ -56,26 +66,23 @@ async function measureCases(
     const shop = await openBenchAccount(database);
     const most = Math.max(...wanted.map((one) => one.accounts));
     const accountIds = await multiplyAccounts(database, shop, most);
-    const service = await startBenchService(url, { nodeOptions: options.nodeOptions });
-    try {
-      const token = await getToken({ url: `http://127.0.0.1:${service.port}` }, shop);
-      const results: BenchResult[] = [];
-      for (const one of wanted) {
-        const ids = accountIds.slice(0, one.accounts);
-        results.push(
-          await measureCase(options, one, {
-            port: service.port,
-            pids: { service: service.child.pid ?? 0, database: pid },
-            ids,
-            token,
-            database,
-          }),
-        );
+    const results: BenchResult[] = [];
+    for (const [processes, some] of Map.groupBy(wanted, (one) => one.processes)) {
+      const { nodeOptions } = options;
+      const service = await startBenchService(url, { nodeOptions, processes });
+      try {
+        const token = await getToken({ url: `http://127.0.0.1:${service.port}` }, shop);
+        const pids = { service: service.child.pid ?? 0, database: pid };
+        for (const one of some) {
+          const ids = accountIds.slice(0, one.accounts);
+          const target = { port: service.port, pids, ids, token, database };
+          results.push(await measureCase(options, one, target));
+        }
+      } finally {
+        await service.stop();
       }
-      return results;
-    } finally {
-      await service.stop();
     }
+    return results;
   } finally {
     await stop();
   }

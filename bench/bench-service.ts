@@ -28,8 +28,7 @@ export async function startBenchService(
   databaseUrl: string,
   options: BenchServiceOptions = {},
 ): Promise<BenchService> {
-  const { nodeOptions = [], roles, smtpUrl } = options;
-  const processes = options.processes?.toString() ?? process.env.BENCH_PROCESSES;
+  const { nodeOptions = [], processes, roles, smtpUrl } = options;
   const started = performance.now();
   const child = spawn(
     process.execPath,
@@ -46,7 +45,7 @@ export async function startBenchService(
         SIGNALPOST_KEY: benchKey,
         PORT: '0',
         LOG_LEVEL: 'error',
-        ...(processes !== undefined && { BENCH_PROCESSES: processes }),
+        ...(processes !== undefined && { BENCH_PROCESSES: String(processes) }),
         ...(roles !== undefined && { BENCH_ROLES: roles }),
         ...(smtpUrl !== undefined && { SMTP_URL: smtpUrl }),
       },

@@ -43,9 +43,8 @@ const usualPatience = 60_000;
 class BoundedClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config);
-    const query = this.query.bind(this) as (...given: unknown[]) => unknown;
     const bounded = (...given: unknown[]): unknown => {
-      const answer = query(...given);
+      const answer: unknown = super.query.apply(this, given as never);
       if (answer instanceof Promise) answer.catch((error: unknown) => this.#giveUp(error));
       return answer;
     };
