@@ -70,7 +70,7 @@ function recoveryCodesOn(page: VisitedPage): string[] {
 /** Gives the password, then a recovery code in the place of the second factor. */
 async function signInByRecovery(email: string, code: string): Promise<VisitedPage> {
   const [browser] = await signedIn(email);
-  return browser.submit(await browser.open('/sign-in/recovery-code'), { code });
+  return browser.submit(await browser.open('/sign-in/recovery-code?next=/me'), { code });
 }
 
 async function lastEvents(personId: string): Promise<string[]> {
