@@ -47,9 +47,9 @@ test('domains: what the page says is published, found, and signs; new keys and a
   await page.getByText('4 of 4 required records found').waitFor();
   await visit.look('domain-verified');
   const { rows } = await database.pool.query(
-    `select verified from sender where address = 'new@shop.test'`,
+    `select verified_by from sender where address = 'new@shop.test'`,
   );
-  assert.equal(rows[0]?.verified, true, 'the domain verifies its senders');
+  assert.equal(rows[0]?.verified_by, 'domain', 'the domain verifies its senders');
 
   await page.getByRole('button', { name: 'Rotate keys' }).click();
   await dialog.getByRole('button', { name: 'Rotate keys' }).click();
