@@ -101,25 +101,22 @@ test('an operator gives a domain its pool and warms a source up: it sends its sh
   const begun = await run('source', 'warm-up', '127.0.0.82', '--goal', '100');
   assert.match(begun.out, /127\.0\.0\.82 may send, day by day: 50, 71, then/, begun.err);
   await database.pool.query("update source_warm_up set warm_up_plan = '{2,1000}'");
-  const store = new WarmUpStore(database, newId());
-  await waitFor('every part of the service to know', async () => {
+  // Whoever chose between two by chance would not pass one over so many times in a row.
+  let others = 0;
+  while (others < 14) {
     mx.mails.length = 0;
     await direct.send('ann@home.test');
     await waitFor('the mail', () => mx.mails.length === 1);
-    return (
-      (await store.usedOn(today)).has('source:127.0.0.82') || mx.mails[0]?.peer === '127.0.0.82'
-    );
-  });
-  await database.pool.query('delete from warm_up_use');
-  const before = mx.mails.length;
-  for (let count = 0; count < 12; count += 1) await direct.send(`r${count}@home.test`);
-  await waitFor('the mails', () => mx.mails.length === before + 12);
-  const peers = mx.mails.map(({ peer }) => peer);
-  assert.ok(peers.filter((peer) => peer === '127.0.0.82').length <= 4);
-  assert.ok(peers.includes('127.0.0.83') && !peers.includes('127.0.0.81'));
+    const peer = mx.mails[0]?.peer;
+    assert.match(String(peer), /^127\.0\.0\.8[23]$/);
+    others = peer === '127.0.0.83' ? others + 1 : 0;
+  }
+  // The plan that the command made may have been known before the one of two.
+  const used = await new WarmUpStore(database, newId()).usedOn(today);
+  assert.ok(Number(used.get('source:127.0.0.82')) >= 2);
   assert.match(
     (await run('source', 'list')).out,
-    /^127\.0\.0\.82\tyoung\tyoung\.sender\.test\twarming up: \d of 2/m,
+    /^127\.0\.0\.82\tyoung\tyoung\.sender\.test\twarming up: \d+ of 2/m,
   );
 });
 
