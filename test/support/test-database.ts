@@ -26,7 +26,13 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const database = openDatabase({ url });
   after(async () => {
     await database.close();
-    await runStatement(admin, `drop database if exists ${name} with (force)`);
+    // Hooks run in the order of their registration: what the file has started is still there, and needs its database to stop.
+    process.once('beforeExit', () => {
+      runStatement(admin, `drop database if exists ${name} with (force)`).catch((error) => {
+        process.stderr.write(`${name} is not dropped: ${error}\n`);
+        process.exitCode = 1;
+      });
+    });
   });
   return { url, database };
 }
