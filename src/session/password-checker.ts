@@ -1,12 +1,16 @@
 import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { verify } from '@node-rs/argon2';
 import { hashPassword } from '../account/hash-password.ts';
 import { TemporarilyUnavailable } from './oauth-errors.ts';
 
-/** Passwords that a node checks at the same time: more would starve the threads that everything else waits for. */
-const mostAtOnce = 2;
-/** Passwords that may wait; at 10 ms each the last one waits a sixth of a second. */
-const mostWaiting = 32;
+/**
+ * Passwords that a node checks at the same time. More than two would starve the threads that everything else waits for, and
+ * one core stays free of them: where all are taken, whoever has a token waits for the scheduler as long as for a password.
+ */
+const mostAtOnce = Math.min(2, Math.max(1, availableParallelism() - 1));
+/** Passwords that are checked or wait; at 10 ms each the last one has its answer after a third of a second at most. */
+const mostInside = 34;
 
 /**
  * Checks passwords (argon2id), a few at a time. A person who does not exist or has no password costs the same work
@@ -22,7 +26,7 @@ export class PasswordChecker {
   /** @param processes how many processes share the node's cores: each takes its share of the work, at least one at a time */
   constructor(processes = 1) {
     this.#mostAtOnce = Math.max(1, Math.floor(mostAtOnce / processes));
-    this.#mostWaiting = Math.max(1, Math.floor(mostWaiting / processes));
+    this.#mostWaiting = Math.max(1, Math.floor(mostInside / processes) - this.#mostAtOnce);
     this.#nobody = hashPassword(randomBytes(16).toString('hex'));
   }
 
