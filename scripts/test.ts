@@ -23,7 +23,7 @@ try {
   await migrate(database);
   await database.close();
   process.exitCode = await run();
-  await runStatement(postgres.url, `drop database ${template}`);
+  await runStatement(postgres.url, `drop database ${template} with (force)`);
 } finally {
   await postgres.stop();
 }

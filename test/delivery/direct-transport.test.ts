@@ -55,7 +55,13 @@ async function serve(
 function createTransport(sources: readonly string[] = []): DirectTransport {
   const pools = new HopPools();
   const sourcePools = new SourcePools(sources.map(parseSource), 'mail.sender.test');
-  const timeouts = { connect: 2_000, greeting: 1_000, command: 1_000, data: 1_000, final: 1_000 };
+  const timeouts = {
+    connect: 20_000,
+    greeting: 20_000,
+    command: 20_000,
+    data: 20_000,
+    final: 20_000,
+  };
   return new DirectTransport({
     dns,
     policies: {

@@ -8,7 +8,13 @@ import { OperatorError } from '../../src/foundation/errors.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { startRudeServer } from '../support/rude-server.ts';
 
-const timeouts = { connect: 2_000, greeting: 400, command: 2_000, data: 400, final: 400 };
+const timeouts = {
+  connect: 20_000,
+  greeting: 20_000,
+  command: 20_000,
+  data: 20_000,
+  final: 20_000,
+};
 const never = new AbortController().signal;
 const password = 'pass word%/&ü';
 const to = 'ann@people.test';

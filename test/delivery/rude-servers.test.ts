@@ -4,10 +4,25 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { judgeTransaction } from '../../src/delivery/judge-transaction.ts';
 import { SmtpPool } from '../../src/delivery/smtp-pool.ts';
 import { inboxServer } from '../../src/delivery/smtp-server-settings.ts';
+import type { SmtpTimeouts } from '../../src/delivery/smtp-session.ts';
 import type { OutgoingMail, TransactionResult } from '../../src/delivery/transport.ts';
 import { type RudeSteps, startRudeServer } from '../support/rude-server.ts';
 
-const timeouts = { connect: 400, greeting: 400, command: 400, data: 400, final: 400 };
+/** For servers that answer: long enough for a machine that has much else to do. */
+const timeouts = {
+  connect: 20_000,
+  greeting: 20_000,
+  command: 20_000,
+  data: 20_000,
+  final: 20_000,
+};
+/** For the step that a server never answers; the other steps keep their time. */
+const short = 400;
+/** Long enough for what a server said to have come, and nothing is waited for in vain. */
+const late = async () => {
+  await delay(500);
+  return true;
+};
 const granted = async () => true;
 const never = new AbortController().signal;
 
@@ -19,9 +34,13 @@ function mail(to: readonly string[] = ['ann@people.test']): OutgoingMail {
 async function meet(
   steps: RudeSteps,
   releaseDot = granted,
+  limits: Partial<SmtpTimeouts> = {},
 ): Promise<{ result: TransactionResult; outcome: string | undefined; dots: number }> {
   const server = await startRudeServer(steps);
-  const pool = new SmtpPool(inboxServer(server.port), { timeouts, holdOff: 0 });
+  const pool = new SmtpPool(inboxServer(server.port), {
+    timeouts: { ...timeouts, ...limits },
+    holdOff: 0,
+  });
   const result = await pool.send(mail(), releaseDot, never);
   pool.drop();
   const outcome = judgeTransaction(result, ['ann@people.test']).get('ann@people.test')?.outcome;
@@ -35,8 +54,17 @@ async function* slowly(text: string): AsyncGenerator<string> {
   }
 }
 
+/** What is short for a server that is silent at a step: EHLO belongs to the connection. */
+function silenceAt(step: 'EHLO' | 'MAIL' | 'RCPT' | 'DATA'): Partial<SmtpTimeouts> {
+  return step === 'EHLO' ? { connect: short, command: short } : { command: short };
+}
+
 test('a server that never greets is temporary', async () => {
-  assert.equal((await meet({ greeting: () => 'silence' })).outcome, 'deferred');
+  const silent = await meet({ greeting: () => 'silence' }, granted, {
+    connect: short,
+    greeting: short,
+  });
+  assert.equal(silent.outcome, 'deferred');
 });
 
 test('a greeting of 554 refuses the connection, not the message: temporary', async () => {
@@ -47,7 +75,8 @@ test('a greeting of 554 refuses the connection, not the message: temporary', asy
 
 for (const step of ['EHLO', 'MAIL', 'RCPT', 'DATA'] as const) {
   test(`a server that says nothing to ${step} is temporary`, async () => {
-    assert.equal((await meet({ [step]: () => 'silence' })).outcome, 'deferred');
+    const silent = await meet({ [step]: () => 'silence' }, granted, silenceAt(step));
+    assert.equal(silent.outcome, 'deferred');
   });
 
   test(`a server that hangs up at ${step} is temporary`, async () => {
@@ -64,20 +93,12 @@ test('5yz at RCPT is permanent', async () => {
 });
 
 test('a server that hangs up in the middle of the text has no message: temporary', async () => {
-  const refuseLater = async () => {
-    await delay(100);
-    return true;
-  };
-  const { outcome, dots } = await meet({ text: () => 'hang up' }, refuseLater);
+  const { outcome, dots } = await meet({ text: () => 'hang up' }, late);
   assert.equal(outcome, 'deferred');
   assert.equal(dots, 0);
 });
 
 test('a reply before the final dot ends the connection without a dot', async () => {
-  const late = async () => {
-    await delay(100);
-    return true;
-  };
   const early = await meet({ text: () => '250 2.0.0 Taken already' }, late);
   assert.equal(early.outcome, 'deferred');
   assert.equal(early.dots, 0);
@@ -93,7 +114,8 @@ test('hanging up after the final dot is uncertain', async () => {
 });
 
 test('no reply to the final dot is uncertain', async () => {
-  assert.equal((await meet({ dot: () => 'silence' })).outcome, 'uncertain');
+  const silent = await meet({ dot: () => 'silence' }, granted, { final: short });
+  assert.equal(silent.outcome, 'uncertain');
 });
 
 test('a reply of class 4 or 5 to the final dot is an answer, not uncertain', async () => {
@@ -117,20 +139,26 @@ test('a dot that cannot be recorded does not leave', async () => {
 });
 
 test('one byte at a time does not outlast the time a step may take', async () => {
-  const started = Date.now();
-  const { outcome } = await meet({
-    MAIL: (socket) => {
-      void (async () => {
-        for await (const character of slowly('250 2.1.0 Ok fine\r\n')) {
-          if (socket.destroyed) return;
-          socket.write(character);
-        }
-      })();
-      return 'silence';
+  const reply = '250 2.1.0 Ok, and much more to say about it\r\n';
+  let written = 0;
+  const { outcome } = await meet(
+    {
+      MAIL: (socket) => {
+        void (async () => {
+          for await (const character of slowly(reply)) {
+            if (socket.destroyed) return;
+            socket.write(character);
+            written += 1;
+          }
+        })();
+        return 'silence';
+      },
     },
-  });
+    granted,
+    { command: short },
+  );
   assert.equal(outcome, 'deferred');
-  assert.ok(Date.now() - started < 2_000);
+  assert.ok(written < reply.length, 'given up before the reply was whole');
 });
 
 test('a reply of 100 kB is an answer, cut to what is kept', async () => {
@@ -214,7 +242,7 @@ test('an unused connection says goodbye by itself', async () => {
   const server = await startRudeServer({});
   const pool = new SmtpPool(inboxServer(server.port), { timeouts, idle: 20 });
   await pool.send(mail(), granted, never);
-  await delay(100);
+  await delay(200);
   await pool.send(mail(), granted, never);
   assert.equal(server.connections, 2);
   pool.drop();

@@ -27,7 +27,7 @@ async function arrive(
   const body = bodyWith({ ...changes, envelope: { ...changes.envelope, toAddress } });
   const answer = await client.send({ body, template });
   assert.equal(answer.status, 200, answer.text);
-  const [mail] = await readInbox(service.url, `?to=${toAddress}&wait=10`);
+  const [mail] = await readInbox(service.url, `?to=${toAddress}&wait=60`);
   assert.ok(mail);
   return { ...mail, messageId: String(answer.body.messageId) };
 }

@@ -75,7 +75,7 @@ test('rule 1: after kill -9 of service and database every message that got a 200
 
   const second = await start();
   for (const [number, id] of answered) {
-    const mails = await readInbox(second.url, `?to=reader-${number}@example.test&wait=30`);
+    const mails = await readInbox(second.url, `?to=reader-${number}@example.test&wait=120`);
     const ids = mails.map((mail) => mail.headers['message-id']?.[0]);
     assert.ok(ids.includes(`<${id}@shop.test>`), `message ${id} did not arrive`);
   }

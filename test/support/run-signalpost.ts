@@ -74,10 +74,13 @@ function runProgram(
   };
 }
 
-/** A folder for one test file's data that PostgreSQL's own user can pass through; removed at the end. */
+/**
+ * A folder for one test file's data that PostgreSQL's own user can pass through. It is removed as the last thing of all:
+ * hooks run in the order of their registration, and what writes there is ended by those that come later.
+ */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'signalpost-test-'));
   chmodSync(folder, 0o711);
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }

@@ -1,4 +1,4 @@
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket } from 'node:dgram';
 import { createServer, type Server } from 'node:net';
 import { after } from 'node:test';
 import { type Answer, decode, encode, type Packet, streamEncode } from 'dns-packet';
@@ -52,9 +52,8 @@ export class TestDns {
       const cut: Packet = { ...answer, flags: (answer.flags ?? 0) | truncated, answers: [] };
       datagrams.send(fits ? whole : encode(cut), peer.port, peer.address);
     });
-    const streams = await this.#listen();
+    const streams = await this.#listen(datagrams);
     this.#port = (streams.address() as { port: number }).port;
-    await new Promise<void>((resolve) => datagrams.bind(this.#port, '127.0.0.1', resolve));
     after(() => {
       datagrams.close();
       streams.close();
@@ -62,7 +61,25 @@ export class TestDns {
     return this;
   }
 
-  async #listen(): Promise<Server> {
+  /** Binds both to one port: one that is free for streams may be taken for datagrams, then it is another one. */
+  async #listen(datagrams: Socket): Promise<Server> {
+    for (;;) {
+      const streams = await this.#listenForStreams();
+      const { port } = streams.address() as { port: number };
+      const bound = new Promise<boolean>((resolve, reject) => {
+        datagrams.once('listening', () => resolve(true));
+        datagrams.once('error', (error: NodeJS.ErrnoException) =>
+          error.code === 'EADDRINUSE' ? resolve(false) : reject(error),
+        );
+      });
+      datagrams.bind(port, '127.0.0.1');
+      if (await bound) return streams;
+      streams.close();
+      datagrams.removeAllListeners('listening');
+    }
+  }
+
+  async #listenForStreams(): Promise<Server> {
     const server = createServer((socket) => {
       socket.on('error', () => undefined);
       socket.once('data', (bytes) => {

@@ -1,11 +1,12 @@
 /**
  * Asks `probe` again and again until it answers something other than undefined or false.
- * @param milliseconds how long at most; past it the wait fails and names `what`
+ * @param milliseconds how long at most; past it the wait fails and names `what`. Only a fault takes so long: a machine that
+ *   has much else to do must not fail a test
  */
 export async function waitFor<Value>(
   what: string,
   probe: () => Promise<Value | undefined | false> | Value | undefined | false,
-  milliseconds = 10_000,
+  milliseconds = 30_000,
 ): Promise<Value> {
   const deadline = Date.now() + milliseconds;
   for (;;) {
