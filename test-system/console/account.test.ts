@@ -4,6 +4,7 @@ import { saveMembership } from '../../src/account/membership-store.ts';
 import { startTestService } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
+import { freePort } from '../support/free-port.ts';
 
 const { database, service, shop, signedIn } = await openConsoleWorld();
 const membership = { accountId: shop.id, personId: shop.owner.id };
@@ -40,7 +41,9 @@ test('overview and reports: figures and plots of what was sent, by template, com
 });
 
 test('overview, reports, domains and settings say that the service is away, and go on when it is back', async () => {
-  const second = await startTestService({ databaseUrl: service.config.databaseUrl ?? '' });
+  const databaseUrl = service.config.databaseUrl ?? '';
+  const environment = { PORT: String(await freePort()) };
+  const second = await startTestService({ databaseUrl, environment });
   const visit = await signedIn();
   const { page } = visit;
   await page.goto(`${second.url}/console/${shop.id}/senders`);
@@ -60,10 +63,29 @@ test('overview, reports, domains and settings say that the service is away, and 
     await page.getByRole('button', { name: 'Try again' }).first().waitFor();
   }
   await page.getByRole('link', { name: 'Settings', exact: true }).click();
-  await page.getByLabel('Name').fill('Never kept');
+  await page.getByLabel('Name').fill('Kept later');
   await page.getByRole('button', { name: 'Save' }).first().click();
   await page.getByText('The service could not be reached').first().waitFor();
-  assert.equal(await page.getByLabel('Name').inputValue(), 'Never kept', 'nothing typed is lost');
+  assert.equal(await page.getByLabel('Name').inputValue(), 'Kept later', 'nothing typed is lost');
+
+  const third = await startTestService({ databaseUrl, environment });
+  await page.getByRole('button', { name: 'Save' }).first().click();
+  await page.getByRole('banner').getByText('Kept later').waitFor();
+  await third.stop();
+  await page.getByRole('link', { name: 'Domains', exact: true }).click();
+  const again = page.getByRole('button', { name: 'Try again' });
+  await again.first().waitFor();
+  await startTestService({ databaseUrl, environment });
+  await again.first().click();
+  await page.getByText('No domains yet').waitFor();
+  for (const [name, shown] of [
+    ['Overview', page.locator('.plot')],
+    ['Reports', page.getByRole('cell', { name: 't-0001' })],
+  ] as const) {
+    await page.getByRole('link', { name, exact: true }).click();
+    await shown.waitFor();
+    assert.equal(await page.getByText('The service could not be reached').count(), 0, name);
+  }
   await visit.context.close();
 });
 

@@ -16,7 +16,7 @@ const run = promisify(execFile);
 
 /** Runs a script as a person's shell does, without anything of this process's environment. */
 function shell(script: string): Promise<{ stdout: string }> {
-  return run('sh', ['-eu', '-c', script], { env: { PATH: process.env.PATH }, timeout: 20_000 });
+  return run('sh', ['-eu', '-c', script], { env: { PATH: process.env.PATH }, timeout: 60_000 });
 }
 
 /** What stands in the code of a section of the page. */

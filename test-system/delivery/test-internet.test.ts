@@ -18,6 +18,7 @@ import { TestMx } from '../../test/support/test-mx.ts';
 import { readTestResolver } from '../../test/support/test-resolver.ts';
 import { startTestService, testKey } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
+import { freePort } from '../support/free-port.ts';
 import { OpenDkim } from '../support/start-opendkim.ts';
 import { type Postfix, startPostfix } from '../support/start-postfix.ts';
 import { Rspamd } from '../support/start-rspamd.ts';
@@ -32,14 +33,6 @@ const busy = await new TestMx({
   onConnect: () => '421 4.3.2 Busy',
 }).start();
 const { port } = busy;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const taken = (server.address() as { port: number }).port;
-  await new Promise((resolve) => server.close(resolve));
-  return taken;
-}
 
 const milter = new OpenDkim(await freePort());
 

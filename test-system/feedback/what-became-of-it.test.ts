@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type AddressInfo, createServer as createSocketServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { SMTPServer } from 'smtp-server';
 import { ReturnPaths } from '../../src/delivery/return-path.ts';
@@ -16,16 +16,9 @@ import { TestAuthority } from '../../test/support/test-certificates.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { startTestService, testKey } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
+import { freePort } from '../support/free-port.ts';
 import { newVisitor, openChromium } from '../support/open-chromium.ts';
 import { startPostfix } from '../support/start-postfix.ts';
-
-async function freePort(): Promise<number> {
-  const server = createSocketServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 const { url: databaseUrl, database } = await createTestDatabase();
 const shop = await openShop(database);

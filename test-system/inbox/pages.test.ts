@@ -8,6 +8,7 @@ import { emptyInbox, readInbox } from '../../test/support/inbox-client.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { startTestService } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
+import { freePort } from '../support/free-port.ts';
 import {
   findBarriers,
   newVisitor,
@@ -135,14 +136,14 @@ test('an open list shows new mail by itself, says so, and keeps the focus', asyn
 
 test('a page that was open over a restart becomes live again', async () => {
   const { page } = await newPage(await newVisitor(browser));
-  const other = await startTestService({ databaseUrl });
-  const { port } = new URL(other.url);
+  const environment = { PORT: String(await freePort()) };
+  const other = await startTestService({ databaseUrl, environment });
   await page.goto(`${other.url}/inbox`);
   await page.getByText('Live', { exact: true }).waitFor();
   await other.stop();
   await page.getByText('Reconnecting', { exact: true }).waitFor();
   await send('While it was away');
-  await startTestService({ databaseUrl, environment: { PORT: port } });
+  await startTestService({ databaseUrl, environment });
   await page.getByRole('link', { name: /While it was away/ }).waitFor();
   await page.getByText('Live', { exact: true }).waitFor();
   await page.context().close();

@@ -37,7 +37,8 @@ export async function visitConsole(
   assert.ok(existsSync(consoleFolder), 'the console has to be built first: npm run console');
   const context = await newVisitor(browser, options);
   const page = await context.newPage();
-  page.setDefaultTimeout(12_000);
+  // Some pages come together on a machine that has much else to do.
+  page.setDefaultTimeout(30_000);
   const complaints: string[] = [];
   const strangers: string[] = [];
   page.on('console', (message) => {

@@ -10,6 +10,7 @@ const folder = process.env.SCREENSHOTS ?? join(import.meta.dirname, '../../.scre
 /** The system's Chromium, closed at the end of the file. */
 export async function openChromium(): Promise<Browser> {
   const browser = await chromium.launch({
+    timeout: 120_000,
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: [
       '--no-sandbox',
