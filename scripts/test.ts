@@ -1,19 +1,24 @@
 import { spawn } from 'node:child_process';
 import { glob } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { migrate } from '../src/foundation/database/migrate.ts';
 import { openDatabase } from '../src/foundation/database/open-database.ts';
+import { importingFiles } from './importing-files.ts';
 import { runStatement, withDatabase } from './scratch-database.ts';
 import { startTestPostgres } from './test-postgres.ts';
 
 /**
  * Runs the test files of a folder (or the files and folders named) with Node's own runner, on one PostgreSQL with one migrated
- * template database that each file clones.
+ * template database that each file clones. Where TEST_POSTGRES_BIN names a PostgreSQL, only the files that use it are run:
+ * the others would do the same as ever, without a database or on the embedded one.
  */
+const testDatabase = 'test/support/test-database.ts';
 const [folder = 'test', ...named] = process.argv.slice(2);
 const options = named.filter((argument) => argument.startsWith('-'));
 const wanted = named.filter((argument) => !argument.startsWith('-'));
-const files = (await Promise.all((wanted.length > 0 ? wanted : [folder]).map(filesOf))).flat();
+const found = (await Promise.all((wanted.length > 0 ? wanted : [folder]).map(filesOf))).flat();
+const files = process.env.TEST_POSTGRES_BIN ? await importingFiles(found, testDatabase) : found;
 
 const template = `signalpost_template_${process.pid}`;
 const postgres = await startTestPostgres();
@@ -42,7 +47,13 @@ function run(): Promise<number> {
     ],
     {
       stdio: 'inherit',
-      env: { ...process.env, TEST_POSTGRES_URL: postgres.url, TEST_TEMPLATE_DATABASE: template },
+      env: {
+        // What many processes load is compiled once.
+        NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/compiled'),
+        ...process.env,
+        TEST_POSTGRES_URL: postgres.url,
+        TEST_TEMPLATE_DATABASE: template,
+      },
     },
   );
   return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));

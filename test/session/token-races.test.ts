@@ -45,21 +45,27 @@ async function liveRefreshHash(personId: string): Promise<Buffer | undefined> {
 }
 
 test('5.1 rule 4: of 50 parallel uses of one refresh token on two nodes exactly one wins, every time', async () => {
-  let { id, refreshToken } = await signIn();
-  for (let round = 0; round < rounds; round += 1) {
-    const spent = refreshToken;
-    const answers = await Promise.all(
-      Array.from({ length: 50 }, (_, index) =>
-        postToken(nodeOf(index), refreshFields(spent, client)),
-      ),
-    );
-    const won = answers.filter((answer) => answer.status === 200);
-    const lost = answers.filter((answer) => answer.body.error === 'invalid_grant');
-    assert.equal(won.length, 1);
-    assert.equal(lost.length, 49);
-    refreshToken = won[0]?.body.refresh_token;
-    assert.deepEqual(await liveRefreshHash(id), hashToken(String(refreshToken)));
-  }
+  let round = 0;
+  /** Races of one session, one after the other. */
+  const race = async (): Promise<void> => {
+    let { id, refreshToken } = await signIn();
+    while (round < rounds) {
+      round += 1;
+      const spent = refreshToken;
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, index) =>
+          postToken(nodeOf(index), refreshFields(spent, client)),
+        ),
+      );
+      const won = answers.filter((answer) => answer.status === 200);
+      const lost = answers.filter((answer) => answer.body.error === 'invalid_grant');
+      assert.equal(won.length, 1);
+      assert.equal(lost.length, 49);
+      refreshToken = won[0]?.body.refresh_token;
+      assert.deepEqual(await liveRefreshHash(id), hashToken(String(refreshToken)));
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, race));
 });
 
 test('5.1 rule 4: a spent refresh token is refused, the live one stays, and an operator sees it', async () => {

@@ -37,8 +37,9 @@ function runProgram(
   environment: Record<string, string>,
   options: { readonly cwd?: string; readonly detached?: boolean } = {},
 ): Running {
-  const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(name, args, { ...options, env: { PATH, HOME, ...environment } });
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, HOME, NODE_COMPILE_CACHE, ...environment };
+  const child = spawn(name, args, { ...options, env });
   const output = { stdout: '', stderr: '' };
   const watchers = new Set<() => void>();
   child.stdout.on('data', (chunk: Buffer) => {
