@@ -94,5 +94,6 @@ test('classifying takes time linear in the text, whatever the text', () => {
     classifyReply(550, undefined, part.repeat(10_000));
     classifyReply(450, undefined, part.repeat(10_000));
   }
-  assert.ok(performance.now() - started < 500);
+  // A time that grew with the square of the text would be far longer.
+  assert.ok(performance.now() - started < 2_000);
 });

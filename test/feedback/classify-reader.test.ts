@@ -214,7 +214,8 @@ test('classifying takes whatever a stranger sends, in short time', () => {
       hidden: false,
       prefetch: false,
     });
-  assert.ok(performance.now() - started < 50);
+  // A time that grew with the square of the text would be minutes.
+  assert.ok(performance.now() - started < 2_000);
 });
 
 test('addresses are cut to their network', () => {

@@ -130,7 +130,8 @@ test('hostile sources are answered quickly', () => {
   ]) {
     parseMarkup(source);
   }
-  assert.ok(performance.now() - started < 5000);
+  // A time that grew with the square of the source would be minutes.
+  assert.ok(performance.now() - started < 20_000);
 });
 
 test('no source makes the parser throw, and tags stand where it says', () => {
