@@ -3,11 +3,13 @@ import { test } from 'node:test';
 import { judgeTransaction } from '../../src/delivery/judge-transaction.ts';
 import { RelayTransport } from '../../src/delivery/relay-transport.ts';
 import { readSmtpServers } from '../../src/delivery/smtp-server-settings.ts';
+import type { SmtpTimeouts } from '../../src/delivery/smtp-session.ts';
 import type { OutgoingMail, TransactionResult } from '../../src/delivery/transport.ts';
 import { OperatorError } from '../../src/foundation/errors.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { startRudeServer } from '../support/rude-server.ts';
 
+/** For servers that answer: long enough for a machine that has much else to do. */
 const timeouts = {
   connect: 20_000,
   greeting: 20_000,
@@ -27,8 +29,12 @@ function mail(changes: Partial<OutgoingMail> = {}): OutgoingMail {
 async function send(
   smtpUrl: string,
   message = mail(),
+  limits: Partial<SmtpTimeouts> = {},
 ): Promise<{ result: TransactionResult; outcome: string | undefined; cause: unknown }> {
-  const relay = new RelayTransport(readSmtpServers(smtpUrl), { timeouts, holdOff: 0 });
+  const relay = new RelayTransport(readSmtpServers(smtpUrl), {
+    timeouts: { ...timeouts, ...limits },
+    holdOff: 0,
+  });
   const result = await relay.send(message, async () => true, never);
   relay.drop();
   const verdict = judgeTransaction(result, [to]).get(to);
@@ -93,7 +99,12 @@ test('with a password, TLS is required and verified: an unknown certificate gets
 
 test('a relay that offers no STARTTLS gets no password', async () => {
   const server = await startRudeServer({ EHLO: () => '250-rude.test\r\n250 AUTH PLAIN' });
-  const { outcome, result } = await send(`smtp://${credentials}@127.0.0.1:${server.port}`);
+  const { outcome, result } = await send(
+    `smtp://${credentials}@127.0.0.1:${server.port}`,
+    mail(),
+    // It says nothing to a command that it does not have.
+    { connect: 400, command: 400 },
+  );
   assert.equal(outcome, 'deferred');
   assert.doesNotMatch(result.transcript.join('\n'), /> AUTH/);
 });

@@ -1,0 +1,16 @@
+import type { OffsetClock } from '../../src/foundation/clock.ts';
+
+const milliseconds = 10_000;
+
+/** Does the work as if it were ten seconds earlier: within a delay of a second that has just begun, however slow the machine is. */
+export async function earlier<Result>(
+  clock: OffsetClock,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  clock.advance(-milliseconds);
+  try {
+    return await work();
+  } finally {
+    clock.advance(milliseconds);
+  }
+}
