@@ -154,9 +154,15 @@ create table destination (
   override_rate double precision,
   override_connections integer,
   version bigint not null default 0,
+  session_messages integer,
+  session_at timestamp with time zone,
+  session_reason text,
+  override_session_messages integer,
   destination_pkey PRIMARY KEY (name),
   destination_override_connections_check CHECK (override_connections > 0),
-  destination_override_rate_check CHECK (override_rate > 0::double precision)
+  destination_override_rate_check CHECK (override_rate > 0::double precision),
+  destination_override_session_messages_check CHECK (override_session_messages > 0),
+  destination_session_messages_check CHECK (session_messages > 0)
 );
 
 create table destination_node (

@@ -1,5 +1,10 @@
+import { findProfile } from '../delivery/shaping/destination-profiles.ts';
 import { showRate } from '../delivery/shaping/explain-wait.ts';
-import { type KnownDestination, ShapingStore } from '../delivery/shaping/shaping-store.ts';
+import {
+  type KnownDestination,
+  type Override,
+  ShapingStore,
+} from '../delivery/shaping/shaping-store.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
 import { withRunning } from './open-running.ts';
@@ -15,37 +20,63 @@ export async function listDestinations(environment: Environment): Promise<number
   });
 }
 
-/** `destination set NAME`: fixes rate and connections, or lets them be learnt again. */
+/** `destination set NAME`: fixes rate, connections and messages per connection; what is not given is learnt. */
 export async function setDestination(
   name: string,
   options: Readonly<Record<string, string | boolean>>,
   environment: Environment,
 ): Promise<number> {
-  const rate = readNumber('--rate', options.rate);
-  const connections = readNumber('--connections', options.connections);
-  if (rate === undefined && connections === undefined && options.learn !== true)
-    throw new OperatorError('Give --rate, --connections or --learn.');
+  const learn = options.learn === true;
+  const given: Override = {
+    rate: readNumber('--rate', options.rate),
+    connections: readCount('--connections', options.connections),
+    messagesPerConnection: readCount('--messages-per-connection', options.messagesPerConnection),
+  };
+  if (Object.values(given).some((value) => value !== undefined) === learn)
+    throw new OperatorError(
+      'Give --rate, --connections or --messages-per-connection, or --learn without them.',
+    );
   return withRunning(environment, async ({ database }) => {
     const store = new ShapingStore(database, newId(), Date.now);
-    const whole = connections === undefined ? undefined : Math.max(1, Math.round(connections));
-    const learn = options.learn === true;
-    const known = await store.override(name, learn ? undefined : rate, learn ? undefined : whole);
-    if (!known) throw new OperatorError(`No receiver ${name} is known yet; see destination list.`);
+    if (!(await store.override(name, given)))
+      throw new OperatorError(`No receiver ${name} is known yet; see destination list.`);
     process.stdout.write(learn ? `${name} is learnt again.\n` : `${name} is fixed.\n`);
     return 0;
   });
 }
 
 function describe(one: KnownDestination): string {
-  const { pace, overrideRate, overrideConnections, slowedReason } = one;
-  const rate = overrideRate ?? pace.rate;
+  const { pace, override, slowedReason } = one;
+  const rate = override.rate ?? pace.rate;
   const said =
     pace.slowedAt === undefined
       ? ''
       : `, asked for less at ${new Date(pace.slowedAt).toISOString()}: ${slowedReason ?? ''}`;
-  const fixed = overrideRate === undefined ? '' : ' (fixed)';
-  const connections = overrideConnections ?? pace.connections;
-  return `${one.name}\t${showRate(rate)}${fixed}\t${connections} connections\tsending ${showRate(one.othersSent)}${said}`;
+  const fixed = (value: number | undefined): string => (value === undefined ? '' : ' (fixed)');
+  const connections = override.connections ?? pace.connections;
+  return [
+    one.name,
+    `${showRate(rate)}${fixed(override.rate)}`,
+    `${connections} connections${fixed(override.connections)}`,
+    describeSession(one),
+    `sending ${showRate(one.othersSent)}${said}`,
+  ].join('\t');
+}
+
+function describeSession({ name, pace: { session }, override }: KnownDestination): string {
+  const fixed = override.messagesPerConnection;
+  if (fixed !== undefined) return `${fixed} messages a connection (fixed)`;
+  if (session === undefined)
+    return `${findProfile(name).messagesPerConnection} messages a connection`;
+  const since = new Date(session.learntAt).toISOString();
+  return `${session.most} messages a connection (since ${since}: ${session.reason})`;
+}
+
+function readCount(name: string, text: string | boolean | undefined): number | undefined {
+  const value = readNumber(name, text);
+  if (value !== undefined && !Number.isInteger(value))
+    throw new OperatorError(`${name} must be a whole number.`);
+  return value;
 }
 
 function readNumber(name: string, text: string | boolean | undefined): number | undefined {

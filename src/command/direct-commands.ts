@@ -15,21 +15,32 @@ export function addDirectCommands(
     .description('shows and overrides the learnt pace of receivers, also while the service runs');
   destination
     .command('list')
-    .description('every receiver known: pace, connections, and what it said last')
+    .description(
+      'every receiver known: pace, connections, messages per connection, what it said last',
+    )
     .action(async () => {
       const { listDestinations } = await import('./destination.ts');
       done(await listDestinations(environment));
     });
   destination
     .command('set')
-    .description('fixes the pace of a receiver, or lets it be learnt again')
+    .description('fixes the pace of a receiver; what is not given is learnt')
     .argument('<name>')
     .option('--rate <number>', 'messages per second of all nodes together')
     .option('--connections <number>', 'connections of all nodes together')
+    .option('--messages-per-connection <number>', 'messages that a connection carries')
     .option('--learn', 'goes back to what was learnt')
     .action(async (name: string, options: Record<string, string | boolean>) => {
       const { setDestination } = await import('./destination.ts');
       done(await setDestination(name, options, environment));
+    });
+  destination
+    .command('tls [domain]')
+    .description('how TLS went with the servers of all domains or of one, by day in UTC')
+    .option('--days <number>', 'how many days back, today included', '7')
+    .action(async (domain: string | undefined, options: { readonly days: string }) => {
+      const { listTlsResults } = await import('./tls-results.ts');
+      done(await listTlsResults(domain, options, environment));
     });
 }
 

@@ -1,4 +1,6 @@
 import { FairLine } from '../foundation/fair-line.ts';
+import { parseReply, showReply } from './reply.ts';
+import { isSessionLimit, type SessionEnd, type SessionRefusal } from './session-limit.ts';
 import type { SmtpServerSettings } from './smtp-server-settings.ts';
 import {
   NoSession,
@@ -17,11 +19,10 @@ export interface PoolOptions {
   readonly idle?: number;
   /** After a failed connection, how long others are answered with its fault instead of trying too. */
   readonly holdOff?: number;
-  /** Told about each connection that was greeted. */
-  readonly onOpen?: (encrypted: boolean) => void;
-  /** Told about each connection that could not be had, before anybody waits for it in vain. */
-  readonly onFault?: (error: NoSession) => void;
 }
+
+/** Told about a connection that a transaction opened: whether it is encrypted, or why it could not be had. */
+export type OnConnect = (outcome: { readonly encrypted: boolean } | NoSession) => void;
 
 interface Waiting {
   readonly take: (session: SmtpSession | 'open' | NoSession) => void;
@@ -36,12 +37,20 @@ export class SmtpPool implements Transport {
   readonly #idle = new Map<SmtpSession, NodeJS.Timeout>();
   readonly #waiting = new FairLine<Waiting>();
   #opening = 0;
+  #messagesPerConnection: number;
+  #ends: SessionEnd[] = [];
   #fault: { readonly error: NoSession; readonly until: number } | undefined;
 
   constructor(server: SmtpServerSettings, options: PoolOptions = {}) {
     this.#server = server;
+    this.#messagesPerConnection = server.messagesPerConnection;
     this.#options = options;
     this.#timeouts = { ...standardTimeouts, ...options.timeouts };
+  }
+
+  /** Messages over one connection from now on. */
+  set messagesPerConnection(count: number) {
+    this.#messagesPerConnection = count;
   }
 
   get #place(): string {
@@ -52,23 +61,25 @@ export class SmtpPool implements Transport {
     mail: OutgoingMail,
     releaseDot: () => Promise<boolean>,
     stopping: AbortSignal,
+    onConnect?: OnConnect,
   ): Promise<TransactionResult> {
     for (;;) {
       let session: SmtpSession;
       try {
-        const found = await this.#acquire(mail.group ?? '', stopping);
+        const found = await this.#acquire(mail.group ?? '', stopping, onConnect);
         if (found === undefined) return this.#result({ kind: 'stopped' });
         session = found;
       } catch (error) {
         if (error instanceof NoSession) return this.#result(error.end, error.transcript);
         throw error;
       }
-      const reused = session.used > 0;
+      const { used, rested } = session;
       const outcome = await session.send(mail, releaseDot);
-      await this.#giveBack(session, outcome.end);
+      const refusal = used > 0 ? readRefusal(outcome, used, rested) : undefined;
+      await this.#giveBack(session, outcome.end, refusal);
       // A server may end a connection that was idle just when it is used again: nothing was said about this message.
-      if (reused && endedBefore(outcome)) continue;
-      return { ...outcome, server: this.#place };
+      if (used > 0 && (endedBefore(outcome) || asksForNewSession(outcome, refusal))) continue;
+      return { ...outcome, server: this.#place, sessionEnds: this.#takeEnds() };
     }
   }
 
@@ -105,23 +116,39 @@ export class SmtpPool implements Transport {
   }
 
   #result(end: TransactionEnd, transcript: readonly string[] = []): TransactionResult {
-    return { refused: new Map(), end, server: this.#place, transcript };
+    const sessionEnds = this.#takeEnds();
+    return { refused: new Map(), end, server: this.#place, transcript, sessionEnds };
+  }
+
+  #takeEnds(): SessionEnd[] {
+    const ends = this.#ends;
+    if (ends.length > 0) this.#ends = [];
+    return ends;
+  }
+
+  #tellEnd(end: SessionEnd): void {
+    if (this.#ends.length < mostEnds) this.#ends.push(end);
   }
 
   /** An open session, or a place to open one; undefined where the service stops first. */
-  async #acquire(group: string, stopping: AbortSignal): Promise<SmtpSession | undefined> {
+  async #acquire(
+    group: string,
+    stopping: AbortSignal,
+    onConnect: OnConnect | undefined,
+  ): Promise<SmtpSession | undefined> {
     if (stopping.aborted) return undefined;
-    const [idle] = this.#idle.keys();
-    if (idle !== undefined) {
-      clearTimeout(this.#idle.get(idle));
+    for (const [idle, timer] of this.#idle) {
+      clearTimeout(timer);
       this.#idle.delete(idle);
-      return idle;
+      if (idle.used < this.#messagesPerConnection) return idle;
+      this.#endFull(idle);
     }
-    if (this.#sessions.size + this.#opening < this.#server.connections) return this.#open();
+    if (this.#sessions.size + this.#opening < this.#server.connections)
+      return this.#open(onConnect);
     const turn = await this.#wait(group, stopping);
     if (turn === undefined) return undefined;
     if (turn instanceof NoSession) throw turn;
-    return turn === 'open' ? this.#open() : turn;
+    return turn === 'open' ? this.#open(onConnect) : turn;
   }
 
   #wait(
@@ -144,19 +171,19 @@ export class SmtpPool implements Transport {
     });
   }
 
-  async #open(): Promise<SmtpSession> {
+  async #open(onConnect: OnConnect | undefined): Promise<SmtpSession> {
     if (this.#fault !== undefined && performance.now() < this.#fault.until) throw this.#fault.error;
     this.#opening += 1;
     try {
       const session = await SmtpSession.open(this.#server, this.#options.name, this.#timeouts);
       this.#fault = undefined;
-      this.#options.onOpen?.(session.encrypted);
+      onConnect?.(session);
       this.#sessions.add(session);
       session.onEnd(() => this.#forget(session));
       return session;
     } catch (error) {
       if (error instanceof NoSession) {
-        this.#options.onFault?.(error);
+        onConnect?.(error);
         this.#fault = { error, until: performance.now() + (this.#options.holdOff ?? 1_000) };
         if (this.#sessions.size === 0 && this.#opening === 1) this.#refuse(error);
       }
@@ -166,19 +193,54 @@ export class SmtpPool implements Transport {
     }
   }
 
-  async #giveBack(session: SmtpSession, end: TransactionEnd): Promise<void> {
+  async #giveBack(
+    session: SmtpSession,
+    end: TransactionEnd,
+    refusal: SessionRefusal | undefined,
+  ): Promise<void> {
     const accepted = end.kind === 'reply' && Math.floor(end.reply.code / 100) === 2;
-    const clean = session.usable && (accepted || end.kind === 'unfit' || (await session.reset()));
-    if (!clean || session.used >= this.#server.messagesPerConnection) {
-      if (clean) session.quit();
-      else session.drop();
+    if (refusal !== undefined) this.#tellEnd(refusal);
+    if (refusal?.named === true) {
+      this.#messagesPerConnection = Math.min(this.#messagesPerConnection, refusal.after);
+      session.quit();
       this.#forget(session);
       return;
     }
-    session.onEnd(() => this.#forget(session));
+    const clean = session.usable && (accepted || end.kind === 'unfit' || (await session.reset()));
+    if (!clean) {
+      if (accepted) this.#tellClosed(session);
+      session.drop();
+      this.#forget(session);
+      return;
+    }
+    if (session.used >= this.#messagesPerConnection) {
+      this.#endFull(session);
+      return;
+    }
+    session.onEnd(() => {
+      if (this.#idle.has(session)) this.#tellClosed(session);
+      this.#forget(session);
+    });
     const waiting = this.#waiting.next();
     if (waiting !== undefined) waiting.take(session);
     else this.#rest(session);
+  }
+
+  /** Says goodbye on a connection that has carried as much as it may. */
+  #endFull(session: SmtpSession): void {
+    this.#tellEnd({ kind: 'full', after: session.used });
+    this.#forget(session);
+    session.quit();
+  }
+
+  /** The server has ended the session between two messages. */
+  #tellClosed(session: SmtpSession): void {
+    const { used: after, rested, farewell } = session;
+    const reply = farewell === undefined ? undefined : parseReply(farewell);
+    const named = reply !== undefined && isSessionLimit(reply);
+    if (!named && rested > atOnce) return;
+    const text = reply === undefined ? closedText : showReply(reply);
+    this.#tellEnd({ kind: 'refused', after, text, named });
   }
 
   #rest(session: SmtpSession): void {
@@ -202,7 +264,32 @@ export class SmtpPool implements Transport {
   }
 }
 
-function endedBefore({ end }: SessionOutcome): boolean {
+/** Ends of sessions that are remembered until somebody asks. */
+const mostEnds = 100;
+/** A session that ends later than this, in milliseconds, may have rested for too long. */
+const atOnce = 1_000;
+const closedText = 'the server closed the connection';
+
+/** Whether a transaction's end is about the session, which carried `used` messages before and then rested. */
+function readRefusal(
+  { end }: SessionOutcome,
+  used: number,
+  rested: number,
+): SessionRefusal | undefined {
+  if (end.kind === 'reply' && isSessionLimit(end.reply))
+    return { kind: 'refused', after: used, text: showReply(end.reply), named: true };
+  if (!endedBefore({ end }) || rested > atOnce) return undefined;
+  const text = end.kind === 'reply' ? showReply(end.reply) : closedText;
+  return { kind: 'refused', after: used, text, named: false };
+}
+
+/** Before DATA nothing was heard of the message but its addresses; another session may take it. */
+function asksForNewSession({ end }: SessionOutcome, refusal: SessionRefusal | undefined): boolean {
+  if (refusal?.named !== true || end.kind !== 'reply') return false;
+  return end.stage === 'mail' || end.stage === 'rcpt';
+}
+
+function endedBefore({ end }: Pick<SessionOutcome, 'end'>): boolean {
   if (end.kind === 'fault')
     return end.stage === 'mail' && (end.fault === 'closed' || end.fault === 'connection');
   return end.kind === 'reply' && end.stage === 'mail' && end.reply.code === 421;

@@ -64,6 +64,7 @@ export class SmtpSession {
   #settle: ((end: TransactionEnd) => void) | undefined;
   #onEnd: (() => void) | undefined;
   #used = 0;
+  #endedAt = 0;
 
   private constructor(
     connection: SMTPConnection,
@@ -119,6 +120,17 @@ export class SmtpSession {
     return this.#used;
   }
 
+  /** Milliseconds since its last transaction ended. */
+  get rested(): number {
+    return performance.now() - this.#endedAt;
+  }
+
+  /** What the server said when it ended the session by itself (RFC 5321 section 3.8: 421), where it did. */
+  get farewell(): string | undefined {
+    const last = String(this.#connection.lastServerResponse);
+    return last.startsWith('421') ? last : undefined;
+  }
+
   /** True where what is said is encrypted. */
   get encrypted(): boolean {
     return this.#connection.secure;
@@ -148,6 +160,7 @@ export class SmtpSession {
             text: 'the server does not take addresses with letters beyond ASCII (SMTPUTF8)',
           } as const)
         : await this.#transact(mail, releaseDot, refused);
+    this.#endedAt = performance.now();
     return { end, refused, transcript: this.#transcript.take() };
   }
 

@@ -1,4 +1,5 @@
 import type { Reply } from './reply.ts';
+import type { SessionEnd } from './session-limit.ts';
 
 /** One SMTP transaction to make. */
 export interface OutgoingMail {
@@ -59,6 +60,8 @@ export interface TransactionResult {
   readonly server: string;
   /** The dialogue without credentials and content, bounded. */
   readonly transcript: readonly string[];
+  /** How sessions with the server ended since the last result that told. */
+  readonly sessionEnds?: readonly SessionEnd[];
 }
 
 /** What a transport that paces itself wants to know before it lets a message go. */

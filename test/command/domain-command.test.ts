@@ -54,6 +54,11 @@ test('what cannot be is one sentence', async () => {
     [['domain', 'show', '46100', 'other.test'], /no sending domain other\.test/],
     [['destination', 'set', 'unknown', '--rate', '5'], /No receiver unknown/],
     [['destination', 'set', 'unknown'], /Give --rate/],
+    [['destination', 'set', 'unknown', '--rate', '5', '--learn'], /--learn without them/],
+    [
+      ['destination', 'set', 'unknown', '--messages-per-connection', '2.5'],
+      /--messages-per-connection must be a whole number/,
+    ],
     [['domain', 'tracking', '46100', 'other.test', 'links.test'], /no sending domain other\.test/],
     [['domain', 'tracking', '46100', 'other.test'], /Give the host/],
     [['source', 'warm-up', '192.0.2.1'], /Give --goal/],
@@ -73,9 +78,23 @@ test('the pace of a receiver is shown, fixed, and learnt again', async () => {
   const telling = setInterval(() => void tell(), 1_000);
   const { out } = await run('destination', 'list');
   clearInterval(telling);
-  assert.match(out, /^google\t20\/s\t40 connections\tsending 3/);
-  assert.equal((await run('destination', 'set', 'google', '--rate', '2.5')).code, 0);
-  assert.match((await run('destination', 'list')).out, /^google\t2\.5\/s \(fixed\)/);
+  const usual = /^google\t20\/s\t40 connections\t100 messages a connection\tsending 3/;
+  assert.match(out, usual);
+  const list = async () => (await run('destination', 'list')).out;
+  const fix = ['--rate', '2.5', '--connections', '3', '--messages-per-connection', '7'];
+  assert.equal((await run('destination', 'set', 'google', ...fix)).code, 0);
+  assert.match(
+    await list(),
+    /^google\t2\.5\/s \(fixed\)\t3 connections \(fixed\)\t7 messages a connection \(fixed\)\t/,
+  );
   await run('destination', 'set', 'google', '--learn');
-  assert.match((await run('destination', 'list')).out, /^google\t20\/s\t/);
+  assert.match(await list(), /^google\t20\/s\t40 connections\t100 messages a connection\t/);
+  const [known] = await store.list();
+  const session = { most: 12, learntAt: Date.now(), reason: '421 too many messages' };
+  assert.ok(known !== undefined);
+  await store.save('google', known.version, { ...known.pace, session }, undefined);
+  assert.match(
+    await list(),
+    /\t12 messages a connection \(since 20[^ ]+Z: 421 too many messages\)\t/,
+  );
 });

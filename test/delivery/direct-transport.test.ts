@@ -27,6 +27,7 @@ const tally: TlsResult[] = [];
 const pacer: Pacer = {
   admit: async ({ name }) => ({
     connections: mostConnections,
+    messagesPerConnection: 100,
     done: (use) => void uses.push({ ...use, name }),
   }),
 };
@@ -138,6 +139,41 @@ test('RFC 7435: a host whose STARTTLS fails gets mail in clear rather than none'
   const mx = await serve('broken-tls.test', { brokenTls: true });
   assert.equal(outcome(await send('broken-tls.test')), 'final 250');
   assert.equal(mx.mails[0]?.encrypted, false);
+});
+
+test('RFC 8460 4.3.2: a policy that could not be had is counted once for each session, not for each message', async () => {
+  const mx = await serve('unfetched.test', { certificate: authority.issue(['x.test']) });
+  policies.set('unfetched.test', { policy: undefined, fault: 'sts-policy-fetch-error' });
+  const transport = createTransport();
+  const to = ['ann@unfetched.test'];
+  const mail = { from: '', to, raw: Buffer.from('\r\nx\r\n'), needsSmtpUtf8: false };
+  for (let count = 0; count < 3; count += 1) {
+    const { permits } = await transport.admit({ to, fromDomain: 'shop.test', urgent: false });
+    await permits[0]?.send(mail, async () => true, new AbortController().signal);
+  }
+  await transport.close();
+  assert.deepEqual([mx.mails.length, mx.connections], [3, 1]);
+  assert.deepEqual(tally, [
+    { domain: 'unfetched.test', policyType: 'sts', type: 'sts-policy-fetch-error', host: '' },
+  ]);
+});
+
+test('RFC 8460 4: sessions that domains share count for the one whose mail opened them', async () => {
+  const mx = await serve('first.test', { certificate: authority.issue(['x.test']) });
+  zones.set('second.test', zones.zones.get('first.test') ?? {});
+  const transport = createTransport();
+  for (const domain of ['first.test', 'second.test']) {
+    const to = [`ann@${domain}`];
+    const mail = { from: '', to, raw: Buffer.from('\r\nx\r\n'), needsSmtpUtf8: false };
+    const { permits } = await transport.admit({ to, fromDomain: 'shop.test', urgent: false });
+    await permits[0]?.send(mail, async () => true, new AbortController().signal);
+  }
+  await transport.close();
+  assert.deepEqual([mx.mails.length, mx.connections], [2, 1]);
+  assert.deepEqual(
+    tally.map(({ domain, type }) => [domain, type]),
+    [['first.test', 'success']],
+  );
 });
 
 test('RFC 5321 5.1: where one host cannot be spoken with, the next one is', async () => {
@@ -304,7 +340,12 @@ for (const [mode, certificate, named, arrives, encrypted, counted] of [
     const { domain, mx } = await serveUnder(mode, certificate, named);
     assert.equal(outcome(await send(domain)), arrives);
     assert.equal(mx.mails[0]?.encrypted, encrypted);
-    assert.equal(tally[0]?.type, counted);
+    // RFC 8460 section 4: a session counts once, also where it is tried again in another way.
+    const policyType = mode === undefined || mode === 'none' ? 'no-policy-found' : 'sts';
+    assert.deepEqual(
+      tally.map((result) => [result.type, result.policyType]),
+      [[counted, policyType]],
+    );
   });
 }
 

@@ -22,13 +22,22 @@ test('RFC 8460: sessions of two nodes are summed by domain, policy, result and h
     counter.count({ ...good, type: 'certificate-expired' });
     await counter.stop();
   }
+  const [store] = stores;
+  assert.ok(store);
   const day = new Date().toISOString().slice(0, 10);
-  assert.deepEqual(await stores[0]?.sum(day), [
-    { ...good, type: 'certificate-expired', sessions: 2 },
-    { ...good, sessions: 6 },
-  ]);
-  await stores[0]?.clean();
-  assert.equal((await stores[0]?.sum(day))?.length, 2);
+  const expected = {
+    day,
+    domain: 'a.test',
+    policyType: 'sts',
+    success: 6,
+    failed: 2,
+    failures: [{ type: 'certificate-expired', host: 'mx.a.test', sessions: 2 }],
+  };
+  assert.deepEqual(await store.list({}, 10), [expected]);
+  await store.clean();
+  assert.deepEqual(await store.list({ from: day, until: day, domain: 'a.test' }, 10), [expected]);
+  assert.deepEqual(await store.list({ until: '2026-01-01' }, 10), []);
+  assert.deepEqual(await store.list({ domain: 'b.test' }, 10), []);
 });
 
 test('RFC 8461: a policy is kept as it was fetched, and replaced by a newer one', async () => {

@@ -85,7 +85,7 @@ export class DirectTransport implements Transport {
     const destination = findDestination(route.hosts[0]?.name ?? domain, domain);
     const admitted = await pacer.admit(destination, outline.urgent);
     if (!('done' in admitted)) return { to, ...admitted };
-    const { messagesPerConnection } = destination.profile;
+    const { connections, messagesPerConnection } = admitted;
     const { pool } = outline;
     return this.#permit(to, admitted, async (mail, releaseDot, stopping) => {
       const finding = await this.#findPolicy(domain);
@@ -96,7 +96,7 @@ export class DirectTransport implements Transport {
         pool,
         messagesPerConnection,
         destination: destination.name,
-        connections: admitted.connections,
+        connections,
       };
       return await this.#parts.sender.send(routed, mail, releaseDot, stopping);
     });
@@ -114,7 +114,7 @@ export class DirectTransport implements Transport {
       send: async (mail, releaseDot, stopping) => {
         try {
           const result = await send(mail, releaseDot, stopping);
-          ticket.done(judgePace(result));
+          ticket.done(judgePace(result), result.sessionEnds);
           return result;
         } catch (error) {
           ticket.done({ kind: 'unused' });

@@ -1,6 +1,7 @@
 import { classifyReply } from '../classify-reply.ts';
 import type { Reply } from '../reply.ts';
 import { showReply } from '../reply.ts';
+import { isSessionLimit } from '../session-limit.ts';
 import type { TicketUse } from '../shaping/pacer.ts';
 import type { TransactionResult } from '../transport.ts';
 
@@ -19,6 +20,9 @@ export function judgePace(result: TransactionResult): TicketUse {
   }
   if (end.kind === 'reply') {
     if (Math.floor(end.reply.code / 100) === 2) return { kind: 'accepted' };
+    // Another session mends it, not a slower pace.
+    const named = result.sessionEnds?.some((one) => one.kind === 'refused' && one.named) === true;
+    if (named && isSessionLimit(end.reply)) return { kind: 'answered' };
     return readSlowing(end.reply) ?? { kind: 'answered' };
   }
   // Missing trust is a matter of one domain's policy; the server was there.

@@ -1,8 +1,9 @@
 import type { StsFinding } from '../mta-sts/sts-policies.ts';
 import { allowsHost } from '../mta-sts/sts-policy.ts';
-import { SmtpPool } from '../smtp-pool.ts';
+import type { SessionEnd } from '../session-limit.ts';
+import { type OnConnect, SmtpPool } from '../smtp-pool.ts';
 import type { TlsUse } from '../smtp-server-settings.ts';
-import type { NoSession, SmtpTimeouts } from '../smtp-session.ts';
+import { NoSession, type SmtpTimeouts } from '../smtp-session.ts';
 import { nameTlsFault, type TlsResultType, type TlsTally } from '../tls-report/tls-result.ts';
 import type { OutgoingMail, TransactionEnd, TransactionResult } from '../transport.ts';
 import type { HopPools } from './hop-pools.ts';
@@ -25,6 +26,7 @@ export interface RoutedMail {
   readonly hops: readonly Hop[];
   readonly finding: StsFinding;
   readonly pool: string | undefined;
+  /** Messages that a connection may carry now. */
   readonly messagesPerConnection: number;
   readonly destination: string;
   /** Connections that may be open with the destination, those that rest included. */
@@ -52,8 +54,8 @@ export class RouteSender {
     stopping: AbortSignal,
   ): Promise<TransactionResult> {
     const faults: string[] = [];
+    const sessionEnds: SessionEnd[] = [];
     let last: TransactionResult | undefined;
-    this.#countFetchFault(routed);
     for (const hop of routed.hops) {
       if (stopping.aborted) return nothing({ kind: 'stopped' });
       const refusal = this.#refuseHop(routed, hop);
@@ -63,18 +65,23 @@ export class RouteSender {
       }
       const source = this.#parts.sources.choose(routed.pool, hop.family, Math.random());
       if (source === undefined) continue;
-      for (const tls of this.#tlsUses(routed, hop)) {
-        last = await this.#speak(routed, hop, source, tls, (pool) =>
-          pool.send(mail, releaseDot, stopping),
-        );
+      for (const [place, tls] of this.#tlsUses(routed, hop).entries()) {
+        last = await this.#speak(routed, hop, source, tls, (pool) => {
+          pool.messagesPerConnection = routed.messagesPerConnection;
+          // RFC 8460 section 4: a session counts once, by the first way in which it was tried.
+          const onConnect: OnConnect | undefined =
+            place === 0 ? (outcome) => this.#countSession(routed, hop, tls, outcome) : undefined;
+          return pool.send(mail, releaseDot, stopping, onConnect);
+        });
+        sessionEnds.push(...(last.sessionEnds ?? []));
         if (!isTlsFault(last.end)) break;
         if (tls !== 'required') this.#rememberBroken(hop);
       }
       if (last?.end.kind === 'fault' && last.end.stage === 'connect')
         this.#parts.sources.giveBack(source);
-      if (last !== undefined && !asksForAnother(last.end)) return last;
+      if (last !== undefined && !asksForAnother(last.end)) break;
     }
-    if (last !== undefined) return last;
+    if (last !== undefined) return { ...last, sessionEnds };
     if (faults.length > 0)
       return nothing({ kind: 'fault', stage: 'connect', fault: 'tls', text: faults.join('; ') });
     const text = 'they have had their messages of today';
@@ -85,13 +92,9 @@ export class RouteSender {
   #refuseHop({ domain, finding: { policy } }: RoutedMail, hop: Hop): string | undefined {
     if (policy === undefined || policy.mode === 'none' || allowsHost(policy, hop.host))
       return undefined;
-    this.#parts.tally.count({
-      domain,
-      policyType: 'sts',
-      type: 'validation-failure',
-      host: hop.host,
-    });
     if (policy.mode !== 'enforce') return undefined;
+    const type = 'validation-failure';
+    this.#parts.tally.count({ domain, policyType: 'sts', type, host: hop.host });
     return `the MTA-STS policy of ${domain} does not name its MX host ${hop.host}`;
   }
 
@@ -118,15 +121,15 @@ export class RouteSender {
     tls: TlsUse,
     work: (pool: SmtpPool) => Promise<TransactionResult>,
   ): Promise<TransactionResult> {
-    // Sessions are shared by domains of one server, but not by those with other rules for TLS.
+    // Sessions are shared by domains of one server, but not by those with rules of their own for TLS.
     const rules = routed.finding.policy?.mode ?? 'none';
-    const counted = rules === 'none' ? '' : routed.domain;
-    const key = [hop.address, hop.host, source.address, tls, rules, counted].join(' ');
+    const owner = rules === 'none' ? '' : routed.domain;
+    const key = [hop.address, hop.host, source.address, tls, rules, owner].join(' ');
     const group = { name: routed.destination, most: routed.connections };
-    return this.#parts.pools.use(key, group, () => this.#makePool(routed, hop, source, tls), work);
+    return this.#parts.pools.use(key, group, () => this.#makePool(hop, source, tls), work);
   }
 
-  #makePool(routed: RoutedMail, hop: Hop, source: Source, tls: TlsUse): SmtpPool {
+  #makePool(hop: Hop, source: Source, tls: TlsUse): SmtpPool {
     const { port, timeouts, ca } = this.#parts;
     return new SmtpPool(
       {
@@ -138,36 +141,42 @@ export class RouteSender {
         password: undefined,
         mechanism: undefined,
         connections: Number.POSITIVE_INFINITY,
-        messagesPerConnection: routed.messagesPerConnection,
+        // Said anew before each message.
+        messagesPerConnection: Number.POSITIVE_INFINITY,
         ...(!hop.host.startsWith('[') && { serverName: hop.host }),
         ...(source.address !== undefined && { localAddress: source.address }),
         ...(ca !== undefined && { ca }),
       },
-      {
-        name: source.name,
-        timeouts,
-        onOpen: (encrypted) => {
-          if (encrypted) this.#count(routed, hop, 'success');
-          else if (tls === 'unverified') this.#count(routed, hop, 'starttls-not-supported');
-        },
-        onFault: (error: NoSession) => {
-          const { end } = error;
-          if (end.kind === 'fault' && end.fault === 'tls')
-            this.#count(routed, hop, nameTlsFault(end.text));
-        },
-      },
+      { name: source.name, timeouts },
     );
   }
 
-  #count({ domain, finding }: RoutedMail, hop: Hop, type: TlsResultType): void {
-    const policyType = finding.policy === undefined ? 'no-policy-found' : 'sts';
-    this.#parts.tally.count({ domain, policyType, type, host: hop.host });
+  #countSession(
+    { domain, finding: { policy, fault } }: RoutedMail,
+    { host }: Hop,
+    tls: TlsUse,
+    outcome: Parameters<OnConnect>[0],
+  ): void {
+    const found = tls === 'off' ? 'validation-failure' : readTlsResult(outcome);
+    if (found === undefined) return;
+    const bound = policy !== undefined && policy.mode !== 'none';
+    const type = bound && !allowsHost(policy, host) ? 'validation-failure' : found;
+    // RFC 8460 section 4.3.2: that the policy could not be had is a failure, also where the session worked.
+    if (fault !== undefined && (type === 'success' || !bound))
+      this.#parts.tally.count({ domain, policyType: 'sts', type: fault, host: '' });
+    else {
+      const policyType = bound ? 'sts' : 'no-policy-found';
+      this.#parts.tally.count({ domain, policyType, type, host });
+    }
   }
+}
 
-  #countFetchFault({ domain, finding }: RoutedMail): void {
-    if (finding.fault === undefined) return;
-    this.#parts.tally.count({ domain, policyType: 'sts', type: finding.fault, host: '' });
-  }
+/** What a connection says about TLS; undefined where it never came to it. */
+function readTlsResult(outcome: Parameters<OnConnect>[0]): TlsResultType | undefined {
+  if (!(outcome instanceof NoSession))
+    return outcome.encrypted ? 'success' : 'starttls-not-supported';
+  const { end } = outcome;
+  return end.kind === 'fault' && end.fault === 'tls' ? nameTlsFault(end.text) : undefined;
 }
 
 function nothing(end: TransactionEnd): TransactionResult {

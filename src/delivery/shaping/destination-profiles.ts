@@ -25,6 +25,11 @@ export function findDestination(host: string, domain: string): Destination {
   return { name, label: name, profile: data.default };
 }
 
+/** The profile of a destination by its name. */
+export function findProfile(name: string): Profile {
+  return operators.find((operator) => operator.name === name) ?? data.default;
+}
+
 /** The last two labels of a host name, or three below short ones such as `co.uk`; a literal stands for itself. */
 function hosterOf(host: string, domain: string): string {
   if (host.startsWith('[')) return domain;

@@ -1,4 +1,5 @@
 import { nextPlace } from '../../queue/put-off-store.ts';
+import type { SessionEnd } from '../session-limit.ts';
 import type { CrowdTimes } from '../transport.ts';
 import { explainPace, showTime } from './explain-wait.ts';
 import {
@@ -11,7 +12,8 @@ import {
   useFewerConnections,
 } from './pace.ts';
 import type { Destination, Ticket, TicketUse, Wait } from './pacer.ts';
-import type { KnownDestination } from './shaping-store.ts';
+import { lengthenSessions, SessionWatch } from './session-length.ts';
+import type { KnownDestination, Override } from './shaping-store.ts';
 
 export interface LaneOptions {
   /** Transactions with one destination at the same time on this node, whatever else is allowed. */
@@ -28,8 +30,8 @@ interface Waiter {
   readonly until: number;
 }
 
-/** Who is told that the pace was learnt anew. */
-export type OnLearnt = (lane: Lane) => void;
+/** Who is told that the pace, or the length of sessions, was learnt anew. */
+export type OnLearnt = (lane: Lane, what: 'pace' | 'session') => void;
 
 const failuresUntilDown = 3;
 const firstDown = 5_000;
@@ -60,12 +62,13 @@ export class Lane {
   readonly #waiting: Waiter[] = [];
   readonly #slots = { urgent: 0, other: 0 };
   /** How many were put off and have not come back yet, about. */
+  readonly #sessions = new SessionWatch();
   readonly #away = { urgent: { count: 0, at: 0 }, other: { count: 0, at: 0 } };
   pace: Pace;
   version = '0';
   slowedReason: string | undefined;
   lastUse: number;
-  #override: { rate: number | undefined; connections: number | undefined };
+  #override: Override = {};
   /** Half until two beats have told who else is there. */
   #share = 0.5;
   #beats = 0;
@@ -95,7 +98,6 @@ export class Lane {
     this.#onLearnt = onLearnt;
     const { startRate, connections } = destination.profile;
     this.pace = startPace(startRate, connections, now());
-    this.#override = { rate: undefined, connections: undefined };
     this.lastUse = now();
   }
 
@@ -124,11 +126,12 @@ export class Lane {
   /** Takes over what all nodes know. */
   adopt(known: KnownDestination): void {
     if (known.version !== this.version) {
+      if (known.pace.session?.most !== this.pace.session?.most) this.#sessions.restart();
       this.pace = known.pace;
       this.version = known.version;
       this.slowedReason = known.slowedReason;
     }
-    this.#override = { rate: known.overrideRate, connections: known.overrideConnections };
+    this.#override = known.override;
     this.#beats += 1;
     this.#share = this.#shareBeside(known.othersDemand);
     this.#othersSent = known.othersSent;
@@ -142,11 +145,20 @@ export class Lane {
 
   /** Lets the pace grow where it may. @returns true where it did */
   grow(): boolean {
-    if (this.#override.rate !== undefined) return false;
-    const pace = speedUp(this.pace, this.#now(), this.#sent + this.#othersSent, this.#limits());
-    if (pace === this.pace) return false;
-    this.pace = pace;
-    return true;
+    const before = this.pace;
+    if (this.#override.rate === undefined)
+      this.pace = speedUp(before, this.#now(), this.#sent + this.#othersSent, this.#limits());
+    if (this.#override.messagesPerConnection === undefined) this.#lengthenSessions();
+    return this.pace !== before;
+  }
+
+  #lengthenSessions(): void {
+    const { messagesPerConnection } = this.destination.profile;
+    const { full } = this.#sessions;
+    const session = lengthenSessions(this.pace.session, messagesPerConnection, this.#now(), full);
+    if (session === this.pace.session) return;
+    this.pace = { ...this.pace, session };
+    this.#sessions.restart();
   }
 
   /** A ticket at once or after a moment, or until when to wait. */
@@ -187,6 +199,11 @@ export class Lane {
     if (this.#failures >= failuresUntilDown) return 1;
     const all = this.#override.connections ?? this.pace.connections;
     return Math.max(1, Math.min(Math.floor(all * this.#share), this.#options.mostOpen));
+  }
+
+  get #messagesPerConnection(): number {
+    const { messagesPerConnection } = this.destination.profile;
+    return this.#override.messagesPerConnection ?? this.pace.session?.most ?? messagesPerConnection;
   }
 
   #refuse(now: number, urgent: boolean): Wait | undefined {
@@ -245,11 +262,13 @@ export class Lane {
     let used = false;
     return {
       connections: this.#mostOpen,
-      done: (use) => {
+      messagesPerConnection: this.#messagesPerConnection,
+      done: (use, ends = []) => {
         if (used) return;
         used = true;
         this.#open -= 1;
         this.#learn(use, now);
+        this.#learnSessions(ends, use.kind === 'accepted');
         this.#pump();
       },
     };
@@ -273,7 +292,18 @@ export class Lane {
     if (pace === this.pace) return;
     this.pace = pace;
     this.slowedReason = use.text.slice(0, 300);
-    this.#onLearnt(this);
+    this.#onLearnt(this, 'pace');
+  }
+
+  #learnSessions(ends: readonly SessionEnd[], trusted: boolean): void {
+    if (ends.length === 0) return;
+    const { messagesPerConnection } = this.destination.profile;
+    const known = this.pace.session;
+    const session = this.#sessions.learn(ends, trusted, known, messagesPerConnection, this.#now());
+    if (session === known) return;
+    this.pace = { ...this.pace, session };
+    this.#sessions.restart();
+    this.#onLearnt(this, 'session');
   }
 
   /** What began before the last look-away says nothing new. */

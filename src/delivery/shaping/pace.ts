@@ -1,3 +1,5 @@
+import type { SessionLength } from './session-length.ts';
+
 /**
  * What is known about the pace of a destination, for all nodes together. Rates are messages per second.
  *
@@ -25,6 +27,8 @@ export interface Pace {
   readonly slowedAt: number | undefined;
   /** Nothing is sent before. */
   readonly blockedUntil: number;
+  /** Undefined: connections carry as many messages as the profile says. */
+  readonly session: SessionLength | undefined;
 }
 
 export interface PaceLimits {
@@ -64,7 +68,7 @@ const longestBlock = 600_000;
 
 /** A pace before anything is learnt. */
 export function startPace(rate: number, connections: number, now: number): Pace {
-  const none = { bad: undefined, slowedAt: undefined, blockedUntil: 0 };
+  const none = { bad: undefined, slowedAt: undefined, blockedUntil: 0, session: undefined };
   return { rate, good: rate / 2, connections, changedAt: now, connectionsAt: now, ...none };
 }
 

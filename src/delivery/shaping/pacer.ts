@@ -1,3 +1,4 @@
+import type { SessionEnd } from '../session-limit.ts';
 import type { CrowdTimes } from '../transport.ts';
 
 /** What a group of mail servers under one operator is to the pace: Gmail, or a domain with servers of its own. */
@@ -13,6 +14,7 @@ export interface Destination {
 export interface Profile {
   /** Connections of all nodes together. */
   readonly connections: number;
+  /** Until the receiver takes fewer. */
   readonly messagesPerConnection: number;
   /** Messages per second of all nodes together, before anything is learnt. */
   readonly startRate: number;
@@ -40,7 +42,9 @@ export type TicketUse =
 export interface Ticket {
   /** Connections that this node may have open with the destination, those that rest included. */
   readonly connections: number;
-  done(use: TicketUse): void;
+  readonly messagesPerConnection: number;
+  /** @param ends how sessions with the destination ended since the last ticket that told */
+  done(use: TicketUse, ends?: readonly SessionEnd[]): void;
 }
 
 export interface Wait {

@@ -71,15 +71,8 @@ export class Shaper implements Pacer {
 
   #open(destination: Destination): Lane {
     const { now, lanes } = this.#parts;
-    const lane = new Lane(destination, { ...laneOptions, ...lanes }, now, (learnt) => {
-      this.#parts.log.info(
-        {
-          destination: learnt.destination.name,
-          rate: learnt.pace.rate,
-          reason: learnt.slowedReason,
-        },
-        'a destination asked for less',
-      );
+    const lane = new Lane(destination, { ...laneOptions, ...lanes }, now, (learnt, what) => {
+      this.#parts.log.info(describe(learnt, what), 'a destination asked for less');
       void this.#save(learnt);
     });
     this.#lanes.set(destination.name, lane);
@@ -127,6 +120,12 @@ export class Shaper implements Pacer {
       this.#parts.log.debug({ err: error }, 'the pace of a destination cannot be kept');
     }
   }
+}
+
+function describe({ destination: { name }, pace, slowedReason }: Lane, what: 'pace' | 'session') {
+  if (what === 'pace') return { destination: name, rate: pace.rate, reason: slowedReason };
+  const { most, reason } = pace.session ?? {};
+  return { destination: name, messagesPerConnection: most, reason };
 }
 
 function beatOf(

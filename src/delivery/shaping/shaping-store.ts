@@ -1,6 +1,7 @@
 import { CompiledQuery } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { Pace } from './pace.ts';
+import type { SessionLength } from './session-length.ts';
 
 /** What a node tells about a destination. */
 export interface Beat {
@@ -14,6 +15,15 @@ export interface Beat {
   readonly sent: number;
 }
 
+/** What people decide over what was learnt; what is absent is learnt. */
+export interface Override {
+  /** Messages per second of all nodes together. */
+  readonly rate?: number | undefined;
+  /** Connections of all nodes together. */
+  readonly connections?: number | undefined;
+  readonly messagesPerConnection?: number | undefined;
+}
+
 /** A destination as all nodes know it. */
 export interface KnownDestination {
   readonly name: string;
@@ -21,8 +31,7 @@ export interface KnownDestination {
   /** Times are those of the caller's clock. */
   readonly pace: Pace;
   readonly slowedReason: string | undefined;
-  readonly overrideRate: number | undefined;
-  readonly overrideConnections: number | undefined;
+  readonly override: Override;
   readonly version: string;
   /** Other nodes, per second. */
   readonly othersDemand: number;
@@ -43,6 +52,10 @@ interface Row {
   slowed_reason: string | null;
   override_rate: number | null;
   override_connections: number | null;
+  override_session_messages: number | null;
+  session_messages: number | null;
+  session_ago: number | null;
+  session_reason: string | null;
   version: string;
   others_demand: number;
   others_sent: number;
@@ -51,9 +64,10 @@ interface Row {
 // Times travel as milliseconds before or after the database's now, so that clocks of nodes need not agree.
 const columns = `
   d.name, d.label, d.rate, d.good, d.bad, d.connections, d.slowed_reason, d.override_rate, d.override_connections,
-  d.version, extract(epoch from now() - d.changed_at)::float8 * 1000 as changed_ago,
+  d.override_session_messages, d.session_messages, d.session_reason, d.version, extract(epoch from now() - d.changed_at)::float8 * 1000 as changed_ago,
   extract(epoch from now() - d.connections_at)::float8 * 1000 as connections_ago,
   extract(epoch from now() - d.slowed_at)::float8 * 1000 as slowed_ago,
+  extract(epoch from now() - d.session_at)::float8 * 1000 as session_ago,
   extract(epoch from d.blocked_until - now())::float8 * 1000 as blocked_in`;
 
 /** The pace of destinations, shared by all nodes. */
@@ -110,7 +124,8 @@ export class ShapingStore {
           connections_at = now() - $8::float8 * interval '1 ms',
           slowed_at = now() - $9::float8 * interval '1 ms',
           blocked_until = now() + $10::float8 * interval '1 ms',
-          slowed_reason = $11, version = version + 1
+          slowed_reason = $11, session_messages = $12,
+          session_at = now() - $13::float8 * interval '1 ms', session_reason = $14, version = version + 1
         where name = $1 and version = $2
         returning version`,
       values: [
@@ -125,6 +140,9 @@ export class ShapingStore {
         pace.slowedAt === undefined ? null : now - pace.slowedAt,
         pace.blockedUntil > now ? pace.blockedUntil - now : null,
         slowedReason ?? null,
+        pace.session?.most ?? null,
+        pace.session === undefined ? null : now - pace.session.learntAt,
+        pace.session?.reason ?? null,
       ],
     });
     return rows[0]?.version;
@@ -143,20 +161,21 @@ export class ShapingStore {
   }
 
   /**
-   * Sets what people decide over what was learnt; undefined leaves it to learning.
+   * Sets what people decide over what was learnt.
    * @param kysely a transaction, where more is to be committed with it
    * @returns false where it is unknown
    */
   async override(
     name: string,
-    rate: number | undefined,
-    connections: number | undefined,
+    { rate, connections, messagesPerConnection }: Override,
     kysely: Database['kysely'] = this.#database.kysely,
   ): Promise<boolean> {
     const { numAffectedRows } = await kysely.executeQuery(
       CompiledQuery.raw(
-        `update destination set override_rate = $2, override_connections = $3, version = version + 1 where name = $1`,
-        [name, rate ?? null, connections ?? null],
+        `update destination
+         set override_rate = $2, override_connections = $3, override_session_messages = $4, version = version + 1
+         where name = $1`,
+        [name, rate ?? null, connections ?? null, messagesPerConnection ?? null],
       ),
     );
     return numAffectedRows === 1n;
@@ -171,7 +190,8 @@ export class ShapingStore {
       delete from destination d
       where d.changed_at < now() - interval '7 days'
         and (d.slowed_at is null or d.slowed_at < now() - interval '30 days')
-        and d.override_rate is null and d.override_connections is null
+        and (d.session_at is null or d.session_at < now() - interval '30 days')
+        and d.override_rate is null and d.override_connections is null and d.override_session_messages is null
         and not exists (select from destination_node n where n.name = d.name)`);
   }
 
@@ -189,15 +209,25 @@ export class ShapingStore {
         connectionsAt: now - row.connections_ago,
         slowedAt: row.slowed_ago === null ? undefined : now - row.slowed_ago,
         blockedUntil: now + (row.blocked_in ?? 0),
+        session: readSession(row, now),
       },
       slowedReason: row.slowed_reason ?? undefined,
-      overrideRate: row.override_rate ?? undefined,
-      overrideConnections: row.override_connections ?? undefined,
+      override: {
+        rate: row.override_rate ?? undefined,
+        connections: row.override_connections ?? undefined,
+        messagesPerConnection: row.override_session_messages ?? undefined,
+      },
       version: row.version,
       othersDemand: row.others_demand,
       othersSent: row.others_sent,
     };
   }
+}
+
+function readSession(row: Row, now: number): SessionLength | undefined {
+  const { session_messages: most, session_ago: ago, session_reason: reason } = row;
+  if (most === null) return undefined;
+  return { most, learntAt: now - (ago ?? 0), reason: reason ?? '' };
 }
 
 const beatStatement = `

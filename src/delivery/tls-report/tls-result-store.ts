@@ -6,14 +6,33 @@ export interface TlsCount extends TlsResult {
   readonly sessions: number;
 }
 
-/** Counts of a day as RFC 8460 section 4 sums them up. */
-export interface TlsSummary {
+/** Sessions of a day with a domain under one kind of policy, over all nodes. */
+export interface TlsDay {
+  /** In UTC: `2026-03-01`. */
+  readonly day: string;
   readonly domain: string;
-  readonly policyType: string;
-  readonly type: string;
-  readonly host: string;
-  readonly sessions: number;
+  readonly policyType: TlsResult['policyType'];
+  readonly success: number;
+  readonly failed: number;
+  /** Most sessions first. */
+  readonly failures: readonly {
+    readonly type: string;
+    /** The receiving MX host; empty where it never came to one. */
+    readonly host: string;
+    readonly sessions: number;
+  }[];
 }
+
+/** Days in UTC, as in `2026-03-01`; what is absent limits nothing. */
+export interface TlsDayFilter {
+  readonly from?: string | undefined;
+  /** Included. */
+  readonly until?: string | undefined;
+  readonly domain?: string | undefined;
+}
+
+/** Where a page of days begins: after this one. */
+export type TlsDayPlace = Pick<TlsDay, 'day' | 'domain' | 'policyType'>;
 
 /** Counts for TLS reporting: each node adds to rows of its own. */
 export class TlsResultStore {
@@ -38,14 +57,21 @@ export class TlsResultStore {
     });
   }
 
-  /** The sums of a day in UTC, over all nodes. @param day `2026-03-01` */
-  async sum(day: string): Promise<TlsSummary[]> {
-    const { rows } = await this.#database.pool.query<TlsSummary>(
-      `select domain, policy_type as "policyType", type, host, sum(sessions)::float8 as sessions
-       from tls_result where day = $1
-       group by domain, policy_type, type, host order by domain, type, host`,
-      [day],
-    );
+  /** Newest day first, then by domain. @param most how many at most */
+  async list(
+    { from, until, domain }: TlsDayFilter,
+    most: number,
+    after?: TlsDayPlace,
+  ): Promise<TlsDay[]> {
+    const { rows } = await this.#database.pool.query<TlsDay>(listStatement, [
+      from ?? null,
+      until ?? null,
+      domain ?? null,
+      after?.day ?? null,
+      after?.domain ?? null,
+      after?.policyType ?? null,
+      most,
+    ]);
     return rows;
   }
 
@@ -56,3 +82,23 @@ export class TlsResultStore {
     );
   }
 }
+
+const listStatement = `
+  with sums as (
+    select day, domain, policy_type, type, host, sum(sessions)::float8 as sessions
+    from tls_result
+    where ($1::date is null or day >= $1) and ($2::date is null or day <= $2)
+      and ($3::text is null or domain = $3)
+      and ($4::date is null or day < $4 or (day = $4 and (domain, policy_type) > ($5::text, $6::text)))
+    group by day, domain, policy_type, type, host)
+  select to_char(day, 'YYYY-MM-DD') as day, domain, policy_type as "policyType",
+    coalesce(sum(sessions) filter (where type = 'success'), 0) as success,
+    coalesce(sum(sessions) filter (where type <> 'success'), 0) as failed,
+    coalesce(
+      json_agg(json_build_object('type', type, 'host', host, 'sessions', sessions) order by sessions desc, type, host)
+        filter (where type <> 'success'),
+      '[]') as failures
+  from sums
+  group by sums.day, domain, policy_type
+  order by sums.day desc, domain, policy_type
+  limit $7`;

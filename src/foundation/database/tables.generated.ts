@@ -143,7 +143,11 @@ export interface Destination {
   name: string;
   override_connections: number | null;
   override_rate: number | null;
+  override_session_messages: number | null;
   rate: number;
+  session_at: Timestamp | null;
+  session_messages: number | null;
+  session_reason: string | null;
   slowed_at: Timestamp | null;
   slowed_reason: string | null;
   version: Generated<Int8>;

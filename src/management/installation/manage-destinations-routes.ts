@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { findProfile } from '../../delivery/shaping/destination-profiles.ts';
 import { type KnownDestination, ShapingStore } from '../../delivery/shaping/shaping-store.ts';
 import { newId } from '../../foundation/ids.ts';
 import { pageOf } from '../answer/page.ts';
@@ -16,6 +17,22 @@ const ReceiverView = Type.Object(
     sending: Type.Number({ description: 'Messages per second at this moment.' }),
     fixedRate: Nullable(Type.Number({ description: 'Set by a person; null: learnt.' })),
     fixedConnections: Nullable(Type.Integer()),
+    messagesPerConnection: Type.Integer({ description: 'Messages that a connection carries.' }),
+    fixedMessagesPerConnection: Nullable(Type.Integer()),
+    session: Nullable(
+      Type.Object(
+        {
+          messagesPerConnection: Type.Integer(),
+          learntAt: Time('Since when.'),
+          reason: Type.String({ description: 'What the receiver said when it took no more.' }),
+        },
+        {
+          ...strict,
+          title: 'LearntSession',
+          description: 'What was learnt about connections; null: they carry as many as is usual.',
+        },
+      ),
+    ),
     slowedAt: Nullable(Time('When the receiver asked for less last.')),
     slowedReason: Nullable(Type.String({ description: 'What it said.' })),
   },
@@ -27,15 +44,27 @@ function storeOf(call: Call): ShapingStore {
 }
 
 function viewReceiver(one: KnownDestination) {
-  const { name, label, pace, overrideRate, overrideConnections, slowedReason = null } = one;
+  const { name, label, pace, override, slowedReason = null } = one;
+  const { session } = pace;
+  const usual = findProfile(name).messagesPerConnection;
   return {
     name,
     label,
-    rate: overrideRate ?? pace.rate,
-    connections: overrideConnections ?? pace.connections,
+    rate: override.rate ?? pace.rate,
+    connections: override.connections ?? pace.connections,
     sending: one.othersSent,
-    fixedRate: overrideRate ?? null,
-    fixedConnections: overrideConnections ?? null,
+    fixedRate: override.rate ?? null,
+    fixedConnections: override.connections ?? null,
+    messagesPerConnection: override.messagesPerConnection ?? session?.most ?? usual,
+    fixedMessagesPerConnection: override.messagesPerConnection ?? null,
+    session:
+      session === undefined
+        ? null
+        : {
+            messagesPerConnection: session.most,
+            learntAt: new Date(session.learntAt),
+            reason: session.reason,
+          },
     slowedAt: pace.slowedAt === undefined ? null : new Date(pace.slowedAt),
     slowedReason,
   };
@@ -54,24 +83,22 @@ export const listReceivers = endpoint({
 export const setReceiverPace = endpoint({
   id: 'setReceiverPace',
   summary: 'Fix the pace of a receiver, or let it be learnt again',
-  description: 'What is left out, or null, is learnt.',
+  description: 'What is left out is learnt.',
   body: Type.Object(
     {
       name: Type.String({ description: 'The receiver, as listed.', maxLength: 253 }),
       rate: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 100_000 })),
       connections: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+      messagesPerConnection: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
     },
     strict,
   ),
   async handle(call) {
-    const { name, rate, connections } = call.body;
+    const { name, ...override } = call.body;
     return inTransaction(call, async (transaction) => {
-      if (!(await storeOf(call).override(name, rate, connections, transaction)))
+      if (!(await storeOf(call).override(name, override, transaction)))
         throw invalid('name', 'is no receiver that is known');
-      await record(call, transaction, 'receiver_pace_set', name, {
-        ...(rate === undefined ? {} : { rate }),
-        ...(connections === undefined ? {} : { connections }),
-      });
+      await record(call, transaction, 'receiver_pace_set', name, override);
       return undefined;
     });
   },
