@@ -60,6 +60,20 @@ export function classifyReply(
   };
 }
 
+/**
+ * The cause of a refusal that came only after the text. A server that took RCPT knows the mailbox (RFC 5321 section 3.3):
+ * that there is none is what it says for the recipient's filter, unless it is precise about it.
+ */
+export function causeAfterText(
+  cause: PermanentCause,
+  { enhanced, text }: { readonly enhanced: string | undefined; readonly text: string },
+): PermanentCause {
+  if (cause !== 'no-mailbox') return cause;
+  const precise =
+    /^5\.1\./.test(enhanced ?? '') || /doesn.t have an? [^ ]{1,60} account/i.test(text);
+  return precise ? cause : 'filtered';
+}
+
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600 };
 
 /** Seconds that a text asks to wait: `in 300 seconds`, `wait 5 minutes`, `come back in 00:05:00`. */

@@ -1,7 +1,8 @@
 import type { RecipientResult } from '../queue/attempt.ts';
 import type { RetryKind } from '../queue/retry-schedule.ts';
-import { classifyReply } from './classify-reply.ts';
+import { causeAfterText, classifyReply } from './classify-reply.ts';
 import { type Reply, showReply } from './reply.ts';
+import type { PermanentCause } from './reply-rules.ts';
 import type { FaultKind, Stage, TransactionEnd, TransactionResult } from './transport.ts';
 
 type Verdict = Omit<RecipientResult, 'recipient'>;
@@ -84,7 +85,7 @@ function judgeReply(reply: Reply, stage: Stage, end: TransactionEnd): Verdict {
     return {
       outcome: 'bounced',
       reason: `the server refused ${objects[stage]}: ${said}`,
-      detail: { ...detail, cause: meaning.cause },
+      detail: { ...detail, cause: causeOf(meaning.cause, stage, reply) },
     };
   }
   const retry: RetryKind = meaning.kind === 'temporary' ? meaning.retry : 'connection';
@@ -96,4 +97,8 @@ function judgeReply(reply: Reply, stage: Stage, end: TransactionEnd): Verdict {
     ...(after !== undefined && { retryAfter: after }),
     detail: { ...detail, cause: meaning.cause },
   };
+}
+
+function causeOf(cause: PermanentCause, stage: Stage, reply: Reply): PermanentCause {
+  return stage === 'data' || stage === 'final' ? causeAfterText(cause, reply) : cause;
 }

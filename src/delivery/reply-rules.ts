@@ -6,6 +6,8 @@ export type PermanentCause =
   | 'mailbox-disabled'
   | 'mailbox-full'
   | 'no-domain'
+  /** It took the recipient, and said after the text that there is none: so do filters that recipients set. */
+  | 'filtered'
   | 'policy'
   | 'authentication'
   | 'reputation'
@@ -77,14 +79,14 @@ export const permanentRules: readonly PermanentRule[] = [
   },
   {
     cause: 'mailbox-full',
-    text: /(mailbox|mail box|user|account|quota|inbox|recipient)[^.]{0,30}(is )?(full|over ?quota|over the quota|quota exceeded|exceeded)|out of (storage|space|quota)|quota (is )?(exceeded|full|violation)|over ?quota|exceeded storage|insufficient (disk|storage|mailbox)/i,
+    text: /(mailbox|mail box|user|account|quota|inbox|recipient)[^.]{0,30}(is )?(full|over ?quota|over the quota|quota exceeded|exceeded)|out of (storage|space|quota)|quota (is )?(exceeded|full|violation)|over ?quota|exceeded storage|insufficient (disk|storage|mailbox)|not enough (free |disk )?space/i,
   },
   // X.7.20 to X.7.27 (RFC 7372 and the IANA registry): SPF, DKIM, DMARC, ARC, reverse DNS.
   { cause: 'authentication', enhanced: /^5\.7\.(2[0-9]|509|515)$/ },
   { cause: 'content', text: /duplicate header|not rfc (5322|2822|compliant)|rfc \d+ compliant/i },
   {
     cause: 'authentication',
-    text: /\b(dmarc|dkim|spf)\b|unauthenticated|authentication information|reverse dns|\bptr\b|\brdns\b|fcrdns|has no (ptr|reverse)|mismatch(es)? client ip/i,
+    text: /\b(dmarc|dkim|spf)\b|unauthenticated|authentication information|reverse dns|\bptr\b|\brdns\b|fcrdns|has no (ptr|reverse)|mismatch(es)? client ip|\b(helo|ehlo)\b[^.]{0,40}(reject|denied|invalid|not found)/i,
   },
   {
     cause: 'reputation',
@@ -109,7 +111,21 @@ export const permanentRules: readonly PermanentRule[] = [
     cause: 'relaying',
     text: /relay(ing)?[^.]{0,30}(denied|disallowed|prohibited|not (permitted|allowed)|access)|unable to relay|not (permitted|configured) to relay|use me [^.]{0,40}.{0,40}as a relay|rcpthosts|not a local domain|cannot relay/i,
   },
-  // Words that name the mailbox come before codes that some servers use for more than one thing.
+  { cause: 'policy', text: /recipient.{0,2} preferences/i },
+  // au (KDDI) names no user where a recipient's filter refuses.
+  { cause: 'filtered', text: /(?:^|\b550:?) ?: user unknown/i },
+  // What went wrong is a program of the receiver's, whatever it says about users.
+  { cause: 'other', text: /\bcommand (died|output)|can.?t create|couldn.?t create|procmail:/i },
+  {
+    cause: 'policy',
+    text: /mailbox (unavailable|not available)[^;]{0,100}\b(polic|dns\b|reject|block|denied|refused)/i,
+  },
+  // Words that name the mailbox come before codes that some servers use for more than one thing, and those that leave it a
+  // life before those that do not.
+  {
+    cause: 'mailbox-disabled',
+    text: /(mailbox|account|user|recipient|address)[^;]{0,60}\b(disabled|inactive|suspended|deactivated|frozen|locked)\b|has been (disabled|deactivated|suspended)/i,
+  },
   {
     cause: 'no-mailbox',
     text: /\b(user|addressee|recipient|mailbox|address|account)( is| mailbox| email| name)? ?(unknown|not found|not known)|unknown (or (illegal|invalid|virtual) )?(user|recipient|mailbox|address|account|alias|local)|no such (user|recipient|mailbox|address|account|person|local)|(user|mailbox|recipient|account|address)[^;]{0,60}(does ?n.?o?t exist|not exist|doesn.t have)|recip(ient)?notfound|not our (user|customer)|not in recipient list|invalid.?recipient|could not be found|not a (valid|registered|known)[^;]{0,20} (user|recipient|mailbox|(email )?address)|tried to reach does not exist/i,
@@ -118,13 +134,19 @@ export const permanentRules: readonly PermanentRule[] = [
   { cause: 'mailbox-disabled', enhanced: /^5\.(2\.1|7\.13)$/ },
   {
     cause: 'mailbox-disabled',
-    text: /(mailbox|account|user|recipient|address)[^;]{0,60}\b(disabled|inactive|suspended|deactivated|closed|locked|expired|frozen|blocked)\b|no longer (active|valid|available|in use|accept)|has been (disabled|deactivated|suspended)/i,
+    text: /(mailbox|account|user|recipient|address)[^;]{0,60}\b(closed|expired|blocked)\b|no longer (active|valid|available|in use|accept)/i,
   },
-  // X.1.2 bad destination system, X.1.10 null MX (RFC 7505), X.4.4 unable to route.
-  { cause: 'no-domain', enhanced: /^5\.(1\.2|1\.10|4\.4)$/ },
+  // X.1.2 bad destination system, X.1.10 null MX (RFC 7505).
+  { cause: 'no-domain', enhanced: /^5\.1\.(2|10)$/ },
+  // X.4.4 unable to route: of the domain only where the words say so, since servers use it for any fault of DNS.
   {
     cause: 'no-domain',
-    text: /\b(domain|host)[^.]{0,40}(not (found|exist|reachable)|does ?n.?o?t exist|unknown|nxdomain)|no such (domain|host)|unrouteable|null mx|not accept(ing)? (any )?mail\b/i,
+    enhanced: /^5\.4\.4$/,
+    text: /(invalid|illegal|bad) (host|domain)|not found/i,
+  },
+  {
+    cause: 'no-domain',
+    text: /\b(domain|host)[^.]{0,40}(not (found|exist)|does ?n.?o?t exist|unknown|nxdomain)|no such (domain|host)|unrouteable|null mx|not accept(ing)? (any )?mail\b(?! from)/i,
   },
   // X.1.1 bad mailbox, X.1.0 other address status, X.1.3 its syntax, X.1.6 moved; 5.1.351 and 5.4.1 as Microsoft has them.
   { cause: 'no-mailbox', enhanced: /^5\.1\.(0|1|3|4|5|6|351)$/ },
@@ -141,11 +163,11 @@ export const permanentRules: readonly PermanentRule[] = [
   { cause: 'policy', enhanced: /^5\.7\.\d+$/ },
   {
     cause: 'policy',
-    text: /polic(y|ies)|not (allowed|permitted|authorized|accepted|welcome)|denied|refused|reject|restricted|blocked|prohibit|permission|forbidden|banned/i,
+    text: /polic(y|ies)|not (allowed|permitted|authorized|accept(ed)?|welcome)\b|denied|refused|reject|restricted|blocked|prohibit|permission|forbidden|banned/i,
   },
-  // RFC 5321 section 4.2.3: 552 exceeded storage allocation; RFC 7504: the host or domain takes no mail.
+  // RFC 5321 section 4.2.3: 552 exceeded storage allocation; RFC 7504: the domain takes no mail.
   { cause: 'mailbox-full', codes: [552] },
-  { cause: 'no-domain', codes: [521, 556] },
+  { cause: 'no-domain', codes: [556] },
 ];
 
 /** Checked in order, for replies of class 4. */

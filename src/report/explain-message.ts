@@ -13,11 +13,15 @@ const causes: Readonly<Record<string, readonly [why: string, step: string]>> = {
   ],
   'mailbox-disabled': [
     'the mailbox is disabled',
-    'Ask the recipient for another address; this one is suppressed from now on.',
+    'Ask the recipient for another address; this one is tried again with the next message, since mailboxes are opened again.',
   ],
   'no-domain': [
     'the domain takes no mail',
     'Look for a typing error in the address; it is suppressed from now on.',
+  ],
+  filtered: [
+    'the receiver took the address and refused the message, as filters of recipients do',
+    'Ask the recipient whether a filter keeps your mail away.',
   ],
   'mailbox-full': [
     'the mailbox is full',

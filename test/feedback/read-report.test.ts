@@ -9,6 +9,8 @@ import { readReport } from '../../src/feedback/bounce/read-report.ts';
 const folder = join(import.meta.dirname, 'mail-reports');
 
 interface Label {
+  /** Where the format and its words are to be seen: a file of a public repository, an RFC, or a page. */
+  readonly source: string;
   readonly kind: MailReport['kind'];
   readonly cause?: string;
   readonly permanent?: boolean;
@@ -30,6 +32,14 @@ test('there are at least 60 formats, and each has a label', async () => {
   assert.deepEqual(files.map((file) => file.slice(0, -4)).sort(), Object.keys(labels).sort());
 });
 
+test('each format names its source, and at least 60 are to be seen in public', () => {
+  const shown = /^(?:[\w-]+\/[\w-]+ \S+|RFC \d{4} |https:\/\/)/;
+  const own = /^(?:none: .|postfix-user-unknown, .)/;
+  const all = Object.entries(labels);
+  for (const [name, { source }] of all) assert.ok(shown.test(source) || own.test(source), name);
+  assert.ok(all.filter(([, { source }]) => shown.test(source)).length >= 60);
+});
+
 for (const [name, source] of sources) {
   test(`the report ${name} is read as labelled`, () => {
     const report = readReport(source);
@@ -37,7 +47,8 @@ for (const [name, source] of sources) {
       report.kind === 'bounce'
         ? { kind: report.kind, cause: report.cause, permanent: report.permanent }
         : { kind: report.kind };
-    assert.deepEqual(read, labels[name]);
+    const { source: _, ...label } = labels[name] ?? {};
+    assert.deepEqual(read, label);
   });
 }
 

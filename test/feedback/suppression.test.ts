@@ -81,6 +81,8 @@ test('hard bounces and complaints suppress the recipient that they are about, so
   await addEvent(hard, 'bounced', 0, { cause: 'no-mailbox' });
   await addEvent(hard, 'complained', 1, {});
   await addEvent(soft, 'bounced', 0, { cause: 'mailbox-full' });
+  const asleep = await world.accept({ to: 'asleep@people.test' });
+  await addEvent(asleep, 'bounced', 0, { cause: 'mailbox-disabled' });
   await feed.catchUp();
   const { kysely } = world.database;
   const [gone] = await readSuppressions(kysely, account, address('gone@people.test'));
@@ -88,7 +90,8 @@ test('hard bounces and complaints suppress the recipient that they are about, so
   assert.equal(gone?.messageId, hard);
   const [cc] = await readSuppressions(kysely, account, address('cc@people.test'));
   assert.equal(cc?.reason, 'complaint');
-  assert.deepEqual(await readSuppressions(kysely, account, address('full@people.test')), []);
+  for (const one of ['full@people.test', 'asleep@people.test'])
+    assert.deepEqual(await readSuppressions(kysely, account, address(one)), []);
 });
 
 test('an event is followed once: an entry that a person removed does not come back', async () => {

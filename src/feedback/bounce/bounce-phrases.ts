@@ -2,6 +2,8 @@ import type { PermanentCause } from '../../delivery/reply-rules.ts';
 
 /** Words of programs that give no status, and of servers that write in their own language; the first that fits counts. */
 export const bouncePhrases: readonly { readonly cause: PermanentCause; readonly text: RegExp }[] = [
+  // A program of the receiver's failed; what it says about users is not about the recipient.
+  { cause: 'other', text: /\bcommand (died|output)|can.?t create|couldn.?t create|procmail:/i },
   {
     cause: 'mailbox-full',
     text: /(mailbox|account|inbox|postfach|quota)[^.\n]{0,60}(full|exceed|überfüllt|voll)|over (its |the )?(disk )?quota|not enough (disk )?space|bo[iî]te[^.\n]{0,40}(pleine|saturée)|переполнен|邮箱(空间)?已满|容量|メールボックス[^。\n]{0,30}(いっぱい|容量)/i,
@@ -16,11 +18,11 @@ export const bouncePhrases: readonly { readonly cause: PermanentCause; readonly 
   },
   {
     cause: 'no-domain',
-    text: /InfoDomainNonexistent|(host|domain)( name)?[^.\n]{0,40}(not found|unknown|does not exist|could not be found|couldn.t be found)|unrouteable (mail )?(domain|address)|no such (domain|host)|name service error|unable to resolve|CNAME lookup failed|sorry, i couldn.t find any host|domaine (inconnu|inexistant)|домен не (найден|существует)/i,
+    text: /InfoDomainNonexistent|(host|domain)( name)?[^.\n]{0,40}(not found|unknown|does not exist|could not be found|couldn.t be found)|unrouteable (mail )?(domain|address)|no such (domain|host)|name service error[^\n]{0,120}host not found|unable to resolve|CNAME lookup failed|sorry, i couldn.t find any host|domaine (inconnu|inexistant)|домен не (найден|существует)/i,
   },
   {
     cause: 'no-mailbox',
-    text: /no such (user|mailbox|recipient|address|person)|(user|recipient|mailbox|address|account)[^.\n]{0,60}(unknown|not (be )?found|not exist|invalid|doesn.t exist|not listed|not valid|is not a|unavailable)|unknown (user|recipient|mailbox|local)|not listed in|no mailbox here|does not have an? [^.\n]{0,30} account|empfänger[^.\n]{0,40}(unbekannt|existiert|nicht gefunden)|nicht bekannt|adresse[^.\n]{0,40}(inconnue|n.existe|introuvable|invalide)|utilisateur inconnu|destinataire inconnu|пользовател[ья] не (найден|существует)|не существует|无此用户|不存在|用户不存在|收件人[^。\n]{0,20}(不存在|无效)|あて先|宛先[^。\n]{0,30}(不明|見つかり|存在しません)|usuario (desconocido|no existe)|destinatario (desconocido|sconosciuto)|utente sconosciuto|onbekende gebruiker|usuário desconhecido/i,
+    text: /no such (user|mailbox|recipient|address|person)|recipient name is not recognized|invalid final delivery userid|(user|recipient|mailbox|address|account)[^.\n]{0,60}(unknown|not (be )?found|not exist|invalid|doesn.t exist|not listed|not valid|is not a|unavailable)|unknown (user|recipient|mailbox|local)|not listed in|no mailbox here|does not have an? [^.\n]{0,30} account|empfänger[^.\n]{0,40}(unbekannt|existiert|nicht gefunden)|nicht bekannt|adresse[^.\n]{0,40}(inconnue|n.existe|introuvable|invalide)|utilisateur inconnu|destinataire inconnu|пользовател[ья] не (найден|существует)|не существует|无此用户|(?<!可能)不存在|收件人[^。\n]{0,20}(不存在|无效)|あて先|宛先[^。\n]{0,30}(不明|見つかり|存在しません)|usuario (desconocido|no existe)|destinatario (desconocido|sconosciuto)|utente sconosciuto|onbekende gebruiker|usuário desconhecido/i,
   },
   {
     cause: 'size',

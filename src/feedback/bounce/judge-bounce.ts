@@ -1,8 +1,11 @@
-import { classifyReply } from '../../delivery/classify-reply.ts';
+import { causeAfterText, classifyReply } from '../../delivery/classify-reply.ts';
+import type { PermanentCause } from '../../delivery/reply-rules.ts';
 import { bouncePhrases } from './bounce-phrases.ts';
 import type { MailReport } from './mail-report.ts';
 
 const longestDiagnostic = 500;
+/** Cisco's gateways put words of their own before the server's: `5.1.0 - Unknown address error 550-'5.7.1 Access denied'`. */
+const quotedReply = /^\s{0,4}[45]\.\d\.\d - [^'\n]{1,60} ([45]\d\d)-'([^'\n]{1,500})'/;
 /** A basic code that no rule names: the status alone decides. */
 const namelessPermanent = 559;
 const namelessTemporary = 459;
@@ -11,11 +14,19 @@ const namelessTemporary = 459;
  * Decides what a failed delivery was about, from the status of the report and the words of the server.
  * @param status the report's own, RFC 3463
  * @param words what the server or the program said
+ * @param afterText the server refused only once it had the text
  */
 export function judgeBounce(
   status: string | undefined,
   words: string,
+  afterText = false,
 ): MailReport & { kind: 'bounce' } {
+  const quoted = quotedReply.exec(words);
+  if (quoted !== null) {
+    const [, code = '', said = ''] = quoted;
+    const inner = judgeBounce(/^[45]\.\d\.\d{1,3}\b/.exec(said)?.[0], `${code} ${said}`, afterText);
+    return { ...inner, diagnostic: shorten(words) };
+  }
   const reply = findReply(words);
   const enhanced = preciser(status, reply?.enhanced);
   const digit = Number((enhanced ?? String(reply?.code ?? 5)).charAt(0));
@@ -27,6 +38,8 @@ export function judgeBounce(
     const phrase = bouncePhrases.find(({ text }) => text.test(words.slice(0, 4_000)));
     if (phrase !== undefined) cause = phrase.cause;
   }
+  if (permanent && afterText)
+    cause = causeAfterText(cause as PermanentCause, { enhanced: reply?.enhanced, text: words });
   return { kind: 'bounce', permanent, cause, status: enhanced, diagnostic: shorten(words) };
 }
 

@@ -5,7 +5,7 @@ import { eachPart, headerOf, type MimePart, readHeaders, readMime } from './read
 
 /** Where the words of a program end and the returned message begins. */
 const originalBegins =
-  /^[- *=_]{0,40}(?:(?:below (?:this line )?is a copy of|this is a copy of|the following is a copy|copy of)[^\n]{0,60}|original message(?: follows)?|(?:your )?(?:un(?:sent|delivered)|returned) message[^\n]{0,30}|message headers?(?: follow)?|forwarded message|message de départ|ursprüngliche nachricht)[- *=_:.]{0,40}$/im;
+  /^[- *=_]{0,40}(?:(?:below (?:this line )?is a copy of|this is a copy of|the following is a copy|copy of)[^\n]{0,60}|original message(?: follows| headers)?|(?:the )?header of the original message[^\n]{0,20}|(?:your )?(?:un(?:sent|delivered)|returned) message[^\n]{0,30}|message headers?(?: follow)?|forwarded message|message de départ|ursprüngliche nachricht)[- *=_:.]{0,40}$/im;
 /** The words about a failure come first. */
 const longestWords = 60_000;
 
@@ -45,11 +45,24 @@ function fromStatus(recipients: readonly RecipientStatus[], words: string): Mail
   if (action === 'failed') {
     const own =
       diagnostic === '' || /^(x-unknown|unknown)?$/i.test(diagnostic) ? words : diagnostic;
-    return judgeBounce(status, own);
+    return judgeBounce(status, own, saidAfterText(`${diagnostic}\n${words}`));
   }
   if (action === 'delayed')
     return { kind: 'delay', status, diagnostic: shorten(diagnostic || words) };
   return { kind: 'notice', what: action };
+}
+
+/** Whether the server refused only once it had the text: as Postfix, Exim, Sendmail and Cisco's gateways tell it. */
+function saidAfterText(words: string): boolean {
+  if (
+    /in reply to (the )?end of\s+DATA|after end of data|SMTP command\s+DATA|5\.3\.0 - Other mail/i.test(
+      words,
+    )
+  )
+    return true;
+  const [, later = ''] = />>> DATA\s{1,4}<<< 5([\s\S]{0,2000})/.exec(words) ?? [];
+  // Without a valid recipient, DATA that was sent along with RCPT is refused too: the reply before was that to RCPT.
+  return later !== '' && !/<<< 5\d\d [^\n]{0,40}(need rcpt|no valid recipients)/i.test(later);
 }
 
 /** RFC 5965; and what providers send under its name without a report part. */
@@ -97,7 +110,7 @@ function fromWords(mail: MimePart, parts: readonly MimePart[]): MailReport {
   if (!looksLikeBounce) return { kind: 'unknown' };
   if (isDelay(subject, words))
     return { kind: 'delay', status: undefined, diagnostic: shorten(words) };
-  const judged = judgeBounce(undefined, relevant(words));
+  const judged = judgeBounce(undefined, relevant(words), saidAfterText(words));
   const nothingSaid = judged.cause === 'other' && findReply(words) === undefined;
   return nothingSaid && !bounceSubjects.test(subject) ? { kind: 'unknown' } : judged;
 }

@@ -5,12 +5,11 @@ import { simulatedDomain } from '../../foundation/simulated-address.ts';
 import type { Follower } from '../feed/event-feed.ts';
 import type { FeedWindow } from '../feed/event-feed-store.ts';
 
-/** Causes of a bounce that are about the address itself; spam filters, full mailboxes and our own faults are not. */
-export const hardCauses: readonly PermanentCause[] = [
-  'no-mailbox',
-  'mailbox-disabled',
-  'no-domain',
-];
+/**
+ * Causes of a bounce after which the address can take nothing any more. A mailbox that is disabled, suspended or inactive
+ * (RFC 3463 X.2.1) may be opened again by its owner, and full ones emptied; filters and our own faults say nothing about it.
+ */
+export const hardCauses: readonly PermanentCause[] = ['no-mailbox', 'no-domain'];
 
 /**
  * Hard bounces and complaints suppress the recipient in its account. The address comes from the message's own content and
