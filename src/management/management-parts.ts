@@ -22,6 +22,9 @@ export interface InstallationFacts {
   readonly deliveryRedirect: string | undefined;
   readonly deliveryAllow: readonly string[];
   readonly hostname: string | undefined;
+  /** As it was set; the address that is used instead where it was not is `publicUrl()`. */
+  readonly publicUrl: string | undefined;
+  readonly direct: { readonly sources: readonly { readonly pool: string }[] };
 }
 
 /** What the management API works with. */

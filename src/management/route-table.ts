@@ -26,6 +26,7 @@ import {
   putOperator,
 } from './installation/manage-installation-routes.ts';
 import { getPerson, listPeople, putPerson } from './installation/manage-people-routes.ts';
+import { getTlsReport, listTlsResults } from './installation/tls-results-routes.ts';
 import { createApiKey, deleteApiKey, listApiKeys } from './integration/manage-api-keys-routes.ts';
 import {
   deleteConsent,
@@ -68,6 +69,7 @@ import {
 } from './privacy/manage-privacy-routes.ts';
 import { exportReport, getReport } from './report/manage-reports-routes.ts';
 import { getAttention } from './report/overview-routes.ts';
+import { getDomainSettings, putDomainSettings } from './sender/domain-settings-routes.ts';
 import {
   checkDomain,
   deleteDomain,
@@ -156,6 +158,8 @@ const lines: readonly Line[] = [
   ['DELETE', '/installation/operators/:email', 'operate', deleteOperator],
   ['GET', '/installation/receivers', 'operate', listReceivers],
   ['POST', '/installation/receivers', 'operate', setReceiverPace],
+  ['GET', '/installation/tls-results', 'operate', listTlsResults],
+  ['GET', '/installation/tls-reports/:domain', 'operate', getTlsReport],
   ['GET', '/installation/audit', 'operate', listInstallationAuditEvents],
 
   ['GET', account, 'account:read', getAccount],
@@ -178,6 +182,8 @@ const lines: readonly Line[] = [
   ['GET', domain, 'domains:read', getDomain],
   ['PUT', domain, 'domains:write', putDomain],
   ['DELETE', domain, 'domains:write', deleteDomain],
+  ['GET', `${domain}/settings`, 'domains:read', getDomainSettings],
+  ['PUT', `${domain}/settings`, 'domains:write', putDomainSettings],
   ['POST', `${domain}/check`, 'domains:write', checkDomain],
   ['POST', `${domain}/rotate-keys`, 'domains:write', rotateDomainKeys],
 

@@ -5,17 +5,29 @@ import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
 const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, roles: ['http'] });
-const { owner, path } = await openManagedShop(database, service);
+const environment = {
+  PUBLIC_URL: 'https://mail.service.test',
+  SMTP_HOSTNAME: 'mail.service.test',
+  DELIVERY: 'direct',
+  DIRECT_SOURCES: '192.0.2.10=mail1.service.test,bulk/192.0.2.11=mail2.service.test',
+};
+const service = await startTestService({ databaseUrl: url, roles: ['http'], environment });
+const { owner, path, as } = await openManagedShop(database, service);
+const shop = `${path}/domains/shop.test`;
+const settings = `${shop}/settings`;
+
+function errorsOf({ body }: { readonly body: Readonly<Record<string, unknown>> }): unknown {
+  return body.errors;
+}
 
 test('a sending domain is added with keys, read with its records, and removed', async () => {
   const domain = `${path}/domains/Mail.Shop.test`;
   const made = await owner.put(domain, {});
   assert.equal(made.status, 201, made.text);
   assert.equal(made.body.state, 'pending');
-  const again = await owner.put(domain, { warmUp: { from: '2026-12-01', plan: [100, 200] } });
+  assert.equal((await owner.put(domain, {}, { 'if-none-match': '*' })).status, 412);
+  const again = await owner.put(domain, {});
   assert.equal(again.status, 200, again.text);
-  assert.deepEqual(again.body.warmUp, { from: '2026-12-01', plan: [100, 200] });
   const read = await owner.get(domain);
   const records = read.body.records as { kind: string; expected: string; state: string }[];
   const key = records.find(({ kind }) => kind === 'dkim');
@@ -27,4 +39,103 @@ test('a sending domain is added with keys, read with its records, and removed', 
   assert.equal((await owner.put(`${path}/domains/nodots`, {})).status, 404);
   assert.equal((await owner.delete(domain)).status, 204);
   assert.equal((await owner.get(domain)).status, 404);
+});
+
+test('pool, tracking host and warm-up of a domain are set, and what is left out stays', async () => {
+  await owner.put(shop, {});
+  const before = await owner.get(settings);
+  assert.deepEqual(before.body, { trackingHost: null, sourcePool: 'default', warmUp: null });
+  const warmUp = { from: '2026-12-01', plan: [100, 200] };
+  const set = await owner.put(settings, { sourcePool: 'bulk', warmUp });
+  assert.equal(set.status, 200, set.text);
+  const tracked = await owner.put(settings, { trackingHost: 'Links.shop.test' });
+  const all = { trackingHost: 'links.shop.test', sourcePool: 'bulk', warmUp };
+  assert.deepEqual(tracked.body, all);
+  const shown = await owner.get(shop);
+  assert.equal(shown.body.sourcePool, 'bulk');
+  assert.ok((shown.body.records as { name: string }[]).some((one) => /^links\./.test(one.name)));
+  const cleared = await owner.put(settings, { trackingHost: null, warmUp: null });
+  assert.deepEqual(cleared.body, { trackingHost: null, sourcePool: 'bulk', warmUp: null });
+  const planned = await owner.put(settings, { warmUpGoal: 400 });
+  const { plan } = planned.body.warmUp as { plan: number[] };
+  assert.deepEqual([plan[0], plan[2], plan[4]], [50, 100, 200]);
+});
+
+test('RFC 9110 13.1.1: a change of settings that were changed meanwhile is refused', async () => {
+  const tag = String((await owner.get(settings)).headers.get('etag'));
+  const changed = await owner.put(settings, { sourcePool: 'default' }, { 'if-match': tag });
+  assert.equal(changed.status, 200, changed.text);
+  const late = await owner.put(settings, { sourcePool: 'bulk' }, { 'if-match': tag });
+  assert.equal(late.status, 412);
+  const next = { 'if-match': String(changed.headers.get('etag')) };
+  assert.equal((await owner.put(settings, { sourcePool: 'bulk' }, next)).status, 200);
+});
+
+test('settings that cannot be are refused by field and rule', async () => {
+  for (const [body, error] of [
+    [
+      { sourcePool: 'gold' },
+      { field: 'sourcePool', reason: 'is no pool of DIRECT_SOURCES; there is default, bulk' },
+    ],
+    [
+      { trackingHost: 'links.other.test' },
+      { field: 'trackingHost', reason: 'is no host under shop.test' },
+    ],
+    [
+      { trackingHost: 'shop.test' },
+      { field: 'trackingHost', reason: 'is no host under shop.test' },
+    ],
+    [
+      { warmUp: null, warmUpGoal: 100 },
+      { field: 'warmUpGoal', reason: 'cannot be given together with warmUp' },
+    ],
+  ] as const) {
+    const answer = await owner.put(settings, body);
+    assert.equal(answer.status, 422, answer.text);
+    assert.deepEqual(errorsOf(answer), [error]);
+  }
+  assert.equal((await owner.put(`${path}/domains/other.test/settings`, {})).status, 404);
+  assert.equal((await owner.get(`${path}/domains/other.test/settings`)).status, 404);
+});
+
+test('a tracking host needs a public address that it leads to', async () => {
+  const inner = await createTestDatabase();
+  const plain = await startTestService({ databaseUrl: inner.url, roles: ['http'] });
+  const other = await openManagedShop(inner.database, plain);
+  await other.owner.put(`${other.path}/domains/shop.test`, {});
+  const answer = await other.owner.put(`${other.path}/domains/shop.test/settings`, {
+    trackingHost: 'links.shop.test',
+  });
+  assert.deepEqual(errorsOf(answer), [
+    { field: 'trackingHost', reason: 'needs PUBLIC_URL to be set: the host leads to it' },
+  ]);
+});
+
+test('a developer sets the tracking host; the pool is for operators, and a viewer changes nothing', async () => {
+  const developer = await as('developer');
+  const viewer = await as('viewer');
+  const host = { trackingHost: 'go.shop.test' };
+  assert.equal((await viewer.put(settings, host)).status, 403);
+  assert.equal((await developer.put(settings, host)).status, 200);
+  const { sourcePool } = (await owner.get(settings)).body;
+  assert.equal((await developer.put(settings, { sourcePool })).status, 200);
+  const refused = await developer.put(settings, { sourcePool: 'default' });
+  assert.equal(refused.status, 403);
+  assert.match(refused.text, /sourcePool is for operators/);
+  assert.equal((await owner.get(settings)).body.sourcePool, sourcePool);
+});
+
+test('each change is in the audit log with what was changed, and one that changes nothing is not', async () => {
+  const count = async () =>
+    (
+      await database.pool.query<{ changed: string }>(
+        `select detail ->> 'changed' as changed from audit_event
+         where kind = 'domain_changed' and detail ->> 'id' = 'shop.test' order by at desc`,
+      )
+    ).rows.map(({ changed }) => changed);
+  const before = await count();
+  await owner.put(settings, { sourcePool: 'default', trackingHost: null });
+  assert.deepEqual(await count(), ['trackingHost, sourcePool', ...before]);
+  await owner.put(settings, { sourcePool: 'default', trackingHost: null });
+  assert.equal((await count()).length, before.length + 1);
 });

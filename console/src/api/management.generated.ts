@@ -12,10 +12,11 @@ export type Contact = { "email": string; "fields": Record<string, string>; "crea
 export type ContactList = { "id": string; "name": string; "folderName": string; "description": string; "size": number; "createdAt": string; "modifiedAt": string };
 export type ControlResult = { "changed": number; "busy": number };
 export type Destination = { "destination": string; "waiting": number; "held": number; "nextAttemptAt": (string | null); "reason": (string | null) };
-export type Domain = { "domain": string; "state": ("pending" | "verified" | "broken"); "stateAt": string; "returnPath": string; "trackingHost": (string | null); "warmUp": (WarmUp | null); "checkedAt": (string | null) };
-export type DomainDetail = { "domain": string; "state": ("pending" | "verified" | "broken"); "stateAt": string; "returnPath": string; "trackingHost": (string | null); "warmUp": (WarmUp | null); "checkedAt": (string | null); "keys": (DomainKey)[]; "records": (DomainRecord)[] };
+export type Domain = { "domain": string; "state": ("pending" | "verified" | "broken"); "stateAt": string; "returnPath": string; "trackingHost": (string | null); "sourcePool": string; "warmUp": (WarmUp | null); "checkedAt": (string | null) };
+export type DomainDetail = { "domain": string; "state": ("pending" | "verified" | "broken"); "stateAt": string; "returnPath": string; "trackingHost": (string | null); "sourcePool": string; "warmUp": (WarmUp | null); "checkedAt": (string | null); "keys": (DomainKey)[]; "records": (DomainRecord)[] };
 export type DomainKey = { "selector": string; "algorithm": string; "state": ("pending" | "active" | "retired"); "stateAt": string };
 export type DomainRecord = { "kind": string; "name": string; "type": string; "expected": string; "required": boolean; "why": string; "state": string; "found": (string)[]; "explanation": (string | null); "resolver": (string | null); "checkedAt": (string | null) };
+export type DomainSettings = { "trackingHost": (string | null); "sourcePool": string; "warmUp": (WarmUp | null) };
 export type Erased = { "messages": number; "contacts": number; "suppressions": number };
 export type Explanation = { "sentence": string; "nextStep": string };
 export type Fault = { "success": false; "status": number; "errorName": ("SENDER_NOT_ALLOWED" | "INVALID_ID" | "VALIDATION_FAILED" | "PERSONALIZATION_FAILURE" | "RECIPIENT_SUPPRESSED" | "ACCOUNT_SUSPENDED" | "UNAUTHORIZED" | "IDEMPOTENCY_IN_PROGRESS" | "IDEMPOTENCY_MISMATCH" | "QUOTA_EXCEEDED" | "IO_EXCEPTION" | "INTERNAL_ERROR"); "message": string; "details": ({ "field": string; "reason": string })[]; "suppressedRecipients"?: (string)[]; "requestId": string };
@@ -24,6 +25,7 @@ export type InboxMessage = { "id": string; "receivedAt": string; "envelopeFrom":
 export type InboxSummary = { "id": string; "receivedAt": string; "envelopeFrom": string; "envelopeTo": (string)[]; "from": (string | null); "subject": string; "beginning": string };
 export type Integration = { "clientId": string; "name": string; "redirectUri": string; "grants": (string)[]; "requirePkce": boolean; "disabled": boolean; "previousSecretUntil": (string | null) };
 export type Latency = { "p50": number; "p95": number; "p99": number };
+export type LearntSession = { "messagesPerConnection": number; "learntAt": string; "reason": string };
 export type ListedFileImport = { "id": string; "state": ("running" | "done" | "failed"); "bytesTotal": number; "bytesRead": number; "rowsRead": number; "rowsWritten": number; "rowsWrong": number; "problems": ({ "line": number; "reason": string })[]; "createdAt": string; "changedAt": string };
 export type Listing = { "count": number; "offset": number; "totalCount": number; "result": ({ "id": string; "name": string; "folderName": string; "description": string; "sourceSize": number; "tsCreated": number; "tsLastModified": number })[] };
 export type ListingError = { "errorCode": (string | null); "message": string };
@@ -41,7 +43,7 @@ export type Queue = { "destinations": (Destination)[]; "paused": (string)[] };
 export type QueueControlResult = { "changed": number; "busy": number };
 export type QuotaUse = { "hour": QuotaWindow; "day": QuotaWindow };
 export type QuotaWindow = { "limit": (number | null); "used": number; "endsAt": string };
-export type Receiver = { "name": string; "label": string; "rate": number; "connections": number; "sending": number; "fixedRate": (number | null); "fixedConnections": (number | null); "slowedAt": (string | null); "slowedReason": (string | null) };
+export type Receiver = { "name": string; "label": string; "rate": number; "connections": number; "sending": number; "fixedRate": (number | null); "fixedConnections": (number | null); "messagesPerConnection": number; "fixedMessagesPerConnection": (number | null); "session": (LearntSession | null); "slowedAt": (string | null); "slowedReason": (string | null) };
 export type RenderedMessage = { "subject": string; "html": (string | null); "text": (string | null) };
 export type Report = { "rows": (ReportRow)[] };
 export type ReportCounts = { "accepted": number; "delivered": number; "bounced_hard": number; "bounced_soft": number; "deferred": number; "expired": number; "failed": number; "uncertain": number; "canceled": number; "complained": number; "unsubscribed": number; "opened_people": number; "opened_people_unique": number; "opened_machines": number; "opened_machines_unique": number; "clicked_people": number; "clicked_people_unique": number; "clicked_machines": number; "clicked_machines_unique": number };
@@ -52,7 +54,7 @@ export type Sender = { "address": string; "displayNames": (string)[]; "verified"
 export type Sent = { "messageId": string };
 export type SetUp = { "open": boolean };
 export type SetUpDone = { "accountId": string };
-export type Settings = { "version": string; "publicUrl": string; "delivery": string; "deliveryRedirect": (string | null); "deliveryAllow": (string)[]; "hostname": (string | null) };
+export type Settings = { "version": string; "publicUrl": string; "delivery": string; "deliveryRedirect": (string | null); "deliveryAllow": (string)[]; "hostname": (string | null); "sourcePools": (string)[] };
 export type SuppressedAddress = { "items": (Suppression)[] };
 export type Suppression = { "address": string; "reason": ("hard_bounce" | "complaint" | "unsubscribe" | "manual"); "messageId": (string | null); "createdAt": string; "expiresAt": (string | null) };
 export type Template = { "id": string; "name": string; "createdBy": string; "publishedVersion": (number | null); "latestVersion": number; "hasDraft": boolean; "subject": (string | null); "whenUncertain": ("resend" | "hold"); "changedAt": string };
@@ -65,6 +67,9 @@ export type TemplateProblem = { "severity": ("error" | "warning"); "part": strin
 export type TemplateVersion = { "version": number; "published": boolean; "createdAt": string; "subject": string };
 export type TemplateVersionDetail = { "version": number; "published": boolean; "createdAt": string; "subject": string; "content": TemplateContent; "fields": (TemplateField)[] };
 export type TestSent = { "messageId": string };
+export type TlsDay = { "day": string; "domain": string; "policyType": ("sts" | "no-policy-found"); "success": number; "failed": number; "failures": (TlsFailure)[] };
+export type TlsFailure = { "type": string; "host": string; "sessions": number };
+export type TlsReport = { "organization-name": string; "date-range": { "start-datetime": string; "end-datetime": string }; "contact-info": string; "report-id": string; "policies": ({ "policy": { "policy-type": string; "policy-string"?: (string)[]; "policy-domain": string; "mx-host"?: (string)[] }; "summary": { "total-successful-session-count": number; "total-failure-session-count": number }; "failure-details": ({ "result-type": string; "receiving-mx-hostname"?: string; "failed-session-count": number })[] })[] };
 export type TokenForm = { "grant_type": ("password" | "authorization_code" | "refresh_token"); "client_id": string; "client_secret": string; "username"?: string; "password"?: string; "code"?: string; "redirect_uri"?: string; "code_verifier"?: string; "refresh_token"?: string };
 export type TokenResponse = { "token_type": "bearer"; "expires_in": 3600; "access_token": string; "refresh_token": string };
 export type User = { "email": string; "name": string; "role": ("owner" | "developer" | "marketer" | "viewer"); "disabled": boolean; "hasPassword": boolean; "hasSecondFactor": boolean; "since": string };
@@ -104,7 +109,13 @@ export interface paths {
   };
   "/installation/receivers": {
     get: { parameters: {  }; responses: { 200: { content: { "application/json": { "items": (Receiver)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 503: { content?: never } } };
-    post: { parameters: {  }; requestBody: { content: { "application/json": { "name": string; "rate"?: number; "connections"?: number } } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    post: { parameters: {  }; requestBody: { content: { "application/json": { "name": string; "rate"?: number; "connections"?: number; "messagesPerConnection"?: number } } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/installation/tls-results": {
+    get: { parameters: { query?: { "domain"?: string; "from"?: string; "until"?: string; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (TlsDay)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/installation/tls-reports/{domain}": {
+    get: { parameters: { path: { "domain": string }; query: { "day": string } }; responses: { 200: { content: { "application/json": TlsReport } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
   };
   "/installation/audit": {
     get: { parameters: { query?: { "kind"?: string; "email"?: string; "from"?: string; "until"?: string; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (AuditEvent)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
@@ -143,8 +154,12 @@ export interface paths {
   };
   "/accounts/{accountId}/domains/{domain}": {
     get: { parameters: { path: { "accountId": string; "domain": string } }; responses: { 200: { content: { "application/json": DomainDetail } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
-    put: { parameters: { path: { "accountId": string; "domain": string } }; requestBody?: { content: { "application/json": { "ed25519"?: boolean; "returnPathLabel"?: string; "warmUp"?: (WarmUp | null); "warmUpGoal"?: number; "trackingHost"?: (string | null) } } }; responses: { 200: { content: { "application/json": Domain } }; 201: { content: { "application/json": Domain } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string; "domain": string } }; requestBody?: { content: { "application/json": { "ed25519"?: boolean; "returnPathLabel"?: string } } }; responses: { 200: { content: { "application/json": Domain } }; 201: { content: { "application/json": Domain } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
     delete: { parameters: { path: { "accountId": string; "domain": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/domains/{domain}/settings": {
+    get: { parameters: { path: { "accountId": string; "domain": string } }; responses: { 200: { content: { "application/json": DomainSettings } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string; "domain": string } }; requestBody?: { content: { "application/json": { "trackingHost"?: (string | null); "sourcePool"?: string; "warmUp"?: (WarmUp | null); "warmUpGoal"?: number } } }; responses: { 200: { content: { "application/json": DomainSettings } }; 201: { content: { "application/json": DomainSettings } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/domains/{domain}/check": {
     post: { parameters: { path: { "accountId": string; "domain": string } }; responses: { 200: { content: { "application/json": DomainDetail } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };

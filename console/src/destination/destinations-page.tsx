@@ -1,7 +1,7 @@
 import { Badge, Button, Group, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import type { Destination } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { refusal } from '../api/problem.ts';
@@ -14,9 +14,12 @@ import { RemoveButton } from '../parts/remove-button.tsx';
 import { Rows, RowsSkeleton } from '../parts/rows.tsx';
 import { TimeText } from '../parts/time-text.tsx';
 import { text } from '../texts/text.ts';
+import { EncryptionSection } from './encryption-section.tsx';
+import { ReceiversSection } from './receivers-section.tsx';
 
 /** Where the mail that waits is to go, and holding back, letting go, trying now or canceling it. */
 export function DestinationsPage() {
+  const { data: me } = useMe();
   const accountId = useAccountId();
   const queue = useQuery({
     queryKey: ['queue', accountId],
@@ -95,6 +98,12 @@ export function DestinationsPage() {
             },
           ]}
         />
+      )}
+      {me?.operator === true && (
+        <>
+          <ReceiversSection />
+          <EncryptionSection />
+        </>
       )}
     </>
   );

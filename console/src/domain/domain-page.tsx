@@ -13,6 +13,7 @@ import { TimeText } from '../parts/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { DomainActions } from './domain-actions.tsx';
 import { DomainBadge } from './domain-badge.tsx';
+import { DomainSettingsCard } from './domain-settings-card.tsx';
 import { RecordCard } from './record-card.tsx';
 import { WarmUpCard } from './warm-up-card.tsx';
 import { zoneFile } from './zone-file.ts';
@@ -46,6 +47,7 @@ export function DomainPage() {
         <Stack gap="lg">
           <Found domain={domain.data} />
           <Records domain={domain.data} />
+          <DomainSettingsCard domain={domain.data} />
           <WarmUpCard domain={domain.data} />
         </Stack>
       )}

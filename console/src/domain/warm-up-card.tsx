@@ -80,7 +80,7 @@ function WarmUpDialog(props: { domain: Domain; opened: boolean; close: () => voi
 
   async function submit() {
     await answerOf(
-      api.PUT('/accounts/{accountId}/domains/{domain}', {
+      api.PUT('/accounts/{accountId}/domains/{domain}/settings', {
         params: { path: { accountId, domain } },
         body: { warmUp: { from, plan } },
       }),

@@ -4,6 +4,7 @@ import { notFound } from '../answer/problem.ts';
 import { Nullable, strict } from '../answer/schema-parts.ts';
 import { inTransaction, record } from '../change-resource.ts';
 import { type Call, endpoint } from '../endpoint.ts';
+import { poolsOf } from '../sender/domain-settings-routes.ts';
 
 export const getSettings = endpoint({
   id: 'getSettings',
@@ -21,6 +22,9 @@ export const getSettings = endpoint({
         description: 'Only these domains are delivered to; empty: all.',
       }),
       hostname: Nullable(Type.String({ description: 'Name given in EHLO.' })),
+      sourcePools: Type.Array(Type.String(), {
+        description: 'Pools of source addresses that sending domains may use.',
+      }),
     },
     { ...strict, title: 'Settings' },
   ),
@@ -31,6 +35,7 @@ export const getSettings = endpoint({
       deliveryRedirect = null,
       deliveryAllow,
       hostname = null,
+      direct,
     } = parts.facts;
     return {
       version,
@@ -39,6 +44,7 @@ export const getSettings = endpoint({
       deliveryRedirect,
       deliveryAllow,
       hostname,
+      sourcePools: poolsOf(direct.sources),
     };
   },
 });

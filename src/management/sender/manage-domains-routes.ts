@@ -1,41 +1,25 @@
 import { type Static, Type } from 'typebox';
-import { dayOf, usualPlan } from '../../delivery/warm-up/warm-up-plan.ts';
-import type { SendingDomain, WarmUp as WarmUpPlan } from '../../sender/sending-domain.ts';
+import type { SendingDomain } from '../../sender/sending-domain.ts';
 import {
   readDomain,
   readDomains,
   readFindings,
   removeDomain,
-  setTrackingHost,
-  setWarmUp,
 } from '../../sender/sending-domain-store.ts';
 import { requirePreconditions } from '../answer/entity-tag.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
-import { invalid, notFound } from '../answer/problem.ts';
+import { notFound } from '../answer/problem.ts';
 import { Nullable, strict, Time } from '../answer/schema-parts.ts';
-import { record, removeResource, saveResource } from '../change-resource.ts';
+import { record, removeResource } from '../change-resource.ts';
 import { accountOf, type Call, endpoint, type Wire } from '../endpoint.ts';
-import { readDomainName } from '../path-params.ts';
-
-const WarmUp = Type.Object(
-  {
-    from: Type.String({ description: 'The first day, in UTC.', pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
-    plan: Type.Array(Type.Integer({ minimum: 1 }), {
-      description: 'Most messages of each day.',
-      minItems: 1,
-      maxItems: 366,
-    }),
-  },
-  { ...strict, title: 'WarmUp' },
-);
+import { domainSettings, viewSettings } from './domain-settings-routes.ts';
 
 const domainFacts = {
   domain: Type.String(),
   state: Type.Enum(['pending', 'verified', 'broken']),
   stateAt: Time('Since when.'),
   returnPath: Type.String({ description: 'Host that bounces come back to.' }),
-  trackingHost: Nullable(Type.String({ description: 'Host of tracked links.' })),
-  warmUp: Nullable(WarmUp),
+  ...domainSettings,
   checkedAt: Nullable(Time('When its records were looked up last.')),
 };
 
@@ -86,14 +70,13 @@ const DomainDetailView = Type.Object(
 );
 
 function viewDomain(domain: SendingDomain): Wire<Static<typeof DomainView>> {
-  const { state, stateAt, returnPath, trackingHost = null, checkedAt = null, warmUp } = domain;
+  const { state, stateAt, returnPath, checkedAt = null } = domain;
   return {
     domain: domain.domain,
     state,
     stateAt,
     returnPath,
-    trackingHost,
-    warmUp: warmUp === undefined ? null : { from: warmUp.from, plan: [...warmUp.plan] },
+    ...viewSettings(domain),
     checkedAt,
   };
 }
@@ -175,37 +158,17 @@ export const getDomain = endpoint({
 
 export const putDomain = endpoint({
   id: 'putDomain',
-  summary: 'Add a sending domain, or change its warm-up and its tracking host',
+  summary: 'Add a sending domain',
   description:
-    'A new one gets keys of its own; nothing is signed with them before their records are found. Once they are, the senders of the domain are verified.',
+    'It gets keys of its own; nothing is signed with them before their records are found. Once they are, the senders of the domain are verified. One that is there already stays as it is.',
   body: Type.Object(
     {
-      ed25519: Type.Optional(
-        Type.Boolean({ description: 'A new domain gets an Ed25519 key beside the RSA one.' }),
-      ),
+      ed25519: Type.Optional(Type.Boolean({ description: 'An Ed25519 key beside the RSA one.' })),
       returnPathLabel: Type.Optional(
         Type.String({
-          description: 'Label of a new domain’s return path. Default `bounces`.',
+          description: 'Label of the return path. Default `bounces`.',
           pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
         }),
-      ),
-      warmUp: Type.Optional(Nullable(WarmUp)),
-      warmUpGoal: Type.Optional(
-        Type.Integer({
-          description:
-            'In place of a plan of your own: messages a day up to which a usual plan grows, from 50 today, doubling every second day.',
-          minimum: 51,
-          maximum: 100_000_000,
-        }),
-      ),
-      trackingHost: Type.Optional(
-        Nullable(
-          Type.String({
-            description:
-              'A host under the domain that tracked links carry once its record is found; null: that of the service.',
-            maxLength: 253,
-          }),
-        ),
       ),
     },
     strict,
@@ -216,68 +179,21 @@ export const putDomain = endpoint({
     const { id } = accountOf(call);
     const { domain } = call.params;
     const { ed25519, returnPathLabel } = call.body;
+    const found = await readDomain(call.parts.database.kysely, id, domain);
+    requirePreconditions(call.request, found && viewDomain(found));
+    if (found !== undefined) return viewDomain(found);
     const options = {
       ...(ed25519 === undefined ? {} : { ed25519 }),
       ...(returnPathLabel === undefined ? {} : { returnPathLabel }),
     };
-    const settings = readSettings(call);
-    const { kysely } = call.parts.database;
-    if ((await readDomain(kysely, id, domain)) === undefined) {
-      requirePreconditions(call.request, undefined);
-      // The keys take a moment to make; two requests at once make one domain.
-      const created = await call.parts.domains.add(id, domain, options, (transaction) =>
-        record(call, transaction, 'domain_created', domain),
-      );
-      if (created) {
-        call.reply.code(201);
-        if (Object.keys(settings).length === 0) return viewDomain(await requireDomain(call));
-      }
-    }
-    return saveResource(call, {
-      ...domainChange(call),
-      async write(transaction) {
-        const { warmUp, trackingHost } = settings;
-        if (warmUp !== undefined) await setWarmUp(transaction, id, domain, warmUp ?? undefined);
-        if (trackingHost !== undefined)
-          await setTrackingHost(transaction, id, domain, trackingHost ?? undefined);
-      },
-    });
+    // The keys take a moment to make; two requests at once make one domain.
+    const created = await call.parts.domains.add(id, domain, options, (transaction) =>
+      record(call, transaction, 'domain_created', domain),
+    );
+    if (created) call.reply.code(201);
+    return viewDomain(await requireDomain(call));
   },
 });
-
-interface DomainSettings {
-  readonly warmUp?: WarmUpPlan | null;
-  readonly trackingHost?: string | null;
-}
-
-/** @throws Problem where what is asked for cannot be */
-function readSettings(
-  call: Call<
-    unknown,
-    { warmUp?: WarmUpPlan | null; warmUpGoal?: number; trackingHost?: string | null }
-  >,
-): DomainSettings {
-  const { warmUp, warmUpGoal, trackingHost } = call.body;
-  if (warmUp !== undefined && warmUpGoal !== undefined)
-    throw invalid('warmUpGoal', 'cannot be given together with warmUp');
-  const plan =
-    warmUpGoal === undefined
-      ? warmUp
-      : { from: dayOf(call.parts.clock.now()), plan: usualPlan(warmUpGoal) };
-  return {
-    ...(plan === undefined ? {} : { warmUp: plan }),
-    ...(trackingHost === undefined
-      ? {}
-      : { trackingHost: trackingHost === null ? null : readHost(call, trackingHost) }),
-  };
-}
-
-function readHost({ params }: Call, text: string): string {
-  const host = readDomainName(text);
-  if (host?.endsWith(`.${params.domain}`) !== true)
-    throw invalid('trackingHost', `is no host under ${params.domain}`);
-  return host;
-}
 
 export const deleteDomain = endpoint({
   id: 'deleteDomain',

@@ -1,0 +1,96 @@
+import { Group, Text, TextInput, Title } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useState } from 'react';
+import type { TlsDay } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { usePages } from '../api/pages.ts';
+import { formatNumber } from '../format/format-number.ts';
+import { ListBody } from '../parts/list-body.tsx';
+import { text, textOr } from '../texts/text.ts';
+
+/** For those who look after the installation: how TLS went with each domain, and why it failed. */
+export function EncryptionSection() {
+  const [typed, setTyped] = useState('');
+  const [from, setFrom] = useState('');
+  const [until, setUntil] = useState('');
+  const [domain] = useDebouncedValue(typed.trim(), 300);
+  const query = {
+    ...(domain !== '' && { domain }),
+    ...(from !== '' && { from }),
+    ...(until !== '' && { until }),
+  };
+  const filtered = Object.keys(query).length > 0;
+  const pages = usePages<TlsDay>({
+    queryKey: ['tls-results', query],
+    read: (cursor) =>
+      answerOf(api.GET('/installation/tls-results', { params: { query: { ...query, cursor } } })),
+  });
+  return (
+    <section>
+      <Title order={2} mt="xl">
+        {text('encryption.title')}
+      </Title>
+      <Text size="sm" c="dimmed" mb="sm">
+        {text('encryption.hint')}
+      </Text>
+      <Group component="search" mb="md" align="flex-end">
+        <TextInput
+          label={text('encryption.filter')}
+          placeholder="example.com"
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+        <TextInput
+          label={text('encryption.from')}
+          type="date"
+          value={from}
+          onChange={(event) => setFrom(event.currentTarget.value)}
+        />
+        <TextInput
+          label={text('encryption.until')}
+          type="date"
+          value={until}
+          onChange={(event) => setUntil(event.currentTarget.value)}
+        />
+      </Group>
+      <ListBody
+        label={text('encryption.title')}
+        pages={pages}
+        idOf={({ day, domain: name, policyType }) => `${day} ${name} ${policyType}`}
+        empty={{
+          icon: 'destinations',
+          title: text(filtered ? 'encryption.noneFound' : 'encryption.none'),
+          hint: text(filtered ? 'encryption.noneFoundHint' : 'encryption.noneHint'),
+        }}
+        columns={[
+          { title: text('encryption.day'), cell: ({ day }) => day },
+          { title: text('encryption.filter'), cell: ({ domain: name }) => name },
+          {
+            title: text('encryption.policy'),
+            cell: ({ policyType }) => textOr(`encryption.policy.${policyType}`, policyType),
+          },
+          {
+            title: text('encryption.success'),
+            numeric: true,
+            cell: ({ success }) => formatNumber(success),
+          },
+          {
+            title: text('encryption.failed'),
+            numeric: true,
+            cell: ({ failed }) => formatNumber(failed),
+          },
+          {
+            title: text('encryption.failures'),
+            cell: ({ failures }) =>
+              failures.map(({ type, host, sessions }) => (
+                <Text size="xs" className="breakable" key={`${type} ${host}`}>
+                  {formatNumber(sessions)} × {textOr(`encryption.type.${type}`, type)}
+                  {host !== '' && ` · ${host}`}
+                </Text>
+              )),
+          },
+        ]}
+      />
+    </section>
+  );
+}

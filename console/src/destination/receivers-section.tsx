@@ -1,0 +1,116 @@
+import { Button, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Receiver } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { formatNumber } from '../format/format-number.ts';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { Rows } from '../parts/rows.tsx';
+import { TimeText } from '../parts/time-text.tsx';
+import { text } from '../texts/text.ts';
+import { ReceiverDialog } from './receiver-dialog.tsx';
+
+/** For those who look after the installation: what was learnt about each receiver, and deciding otherwise. */
+export function ReceiversSection() {
+  const [changing, setChanging] = useState<Receiver>();
+  const receivers = useQuery({
+    queryKey: ['receivers'],
+    queryFn: () => answerOf(api.GET('/installation/receivers')),
+    refetchInterval: 5_000,
+  });
+  const items = receivers.data?.items ?? [];
+  return (
+    <section>
+      <Title order={2} mt="xl">
+        {text('receivers.title')}
+      </Title>
+      <Text size="sm" c="dimmed" mb="sm">
+        {text(items.length === 0 ? 'receivers.none' : 'receivers.hint')}
+      </Text>
+      <ProblemAlert error={receivers.error} retry={() => receivers.refetch()} />
+      {items.length > 0 && (
+        <Rows
+          label={text('receivers.title')}
+          items={items}
+          idOf={({ name }) => name}
+          columns={[
+            { title: text('receivers.name'), cell: ({ label }) => label },
+            {
+              title: text('receivers.rate'),
+              numeric: true,
+              cell: ({ rate, fixedRate }) => <Figure value={rate} fixed={fixedRate !== null} />,
+            },
+            {
+              title: text('receivers.sending'),
+              numeric: true,
+              cell: ({ sending }) => formatRate(sending),
+            },
+            {
+              title: text('receivers.connections'),
+              numeric: true,
+              cell: ({ connections, fixedConnections }) => (
+                <Figure value={connections} fixed={fixedConnections !== null} />
+              ),
+            },
+            {
+              title: text('receivers.messages'),
+              numeric: true,
+              cell: ({ messagesPerConnection, fixedMessagesPerConnection }) => (
+                <Figure value={messagesPerConnection} fixed={fixedMessagesPerConnection !== null} />
+              ),
+            },
+            { title: text('receivers.said'), cell: (receiver) => <Said receiver={receiver} /> },
+            {
+              title: text('actions'),
+              actions: true,
+              cell: (receiver) => (
+                <Button size="compact-sm" variant="subtle" onClick={() => setChanging(receiver)}>
+                  {text('receivers.change')}
+                </Button>
+              ),
+            },
+          ]}
+        />
+      )}
+      {changing !== undefined && (
+        <ReceiverDialog receiver={changing} close={() => setChanging(undefined)} />
+      )}
+    </section>
+  );
+}
+
+/** A number that was learnt, or that a person has set. */
+function Figure({ value, fixed }: { value: number; fixed: boolean }) {
+  return (
+    <>
+      {formatRate(value)}
+      {fixed && (
+        <Text size="xs" c="dimmed">
+          {text('receivers.fixed')}
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** What the receiver asked for last, in its own words. */
+function Said({ receiver: { slowedAt, slowedReason, session } }: { receiver: Receiver }) {
+  return (
+    <>
+      {slowedAt !== null && (
+        <Text size="xs" className="breakable">
+          <TimeText value={slowedAt} distance /> · {slowedReason}
+        </Text>
+      )}
+      {session !== null && (
+        <Text size="xs" className="breakable">
+          <TimeText value={session.learntAt} distance /> · {session.reason}
+        </Text>
+      )}
+    </>
+  );
+}
+
+function formatRate(value: number): string {
+  return formatNumber(value >= 10 ? Math.round(value) : Math.round(value * 100) / 100);
+}

@@ -1,0 +1,33 @@
+import { Button, Group, Paper, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useMay } from '../account/use-me.ts';
+import type { Domain } from '../api/management.generated.ts';
+import { text } from '../texts/text.ts';
+import { DomainSettingsDialog } from './domain-settings-dialog.tsx';
+
+/** The host of tracked links and the source addresses of a domain. */
+export function DomainSettingsCard({ domain }: { domain: Domain }) {
+  const may = useMay();
+  const [opened, dialog] = useDisclosure();
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="domain-settings">
+      <Group justify="space-between" mb="sm">
+        <Title order={2} id="domain-settings">
+          {text('domainSettings.title')}
+        </Title>
+        {may('domains:write') && (
+          <Button size="compact-sm" variant="default" onClick={dialog.open}>
+            {text('domainSettings.change')}
+          </Button>
+        )}
+      </Group>
+      <dl className="record">
+        <dt>{text('domainSettings.tracking')}</dt>
+        <dd>{domain.trackingHost ?? text('domainSettings.service')}</dd>
+        <dt>{text('domainSettings.pool')}</dt>
+        <dd>{domain.sourcePool}</dd>
+      </dl>
+      {opened && <DomainSettingsDialog domain={domain.domain} close={dialog.close} />}
+    </Paper>
+  );
+}

@@ -1,0 +1,102 @@
+import { Select, TextInput } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useAccountId, useMe } from '../account/use-me.ts';
+import { useSettings } from '../account/use-settings.ts';
+import type { DomainSettings } from '../api/management.generated.ts';
+import { answerOf, api, ifMatch, taggedAnswerOf } from '../api/management.ts';
+import { reasonFor } from '../api/problem.ts';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { tell } from '../parts/notices.tsx';
+import { text } from '../texts/text.ts';
+
+interface Changes {
+  readonly trackingHost?: string | null;
+  readonly sourcePool?: string;
+}
+
+/** Changes the host of tracked links and the source addresses, unless somebody else did meanwhile. */
+export function DomainSettingsDialog({ domain, close }: { domain: string; close: () => void }) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  const params = { path: { accountId, domain } };
+  const [changes, setChanges] = useState<Changes>({});
+  const settings = useQuery({
+    queryKey: ['domains', accountId, domain, 'settings'],
+    queryFn: () =>
+      taggedAnswerOf(api.GET('/accounts/{accountId}/domains/{domain}/settings', { params })),
+    // What was read when the dialog opened is what is changed.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+
+  async function submit() {
+    await answerOf(
+      api.PUT('/accounts/{accountId}/domains/{domain}/settings', {
+        params,
+        body: changes,
+        ...ifMatch(settings.data?.tag),
+      }),
+    );
+    await client.invalidateQueries({ queryKey: ['domains', accountId] });
+    tell(text('domainSettings.saved', { domain }));
+  }
+
+  return (
+    <FormDialog
+      opened
+      close={close}
+      title={text('domainSettings.title')}
+      action={text('domainSettings.save')}
+      submit={submit}
+    >
+      {(error) =>
+        settings.data !== undefined && (
+          <Fields
+            domain={domain}
+            shown={{ ...settings.data.value, ...changes }}
+            change={(change) => setChanges({ ...changes, ...change })}
+            error={error}
+          />
+        )
+      }
+    </FormDialog>
+  );
+}
+
+interface FieldsProps {
+  domain: string;
+  shown: DomainSettings;
+  change: (change: Changes) => void;
+  error: unknown;
+}
+
+function Fields({ domain, shown, change, error }: FieldsProps) {
+  const { data: me } = useMe();
+  const { data: installation } = useSettings();
+  return (
+    <>
+      <TextInput
+        label={text('domainSettings.tracking')}
+        description={text('domainSettings.trackingHint', { example: `links.${domain}` })}
+        value={shown.trackingHost ?? ''}
+        onChange={({ currentTarget: { value } }) =>
+          change({ trackingHost: value.trim() === '' ? null : value.trim() })
+        }
+        error={reasonFor(error, 'trackingHost')}
+        data-autofocus
+      />
+      {me?.operator === true && (
+        <Select
+          label={text('domainSettings.pool')}
+          description={text('domainSettings.poolHint')}
+          data={installation?.sourcePools ?? [shown.sourcePool]}
+          allowDeselect={false}
+          value={shown.sourcePool}
+          onChange={(sourcePool) => sourcePool !== null && change({ sourcePool })}
+          error={reasonFor(error, 'sourcePool')}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,156 @@
+import { Type } from 'typebox';
+import { StsPolicyStore } from '../../delivery/mta-sts/sts-policy-store.ts';
+import { makeTlsReport } from '../../delivery/tls-report/tls-report.ts';
+import { type TlsDayPlace, TlsResultStore } from '../../delivery/tls-report/tls-result-store.ts';
+import { newId } from '../../foundation/ids.ts';
+import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
+import { invalid, notFound } from '../answer/problem.ts';
+import { strict } from '../answer/schema-parts.ts';
+import { type Call, endpoint } from '../endpoint.ts';
+import { readDomainName } from '../path-params.ts';
+
+const dayPattern = '^\\d{4}-\\d{2}-\\d{2}$';
+const Day = (description: string) => Type.String({ description, pattern: dayPattern });
+
+const TlsDayView = Type.Object(
+  {
+    day: Day('In UTC.'),
+    domain: Type.String({ description: 'The recipients’ domain.' }),
+    policyType: Type.Enum(['sts', 'no-policy-found'], {
+      description: 'What sessions were held against: an MTA-STS policy, or nothing.',
+    }),
+    success: Type.Number({ description: 'Sessions.' }),
+    failed: Type.Number({ description: 'Sessions.' }),
+    failures: Type.Array(
+      Type.Object(
+        {
+          type: Type.String({ description: 'A result type of RFC 8460 section 4.3.' }),
+          host: Type.String({ description: 'The MX host; empty where it never came to one.' }),
+          sessions: Type.Number(),
+        },
+        { ...strict, title: 'TlsFailure' },
+      ),
+      { description: 'Most sessions first.' },
+    ),
+  },
+  { ...strict, title: 'TlsDay' },
+);
+
+const TlsReportView = Type.Object(
+  {
+    'organization-name': Type.String(),
+    'date-range': Type.Object(
+      { 'start-datetime': Type.String(), 'end-datetime': Type.String() },
+      strict,
+    ),
+    'contact-info': Type.String(),
+    'report-id': Type.String(),
+    policies: Type.Array(
+      Type.Object(
+        {
+          policy: Type.Object(
+            {
+              'policy-type': Type.String(),
+              'policy-string': Type.Optional(Type.Array(Type.String())),
+              'policy-domain': Type.String(),
+              'mx-host': Type.Optional(Type.Array(Type.String())),
+            },
+            strict,
+          ),
+          summary: Type.Object(
+            {
+              'total-successful-session-count': Type.Number(),
+              'total-failure-session-count': Type.Number(),
+            },
+            strict,
+          ),
+          'failure-details': Type.Array(
+            Type.Object(
+              {
+                'result-type': Type.String(),
+                'receiving-mx-hostname': Type.Optional(Type.String()),
+                'failed-session-count': Type.Number(),
+              },
+              strict,
+            ),
+          ),
+        },
+        strict,
+      ),
+    ),
+  },
+  { ...strict, title: 'TlsReport' },
+);
+
+function storeOf({ parts }: Pick<Call, 'parts'>): TlsResultStore {
+  return new TlsResultStore(parts.database, newId());
+}
+
+/** @throws Problem for what looks like a day and is none, such as `2026-02-30` */
+function readDay(name: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const time = new Date(`${text}T00:00:00Z`);
+  const real = !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text);
+  if (!real) throw invalid(name, 'is no day such as 2026-01-31');
+  return text;
+}
+
+function readDomain(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const domain = readDomainName(text);
+  if (domain === undefined) throw invalid('domain', 'is no domain');
+  return domain;
+}
+
+function readPlace(call: Call<{ readonly cursor?: string }>): TlsDayPlace | undefined {
+  const [day, domain, policyType] = readCursor(call.query, 'text', 'text', 'text') ?? [];
+  if (day === undefined || domain === undefined || policyType === undefined) return undefined;
+  if (readDay('cursor', day) === undefined) return undefined;
+  return { day, domain, policyType: policyType === 'sts' ? 'sts' : 'no-policy-found' };
+}
+
+export const listTlsResults = endpoint({
+  id: 'listTlsResults',
+  summary: 'List how TLS went with the servers of recipients’ domains, by day, newest first',
+  description:
+    'Counted as RFC 8460 counts, where the service delivers by itself; each session once, within half a minute. Kept for 60 days.',
+  query: pageQuery({
+    domain: Type.Optional(Type.String({ description: 'Only this domain.', maxLength: 253 })),
+    from: Type.Optional(Day('This day in UTC or later.')),
+    until: Type.Optional(Day('This day in UTC or earlier.')),
+  }),
+  answer: pageOf(TlsDayView),
+  async handle(call) {
+    const limit = limitOf(call.query);
+    const filter = {
+      domain: readDomain(call.query.domain),
+      from: readDay('from', call.query.from),
+      until: readDay('until', call.query.until),
+    };
+    const rows = await storeOf(call).list(filter, limit + 1, readPlace(call));
+    return toPage(
+      rows,
+      limit,
+      (row) => row,
+      ({ day, domain, policyType }) => [day, domain, policyType],
+    );
+  },
+});
+
+export const getTlsReport = endpoint({
+  id: 'getTlsReport',
+  summary: 'Read the TLS report of a day for a domain, as RFC 8460 section 4 writes it',
+  query: Type.Object({ day: Day('In UTC.') }, strict),
+  answer: TlsReportView,
+  async handle(call) {
+    const { parts, params } = call;
+    const day = readDay('day', call.query.day) ?? '';
+    const { domain } = params;
+    const counts = await storeOf(call).list({ domain, from: day, until: day }, 2);
+    if (counts.length === 0) throw notFound('report');
+    const kept = await new StsPolicyStore(parts.database).read(domain);
+    const organization = parts.facts.hostname ?? new URL(parts.publicUrl()).hostname;
+    const reporter = { organization, contact: `postmaster@${organization}` };
+    return makeTlsReport(day, domain, counts, kept?.policy, reporter);
+  },
+});

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ShapingStore } from '../../src/delivery/shaping/shaping-store.ts';
+import { TlsResultStore } from '../../src/delivery/tls-report/tls-result-store.ts';
+import { newId } from '../../src/foundation/ids.ts';
+import { TestDns } from '../../test/support/test-dns.ts';
+import { openConsoleWorld } from '../support/console-world.ts';
+
+const dns = await new TestDns().start();
+const { database, shop, signedIn } = await openConsoleWorld({
+  DELIVERY: 'direct',
+  DNS_SERVERS: dns.server,
+  SMTP_HOSTNAME: 'mail.signalpost.test',
+  DIRECT_SOURCES: '127.0.0.1=mail1.signalpost.test,bulk/127.0.0.2=mail2.signalpost.test',
+});
+
+test('domains: the pool of source addresses is chosen, and a tracking host that cannot be is refused at its field', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/domains`);
+  await page.getByRole('button', { name: 'Add a domain' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Domain').fill('shop.test');
+  await dialog.getByRole('button', { name: 'Add a domain' }).click();
+  await page.waitForURL(/domains\/shop\.test$/);
+  const card = page.getByRole('region', { name: 'Sending and links' });
+  await card.getByText('default').waitFor();
+  await card.getByRole('button', { name: 'Change' }).click();
+  await dialog.getByLabel('Host of tracked links').fill('links.other.test');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('is no host under shop.test').first().waitFor();
+  await visit.look('domain-settings-refused');
+  await dialog.getByLabel('Host of tracked links').fill('');
+  await dialog.getByRole('combobox', { name: 'Pool of source addresses' }).click();
+  await page.getByRole('option', { name: 'bulk' }).click();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The settings of shop.test are saved.').waitFor();
+  await card.getByText('bulk').waitFor();
+  const { rows } = await database.pool.query(
+    `select source_pool from sending_domain where domain = 'shop.test'`,
+  );
+  assert.equal(rows[0]?.source_pool, 'bulk');
+  await visit.end();
+});
+
+test('destinations: what was learnt about a receiver is seen and decided otherwise; what cannot be is refused', async () => {
+  const store = new ShapingStore(database, newId(), Date.now);
+  const beat = { name: 'yahoo', label: 'Yahoo', startRate: 5, startConnections: 10 };
+  const [known] = await store.beat([{ ...beat, demand: 0, sent: 0 }]);
+  assert.ok(known);
+  const reason = '421 Max message per connection reached';
+  const session = { most: 6, learntAt: Date.now(), reason };
+  await store.save('yahoo', known.version, { ...known.pace, session }, undefined);
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/destinations`);
+  const row = page.getByRole('row', { name: /Yahoo/ });
+  await row.getByText(reason).waitFor();
+  await visit.look('receivers');
+  await row.getByRole('button', { name: 'Change' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Messages per second').fill('0');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('alert').waitFor();
+  await dialog.getByLabel('Messages per second').fill('');
+  await dialog.getByLabel('Messages per connection').fill('9');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The pace of Yahoo is saved.').waitFor();
+  await row.getByText('fixed').waitFor();
+  const [fixed] = await store.list();
+  assert.deepEqual(fixed?.override, {
+    rate: undefined,
+    connections: undefined,
+    messagesPerConnection: 9,
+  });
+  await visit.end();
+});
+
+test('destinations: how TLS went is shown by day and domain, and filtered', async () => {
+  const tls = new TlsResultStore(database, newId());
+  const session = { policyType: 'sts', host: 'mx.people.test' } as const;
+  await tls.add([
+    { ...session, domain: 'people.test', type: 'success', sessions: 40 },
+    { ...session, domain: 'people.test', type: 'certificate-expired', sessions: 3 },
+    { ...session, domain: 'other.test', type: 'success', sessions: 5 },
+  ]);
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/destinations`);
+  await page.getByText('3 × certificate expired · mx.people.test').waitFor();
+  const other = page.getByRole('row', { name: /other\.test/ });
+  await other.waitFor();
+  await visit.look('encryption');
+  const domain = page.getByLabel('Domain', { exact: true });
+  await domain.fill('people.test');
+  await other.waitFor({ state: 'detached' });
+  await domain.fill('nobody.test');
+  await page.getByText('No session passes these filters').waitFor();
+  await domain.fill('no domain');
+  await page.getByRole('alert').waitFor();
+  await visit.end();
+});
