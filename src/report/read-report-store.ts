@@ -55,12 +55,14 @@ async function readLatencies(
 ): Promise<Map<string, { step: number; count: number }[]> | undefined> {
   const source = latencySource(accountId, query);
   if (source === undefined) return undefined;
+  // Each quarter is named once, not once for each of its steps.
   const { rows } = await sql<{ key: string; step: number; count: number }>`
-    select ${keyOf(query)} as key, step, sum(count)::int as count
-    from (
-      select ${isTime(query) ? sql`begins` : sql`key`} as raw, step, sum(count)::int as count
-      from (${source}) as source
-      group by 1, 2) as summed
+    with source as materialized (${source}),
+    named as (
+      select raw, ${keyOf(query)} as key
+      from (select distinct ${isTime(query) ? sql`begins` : sql`key`} as raw from source) as each)
+    select named.key, step, sum(count)::int as count
+    from source join named on named.raw = ${isTime(query) ? sql`source.begins` : sql`source.key`}
     group by 1, 2`.execute(kysely);
   return Map.groupBy(rows, (row) => row.key);
 }
