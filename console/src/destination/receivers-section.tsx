@@ -36,12 +36,12 @@ export function ReceiversSection() {
           columns={[
             { title: text('receivers.name'), cell: ({ label }) => label },
             {
-              title: text('receivers.rate'),
+              title: text('receivers.column.rate'),
               numeric: true,
               cell: ({ rate, fixedRate }) => <Figure value={rate} fixed={fixedRate !== null} />,
             },
             {
-              title: text('receivers.sending'),
+              title: text('receivers.column.sending'),
               numeric: true,
               cell: ({ sending }) => formatRate(sending),
             },
@@ -53,7 +53,7 @@ export function ReceiversSection() {
               ),
             },
             {
-              title: text('receivers.messages'),
+              title: text('receivers.column.messages'),
               numeric: true,
               cell: ({ messagesPerConnection, fixedMessagesPerConnection }) => (
                 <Figure value={messagesPerConnection} fixed={fixedMessagesPerConnection !== null} />
