@@ -61,9 +61,8 @@ export async function endTokensOfCode(
   codeHash: Buffer,
 ): Promise<void> {
   await sql`
-    update session_pair set refresh_hash = null, changed_at = now() where code_hash = ${codeHash}`.execute(
-    transaction,
-  );
+    update session_pair set refresh_hash = null, changed_at = now()
+    where code_hash = ${codeHash} and refresh_hash is not null`.execute(transaction);
   const { rows } = await sql<{ hash: Buffer }>`
     delete from access_token where code_hash = ${codeHash} returning hash`.execute(transaction);
   for (const { hash } of rows)
