@@ -74,9 +74,15 @@ test('rule 1: after kill -9 of service and database every message that got a 200
   await Promise.all(sending);
 
   const second = await start();
-  for (const [number, id] of answered) {
-    const mails = await readInbox(second.url, `?to=reader-${number}@example.test&wait=120`);
-    const ids = mails.map((mail) => mail.headers['message-id']?.[0]);
-    assert.ok(ids.includes(`<${id}@shop.test>`), `message ${id} did not arrive`);
-  }
+  const left = [...answered];
+  /** Looks for one after the other, beside others that do so. */
+  const look = async (): Promise<void> => {
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      const [number, id] = next;
+      const mails = await readInbox(second.url, `?to=reader-${number}@example.test&wait=120`);
+      const ids = mails.map((mail) => mail.headers['message-id']?.[0]);
+      assert.ok(ids.includes(`<${id}@shop.test>`), `message ${id} did not arrive`);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, look));
 });

@@ -1,6 +1,8 @@
 import type { OffsetClock } from '../../src/foundation/clock.ts';
 
-const milliseconds = 10_000;
+/** How much earlier it is. */
+export const earlierSeconds = 10;
+const milliseconds = earlierSeconds * 1_000;
 
 /** Does the work as if it were ten seconds earlier: within a delay of a second that has just begun, however slow the machine is. */
 export async function earlier<Result>(
