@@ -508,9 +508,8 @@ create table report_latency (
   account_id text not null,
   quarter timestamp with time zone not null,
   template_id text not null,
-  step smallint not null,
-  count integer not null,
-  report_latency_pkey PRIMARY KEY (account_id, quarter, template_id, step),
+  histogram bytea not null,
+  report_latency_pkey PRIMARY KEY (account_id, quarter, template_id),
   report_latency_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
 );
 CREATE INDEX report_latency_template ON report_latency USING btree (account_id, template_id, quarter);
@@ -520,11 +519,17 @@ create table report_latency_sum (
   span text not null,
   template_id text not null,
   begins timestamp with time zone not null,
-  step smallint not null,
-  count integer not null,
-  report_latency_sum_pkey PRIMARY KEY (account_id, span, template_id, begins, step),
+  histogram bytea not null,
+  report_latency_sum_pkey PRIMARY KEY (account_id, span, template_id, begins),
   report_latency_sum_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   report_latency_sum_span_check CHECK (span = ANY (ARRAY['quarter'::text, 'day'::text]))
+);
+
+create table report_ordered (
+  account_id text not null,
+  until timestamp with time zone not null,
+  report_ordered_pkey PRIMARY KEY (account_id),
+  report_ordered_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
 );
 
 create table report_sum (

@@ -33,6 +33,7 @@ import { registerListRoutes } from './list/list-routes.ts';
 import { createManagement } from './management/management-room.ts';
 import { noteTemplateCalls } from './management/template/template-call-store.ts';
 import { loadTemplate } from './rendering/load-template.ts';
+import { ReportUpkeep } from './report/report-upkeep.ts';
 import { rollUp } from './report/roll-up-store.ts';
 import { writeSearchRows } from './report/search-rows-store.ts';
 import { DkimKeyStore } from './sender/dkim-key-store.ts';
@@ -216,6 +217,7 @@ export function createApp(parts: AppParts): App {
     log,
     followers: [suppressBounced, writeSearchRows, rollUp, noteTemplateCalls, webhooks.follower],
   });
+  const reportUpkeep = new ReportUpkeep({ database, clock, log });
   const http = createHttp({ log, trustProxy: config.trustProxy });
 
   registerConsoleRoutes(http);
@@ -271,6 +273,7 @@ export function createApp(parts: AppParts): App {
         domainCare.start();
         await webhooks.start();
         feed.start();
+        reportUpkeep.start();
       }
     },
     async stop() {
@@ -281,6 +284,7 @@ export function createApp(parts: AppParts): App {
       await direct?.stop();
       await feedback.stop();
       await feed.stop();
+      await reportUpkeep.stop();
       await webhooks.stop();
       await session.stop();
       await inbox?.stop();

@@ -1,10 +1,12 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '../../src/foundation/clock.ts';
 import { migrate } from '../../src/foundation/database/migrate.ts';
 import { dataFolderAt } from '../../src/foundation/embedded/data-folder.ts';
 import { isDataFolderLocked } from '../../src/foundation/embedded/service-lock.ts';
 import type { Log } from '../../src/foundation/log.ts';
+import { ReportUpkeep } from '../../src/report/report-upkeep.ts';
 import { readIntegration } from '../../src/session/integration-store.ts';
 import type { Shop } from '../../test/support/shop.ts';
 import { openBenchAccount } from '../bench-account.ts';
@@ -54,6 +56,7 @@ export async function openHistory(
   const { plan, owner } = readNote(noteFile);
   const opened = await openBenchFolder(folder);
   await migrate(opened.database);
+  await new ReportUpkeep({ database: opened.database, clock: systemClock, log }).run();
   const integration = await readIntegration(opened.database.kysely, plan.clientId as never);
   const [id] = plan.accountIds;
   if (integration === undefined || id === undefined) throw new Error(`${folder} is no history`);

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/foundation/database/open-database.ts';
+import { packSteps } from '../../src/report/histogram-store.ts';
 import { reportColumns } from '../../src/report/report-columns.ts';
 import { latencySumRows, sumRows } from '../../src/report/report-sums-store.ts';
 import { totalsOf } from '../../src/report/roll-up-store.ts';
@@ -27,10 +28,15 @@ const facts = sql`
 
 /** Makes the tables that weeks leave their totals in. Those of neighbouring weeks overlap. */
 export async function openStage(kysely: Kysely): Promise<void> {
-  for (const table of ['report_total', 'report_destination', 'report_latency'])
+  for (const table of ['report_total', 'report_destination'])
     await sql`create unlogged table ${sql.table(`staged_${table}`)} (like ${sql.table(table)})`.execute(
       kysely,
     );
+  await sql`
+    create unlogged table staged_report_latency (
+      account_id text, quarter timestamptz, template_id text, step integer, count integer)`.execute(
+    kysely,
+  );
 }
 
 /** Leaves the totals of the week that is drafted. */
@@ -47,47 +53,63 @@ export async function stageTotals(transaction: Kysely): Promise<void> {
     select account_id, quarter, template_id, step, count from latency`.execute(transaction);
 }
 
-/** Adds what the weeks left up to the tables that reports are read from, and drops it. */
+/** The summed steps of all weeks. */
+const steps = sql`(
+  select account_id, quarter, template_id, step, sum(count) as count from staged_report_latency group by 1, 2, 3, 4)`;
+
+const dayOf = (time: string) => sql`date_bin('1 day', ${sql.raw(time)}, '2000-01-01 00:00Z')`;
+
+/**
+ * Adds what the weeks left up to the tables that reports are read from, a day's rows in the order of what reports read
+ * together, and drops it.
+ */
 export async function writeTotals(kysely: Kysely): Promise<void> {
   const total = sql`account_id, quarter, template_id, tag, sender_domain`;
   const destination = sql`account_id, quarter, destination_domain`;
-  const latency = sql`account_id, quarter, template_id, step`;
   await fill(
     kysely,
     'report_total',
     sql`
-    (${total}, ${columns}) select ${total}, ${sums} from staged_report_total group by 1, 2, 3, 4, 5 order by 1, 2`,
+    (${total}, ${columns}) select ${total}, ${sums} from staged_report_total group by 1, 2, 3, 4, 5
+    order by ${dayOf('quarter')}, 1, 3, 4, 5, 2`,
   );
   await fill(
     kysely,
     'report_destination',
     sql`
-    (${destination}, ${columns}) select ${destination}, ${sums} from staged_report_destination group by 1, 2, 3 order by 1, 2`,
+    (${destination}, ${columns}) select ${destination}, ${sums} from staged_report_destination group by 1, 2, 3
+    order by ${dayOf('quarter')}, 1, 3, 2`,
   );
   await fill(
     kysely,
     'report_latency',
     sql`
-    (${latency}, count) select ${latency}, sum(count) from staged_report_latency group by 1, 2, 3, 4 order by 1, 2`,
+    (account_id, quarter, template_id, histogram) select account_id, quarter, template_id, ${packSteps}
+    from ${steps} as steps group by 1, 2, 3 order by ${dayOf('quarter')}, 1, 3, 2`,
   );
   const from = {
     totals: sql`report_total`,
     destinations: sql`report_destination`,
-    latencies: sql`report_latency`,
+    latencies: steps,
   };
   const spans = ['quarter', 'day'] as const;
   await fill(
     kysely,
     'report_sum',
     sql`
-    (account_id, span, sum_of, key, tag, begins, ${columns}) ${sumRows(from, spans)} order by begins`,
+    (account_id, span, sum_of, key, tag, begins, ${columns}) ${sumRows(from, spans)}
+    order by ${dayOf('begins')}, 1, 2, 3, 4, 5, 6`,
   );
   await fill(
     kysely,
     'report_latency_sum',
     sql`
-    (account_id, span, template_id, begins, step, count) ${latencySumRows(from, spans)} order by begins`,
+    (account_id, span, template_id, begins, histogram) ${latencySumRows(from, spans)}
+    order by ${dayOf('begins')}, 1, 2, 3, 4`,
   );
+  await sql`
+    insert into report_ordered (account_id, until)
+    select account_id, ${dayOf('max(quarter)')} from report_total group by 1`.execute(kysely);
   await sql`drop table staged_report_total, staged_report_destination, staged_report_latency`.execute(
     kysely,
   );

@@ -11,6 +11,22 @@ export interface LatencyStep {
   readonly count: number;
 }
 
+const stepBytes = 6;
+
+/**
+ * Adds histograms up.
+ * @param histograms one after the other: each step in two bytes and its count in four, big-endian
+ * @returns each step once, the lowest first
+ */
+export function addHistograms(histograms: Buffer): LatencyStep[] {
+  const counts = new Map<number, number>();
+  for (let at = 0; at + stepBytes <= histograms.length; at += stepBytes) {
+    const step = histograms.readUInt16BE(at);
+    counts.set(step, (counts.get(step) ?? 0) + histograms.readUInt32BE(at + 2));
+  }
+  return [...counts].map(([step, count]) => ({ step, count })).sort((a, b) => a.step - b.step);
+}
+
 /** Percentiles of a histogram, in milliseconds; undefined where it is empty. */
 export function latencyOf(steps: readonly LatencyStep[]): Latency | undefined {
   const total = steps.reduce((sum, { count }) => sum + count, 0);

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import { type Latency, latencyOf } from './latency.ts';
+import { addHistograms, type Latency, latencyOf } from './latency.ts';
 import { type ReportCounts, reportColumns } from './report-columns.ts';
 import type { ReportQuery } from './report-query.ts';
 import { isTime, latencySource, reportSource } from './report-source-store.ts';
@@ -26,14 +26,12 @@ export async function readReport(
   const sums = sql.join(
     reportColumns.map((name) => sql`sum(${sql.ref(name)})::int as ${sql.ref(name)}`),
   );
-  // Quarters are summed up before they are named, since naming a time costs more than adding.
-  const raw = isTime(query) ? sql`begins` : sql`key`;
   const reading = sql<ReportCounts & { key: string }>`
     select * from (
-      select ${keyOf(query)} as key, ${sums} from (
-        select ${raw} as raw, ${sums} from (${reportSource(accountId, query, columns)}) as source
+      select ${nameOf(query)} as key, ${columns} from (
+        select ${keyOf(query)} as raw, ${sums} from (${reportSource(accountId, query, columns)}) as source
         group by 1) as summed
-      group by 1 order by ${isTime(query) ? sql`1` : sql`sum(accepted) desc`} limit ${mostRows}) as found
+      order by ${isTime(query) ? sql`raw` : sql`accepted desc`} limit ${mostRows}) as found
     order by key`.execute(kysely);
   const [{ rows }, latencies] = await Promise.all([
     reading,
@@ -42,34 +40,36 @@ export async function readReport(
   return rows.map(({ key: name, ...counts }) => ({
     key: name,
     counts,
-    latency: latencyOf(latencies?.get(name) ?? []),
+    latency: latencyOf(addHistograms(latencies?.get(name) ?? noHistogram)),
   }));
 }
 
 export const mostRows = 10_000;
+const noHistogram = Buffer.alloc(0);
 
 async function readLatencies(
   kysely: Kysely,
   accountId: AccountId,
   query: ReportQuery,
-): Promise<Map<string, { step: number; count: number }[]> | undefined> {
+): Promise<Map<string, Buffer> | undefined> {
   const source = latencySource(accountId, query);
   if (source === undefined) return undefined;
-  // Each quarter is named once, not once for each of its steps.
-  const { rows } = await sql<{ key: string; step: number; count: number }>`
-    with source as materialized (${source}),
-    named as (
-      select raw, ${keyOf(query)} as key
-      from (select distinct ${isTime(query) ? sql`begins` : sql`key`} as raw from source) as each)
-    select named.key, step, sum(count)::int as count
-    from source join named on named.raw = ${isTime(query) ? sql`source.begins` : sql`source.key`}
-    group by 1, 2`.execute(kysely);
-  return Map.groupBy(rows, (row) => row.key);
+  const { rows } = await sql<{ key: string; histograms: Buffer }>`
+    select ${nameOf(query)} as key, histograms from (
+      select ${keyOf(query)} as raw, string_agg(histogram, ''::bytea) as histograms
+      from (${source}) as source
+      group by 1) as summed`.execute(kysely);
+  return new Map(rows.map(({ key, histograms }) => [key, histograms]));
 }
 
-/** The key of summed rows: hours and days begin at a local time. */
-function keyOf(query: ReportQuery): RawBuilder<string> {
-  if (!isTime(query)) return sql`raw`;
+/** What rows are summed up by: hours and days begin at a local time. */
+function keyOf(query: ReportQuery): RawBuilder<unknown> {
+  if (!isTime(query)) return sql`key`;
   const { group, timeZone } = query;
-  return sql`to_char(date_trunc(${sql.lit(group)}, raw at time zone ${sql.lit(timeZone)}), 'YYYY-MM-DD"T"HH24:MI')`;
+  return sql`date_trunc(${sql.lit(group)}, begins at time zone ${sql.lit(timeZone)})`;
+}
+
+/** The key of summed rows. Each is named once, since naming a time costs more than adding. */
+function nameOf(query: ReportQuery): RawBuilder<string> {
+  return isTime(query) ? sql`to_char(raw, 'YYYY-MM-DD"T"HH24:MI')` : sql`raw`;
 }

@@ -11,22 +11,23 @@ type Condition = RawBuilder<unknown>;
 export function reportFacts(messages: Condition, events: Condition): RawBuilder<unknown> {
   return sql`
     select m.account_id, date_bin('15 minutes', m.accepted_at, '2000-01-01') as quarter, m.template_id,
-      coalesce(m.tag, '') as tag, ${domainOf(sql`m.content #>> '{from,address}'`)} as sender_domain,
+      coalesce(m.tag, '') as tag, ${domainOf(sql`c.sender ->> 'address'`)} as sender_domain,
       ${domainOf(sql`r.address`)} as destination_domain, 'accepted' as kind, null::text as class, false as hard,
       false as first, null::float8 as took
-    from message m
+    from message m ${parties}
     cross join lateral (
-      select m.content ->> 'to' as address
+      select c.recipient as address
       union all
-      select json_array_elements_text(m.content -> 'cc')) as r
+      select json_array_elements_text(c.copies)) as r
     where ${messages}
     union all
     select m.account_id, date_bin('15 minutes', e.at, '2000-01-01'), m.template_id, coalesce(m.tag, ''),
-      ${domainOf(sql`m.content #>> '{from,address}'`)},
-      ${domainOf(sql`case when coalesce(e.recipient, 0) = 0 then m.content ->> 'to'
-        else m.content -> 'cc' ->> (e.recipient - 1) end`)},
+      ${domainOf(sql`c.sender ->> 'address'`)},
+      ${domainOf(sql`case when coalesce(e.recipient, 0) = 0 then c.recipient else c.copies ->> (e.recipient - 1) end`)},
       e.kind, f.class,
-      coalesce(e.detail ->> 'cause' = any (${hardCauses}::text[]) and coalesce(e.detail ->> 'permanent', 'true') = 'true', false),
+      case when e.kind = 'bounced' then
+        coalesce(e.detail ->> 'cause' = any (${hardCauses}::text[]) and coalesce(e.detail ->> 'permanent', 'true') = 'true', false)
+        else false end,
       f.class is not null and not exists (
         select from message_event p
         where p.account_id = e.account_id and p.message_id = e.message_id and p.retention_days = e.retention_days
@@ -36,15 +37,22 @@ export function reportFacts(messages: Condition, events: Condition): RawBuilder<
         then extract(epoch from e.at - m.accepted_at) * 1000 end
     from message_event e
     join message m on m.account_id = e.account_id and m.id = e.message_id and m.retention_days = e.retention_days
+    ${parties}
     cross join lateral (
       select case when e.kind in ('opened', 'clicked')
         then case e.detail ->> 'class' when 'person' then 'people' else 'machines' end end as class) as f
     where ${events}`;
 }
 
+/** Who a message `m` is from and for, as `c`: its content is long, so it is parsed once. Nulls once it is erased. */
+const parties = sql`
+  left join lateral (
+    select "to" as recipient, cc as copies, "from" as sender
+    from json_to_record(m.content) as content ("to" text, cc json, "from" json)) as c on true`;
+
 /** Lower case, bounded; empty once the message is erased. */
 function domainOf(address: RawBuilder<unknown>): RawBuilder<string> {
-  return sql<string>`left(lower(coalesce(substring(${address} from '@([^@]*)$'), '')), 255)`;
+  return sql<string>`left(lower(coalesce(split_part(${address}, '@', -1), '')), 255)`;
 }
 
 /** The counts of a group of facts. */

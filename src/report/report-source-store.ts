@@ -54,13 +54,13 @@ export function latencySource(accountId: AccountId, query: ReportQuery): ReportS
   const key = group === 'template' ? sql`template_id` : sql`''`;
   const one = templateId === undefined ? sql`true` : sql`template_id = ${templateId}`;
   const sums = (name: 'quarter' | 'day', span: Span) => sql`
-    select ${key} as key, begins, step, count from report_latency_sum
+    select ${key} as key, begins, histogram from report_latency_sum
     where account_id = ${accountId} and span = ${name} and begins >= ${span.from} and begins < ${span.until}
       and ${byTemplate ? sql`template_id <> '' and ${one}` : sql`template_id = ''`}`;
   const quarters = (span: Span) =>
     byTemplate
       ? sql`
-        select ${key} as key, quarter as begins, step, count from report_latency
+        select ${key} as key, quarter as begins, histogram from report_latency
         where account_id = ${accountId} and quarter >= ${span.from} and quarter < ${span.until} and ${one}`
       : sums('quarter', span);
   return isTime(query) ? quarters(query) : inSpans(query, (span) => sums('day', span), quarters);

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
+import { packSteps, sumHistograms, unpackSteps } from './histogram-store.ts';
 import { reportColumns } from './report-columns.ts';
 
 type Kysely = Database['kysely'];
@@ -16,10 +17,11 @@ const added = sql.join(
 
 const day = sql`date_bin('1 day', quarter, '2000-01-01 00:00Z')`;
 
-/** Relations with the columns of `report_total`, `report_destination` and `report_latency`. */
+/** Relations with the columns of `report_total` and `report_destination`, and of `report_latency` with a row for each step. */
 export interface ReportTotals {
   readonly totals: RawBuilder<unknown>;
   readonly destinations: RawBuilder<unknown>;
+  /** Columns `account_id`, `quarter`, `template_id`, `step` and `count`. */
   readonly latencies: RawBuilder<unknown>;
 }
 
@@ -49,11 +51,14 @@ export function sumRows({ totals, destinations }: ReportTotals, spans: readonly 
 /** The rows of `report_latency_sum`. */
 export function latencySumRows({ latencies }: ReportTotals, spans: readonly Span[]) {
   return sql`
-    select account_id, s.span, s.template as template_id, s.begins, step, sum(count) as count from ${latencies} as t
-    cross join lateral (values
-      ('quarter', '', quarter), ('day', '', ${day}), ('day', template_id, ${day})) as s (span, template, begins)
-    where span = any (${spans}::text[])
-    group by 1, 2, 3, 4, 5`;
+    select account_id, span, template_id, begins, ${packSteps} as histogram
+    from (
+      select account_id, s.span, s.template as template_id, s.begins, step, sum(count) as count from ${latencies} as t
+      cross join lateral (values
+        ('quarter', '', quarter), ('day', '', ${day}), ('day', template_id, ${day})) as s (span, template, begins)
+      where span = any (${spans}::text[])
+      group by 1, 2, 3, 4, 5) as steps
+    group by 1, 2, 3, 4`;
 }
 
 /** Data-modifying parts of a `with` that add what the totals say to their sums; rows go in the order of the keys. */
@@ -64,10 +69,10 @@ export function addSums(from: ReportTotals, spans: readonly Span[]) {
       ${sumRows(from, spans)} order by 1, 2, 3, 4, 5, 6
       on conflict (account_id, span, sum_of, key, tag, begins) do update set ${added}),
     latency_sums as (
-      insert into report_latency_sum (account_id, span, template_id, begins, step, count)
-      ${latencySumRows(from, spans)} order by 1, 2, 3, 4, 5
-      on conflict (account_id, span, template_id, begins, step) do update
-      set count = report_latency_sum.count + excluded.count)`;
+      insert into report_latency_sum (account_id, span, template_id, begins, histogram)
+      ${latencySumRows(from, spans)} order by 1, 2, 3, 4
+      on conflict (account_id, span, template_id, begins) do update
+      set histogram = ${sumHistograms(sql`report_latency_sum.histogram`, sql`excluded.histogram`)})`;
 }
 
 const dayMilliseconds = 24 * 60 * 60 * 1_000;
@@ -97,7 +102,9 @@ export async function resum(
     const totals = {
       totals: of('report_total'),
       destinations: of('report_destination'),
-      latencies: of('report_latency'),
+      latencies: sql`
+        (select account_id, quarter, template_id, step, count
+         from ${of('report_latency')} as packed cross join lateral (${unpackSteps(sql`histogram`)}) as steps)`,
     };
     await sql`with ${addSums(totals, [span])} select 1`.execute(transaction);
   }

@@ -3,6 +3,7 @@ import type { Follower } from '../feedback/feed/event-feed.ts';
 import { waitForCursor } from '../feedback/feed/event-feed-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
+import { packSteps, sumHistograms } from './histogram-store.ts';
 import { reportColumns } from './report-columns.ts';
 import { countFacts, reportFacts } from './report-facts-store.ts';
 import { addSums, resum } from './report-sums-store.ts';
@@ -10,7 +11,8 @@ import { addSums, resum } from './report-sums-store.ts';
 type Kysely = Database['kysely'];
 
 const columns = sql.join(reportColumns.map((name) => sql.ref(name)));
-const followerName = 'report';
+/** Whoever changes totals holds its place. */
+export const followerName = 'report';
 
 /** Adds what happened to the totals; one writer at a time, so no row is fought for. */
 export const rollUp: Follower = {
@@ -48,6 +50,10 @@ export async function rebuildReport(
     const events = sql`e.account_id = ${accountId} and e.tx < ${place}::xid8 and e.at >= ${from} and e.at < ${until}`;
     await addFacts(transaction, reportFacts(messages, events));
     await resum(transaction, accountId, from, until);
+    // The rows lie as they were counted.
+    await sql`
+      update report_ordered set until = least(until, date_bin('1 day', ${from}, '2000-01-01 00:00Z'))
+      where account_id = ${accountId}`.execute(transaction);
   });
 }
 
@@ -72,13 +78,18 @@ async function addFacts(transaction: Kysely, facts: RawBuilder<unknown>): Promis
       insert into report_destination (account_id, quarter, destination_domain, ${columns})
       select account_id, quarter, destination_domain, ${columns} from destination order by 1, 2, 3
       on conflict (account_id, quarter, destination_domain) do update set ${added('report_destination')})
-    insert into report_latency (account_id, quarter, template_id, step, count)
-    select account_id, quarter, template_id, step, count from latency order by 1, 2, 3, 4
-    on conflict (account_id, quarter, template_id, step) do update
-    set count = report_latency.count + excluded.count`.execute(transaction);
+    insert into report_latency (account_id, quarter, template_id, histogram)
+    select account_id, quarter, template_id, ${packSteps} from latency group by 1, 2, 3 order by 1, 2, 3
+    on conflict (account_id, quarter, template_id) do update
+    set histogram = ${sumHistograms(sql`report_latency.histogram`, sql`excluded.histogram`)}`.execute(
+    transaction,
+  );
 }
 
-/** Parts of a `with` that count facts in the columns of `reportFacts`: `total`, `destination` and `latency`. */
+/**
+ * Parts of a `with` that count facts in the columns of `reportFacts`: `total`, `destination` and `latency`, which has a row
+ * for each step.
+ */
 export function totalsOf(facts: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     facts as materialized (${facts}),

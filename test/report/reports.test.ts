@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
 import { newMessageId } from '../../src/foundation/ids.ts';
 import { explainMessage } from '../../src/report/explain-message.ts';
 import { findMessages } from '../../src/report/find-messages-store.ts';
-import { latencyOf } from '../../src/report/latency.ts';
+import { sumHistograms } from '../../src/report/histogram-store.ts';
+import { addHistograms, latencyOf } from '../../src/report/latency.ts';
 import { readReport } from '../../src/report/read-report-store.ts';
 import { reportCsv } from '../../src/report/report-csv.ts';
 import { isTimeZone, type ReportQuery, reportGroups } from '../../src/report/report-query.ts';
+import { ReportUpkeep } from '../../src/report/report-upkeep.ts';
 import { rebuildReport, rollUp } from '../../src/report/roll-up-store.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
 import type { MessageStatus } from '../../src/submission/message-status-store.ts';
@@ -138,6 +141,15 @@ test('days are those of the time zone, whatever its offset', async () => {
   assert.ok(!isTimeZone('Moon/Base'));
 });
 
+async function readTotals() {
+  const tables = ['total', 'destination', 'latency', 'sum', 'latency_sum'];
+  const found = tables.map(async (name) => {
+    const { rows } = await pool.query(`select t::text as row from report_${name} t order by 1`);
+    return rows.map(({ row }) => row);
+  });
+  return Promise.all(found);
+}
+
 test('a rebuild from messages and events gives the same numbers', async () => {
   const kinds = [
     'delivered',
@@ -180,21 +192,74 @@ test('a rebuild from messages and events gives the same numbers', async () => {
     if (count % 37 === 0) await feed.catchUp();
   }
   await feed.catchUp();
-  const read = async () => ({
-    totals: (await pool.query('select * from report_total order by 1, 2, 3, 4, 5')).rows,
-    destinations: (
-      await pool.query(
-        'select * from report_destination order by account_id, quarter, destination_domain',
-      )
-    ).rows,
-    latencies: (await pool.query('select * from report_latency order by 1, 2, 3, 4')).rows,
-    sums: (await pool.query('select t::text as row from report_sum t order by 1')).rows,
-    latencySums: (await pool.query('select * from report_latency_sum order by 1, 2, 3, 4, 5')).rows,
-  });
-  const before = await read();
-  assert.ok(before.totals.length > 20);
+  const before = await readTotals();
+  for (const rows of before) assert.ok(rows.length > 3);
   await rebuildReport(kysely, account, all.from, all.until);
-  assert.deepEqual(await read(), before);
+  assert.deepEqual(await readTotals(), before);
+});
+
+test('rows of days that are over lie as reports read them, and say what they said', async () => {
+  const before = await readTotals();
+  const end = Date.parse('2026-11-22T00:00Z');
+  const upkeep = (now: number) =>
+    new ReportUpkeep({ ...world, clock: { now: () => now, offset: 0 } }).run();
+  const orderedUntil = async () => {
+    const { rows } = await pool.query<{ until: Date }>('select until from report_ordered');
+    return rows.map(({ until }) => until.getTime());
+  };
+  await upkeep(end);
+  const day = 24 * 60 * 60 * 1_000;
+  assert.deepEqual(await orderedUntil(), [end - day]);
+  await upkeep(end + 2 * 60 * 60 * 1_000);
+  assert.deepEqual(await orderedUntil(), [end]);
+  assert.deepEqual(await readTotals(), before);
+  const lying = async (order: string) => {
+    const { rows } = await pool.query<{ row: string }>(
+      `select t::text as row from report_sum t
+       where begins >= '2026-11-21Z' and begins < '2026-11-22Z' order by ${order}`,
+    );
+    return rows.map(({ row }) => row);
+  };
+  assert.deepEqual(await lying('t.ctid'), await lying('span, sum_of, key, tag, begins'));
+  await rebuildReport(kysely, account, new Date(end - day), new Date(end));
+  assert.deepEqual(await orderedUntil(), [end - day]);
+  assert.deepEqual(await readTotals(), before);
+});
+
+test('histograms that stand one after the other are their sum, in code and in the database', async () => {
+  const histogram = fc
+    .uniqueArray(
+      fc.tuple(fc.integer({ min: 0, max: 32_000 }), fc.integer({ min: 1, max: 2 ** 29 })),
+      {
+        selector: ([step]) => step,
+        maxLength: 8,
+      },
+    )
+    .map((steps) => steps.sort(([a], [b]) => a - b));
+  const pack = (steps: readonly (readonly [number, number])[]) => {
+    const bytes = Buffer.alloc(steps.length * 6);
+    for (const [place, [step, count]] of steps.entries())
+      bytes.writeUInt32BE(count, bytes.writeUInt16BE(step, place * 6));
+    return bytes;
+  };
+  await fc.assert(
+    fc.asyncProperty(histogram, histogram, async (one, other) => {
+      const expected = new Map(one);
+      for (const [step, count] of other) expected.set(step, (expected.get(step) ?? 0) + count);
+      const sum = [...expected].sort(([a], [b]) => a - b);
+      const both = Buffer.concat([pack(one), pack(other)]);
+      assert.deepEqual(
+        addHistograms(both).map(({ step, count }) => [step, count]),
+        sum,
+      );
+      const { rows } = await sql<{ sum: Buffer | null }>`
+        select ${sumHistograms(sql`${pack(one)}::bytea`, sql`${pack(other)}::bytea`)} as sum`.execute(
+        kysely,
+      );
+      assert.deepEqual(rows[0]?.sum ?? Buffer.alloc(0), pack(sum));
+    }),
+    { numRuns: 200 },
+  );
 });
 
 test('a report of whole days and parts of them is what its quarters add up to', async () => {
@@ -278,7 +343,8 @@ async function addUp(query: ReportQuery): Promise<unknown[]> {
     group !== 'sender';
   const steps = counted
     ? await pool.query(
-        `select ${keys[group]} as key, step, sum(count)::int as count from report_latency where ${range} ${where} group by 1, 2`,
+        `select ${keys[group]} as key, string_agg(histogram, ''::bytea) as histograms from report_latency
+         where ${range} ${where} group by 1`,
         values,
       )
     : { rows: [] };
@@ -286,7 +352,9 @@ async function addUp(query: ReportQuery): Promise<unknown[]> {
     key,
     accepted,
     unique,
-    latencyOf(steps.rows.filter((row) => row.key === key)),
+    latencyOf(
+      addHistograms(steps.rows.find((row) => row.key === key)?.histograms ?? Buffer.alloc(0)),
+    ),
   ]);
 }
 
@@ -349,7 +417,12 @@ test('what hardly ever comes together is looked for step by step, and nothing is
   for (let before: string | undefined, limit = 3; pages < 100; pages += 1) {
     const filter = { tag: 'often', templateId: 't1', state: 'bounced', limit };
     const where = before === undefined ? {} : { before: before as never };
-    const { found, next } = await findMessages(kysely, account, { ...filter, ...where }, 18);
+    const { found, next } = await findMessages(
+      kysely,
+      account,
+      { ...filter, ...where },
+      { rows: 18, milliseconds: 0 },
+    );
     seen.push(...found.map(({ messageId }) => messageId));
     before = found.length === limit ? found.at(-1)?.messageId : next;
     if (before === undefined) break;

@@ -392,19 +392,22 @@ export interface ReportDestination {
 
 export interface ReportLatency {
   account_id: string;
-  count: number;
+  histogram: Buffer;
   quarter: Timestamp;
-  step: number;
   template_id: string;
 }
 
 export interface ReportLatencySum {
   account_id: string;
   begins: Timestamp;
-  count: number;
+  histogram: Buffer;
   span: string;
-  step: number;
   template_id: string;
+}
+
+export interface ReportOrdered {
+  account_id: string;
+  until: Timestamp;
 }
 
 export interface ReportSum {
@@ -694,6 +697,7 @@ export interface DB {
   report_destination: ReportDestination;
   report_latency: ReportLatency;
   report_latency_sum: ReportLatencySum;
+  report_ordered: ReportOrdered;
   report_sum: ReportSum;
   report_total: ReportTotal;
   retention_rule: RetentionRule;

@@ -1,0 +1,73 @@
+import { sql } from 'kysely';
+import { waitForCursor } from '../feedback/feed/event-feed-store.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import { followerName } from './roll-up-store.ts';
+
+type Kysely = Database['kysely'];
+
+/** An account's day (UTC) whose rows lie as they came. */
+export interface UnorderedDay {
+  readonly accountId: AccountId;
+  readonly day: Date;
+}
+
+const dayMilliseconds = 24 * 60 * 60 * 1_000;
+
+/** The tables, the time of their rows, and the order in which reports read them. */
+const tables: readonly (readonly [table: string, time: string, order: string])[] = [
+  ['report_total', 'quarter', 'template_id, tag, sender_domain, quarter'],
+  ['report_destination', 'quarter', 'destination_domain, quarter'],
+  ['report_latency', 'quarter', 'template_id, quarter'],
+  ['report_sum', 'begins', 'span, sum_of, key, tag, begins'],
+  ['report_latency_sum', 'begins', 'span, template_id, begins'],
+];
+
+/** The oldest day before `bound` of each account that has one; at most `most`. */
+export async function findUnordered(
+  kysely: Kysely,
+  bound: Date,
+  most: number,
+): Promise<UnorderedDay[]> {
+  const { rows } = await sql<UnorderedDay>`
+    select a.id as "accountId", date_bin('1 day', first.quarter, '2000-01-01 00:00Z') as day
+    from account a
+    left join report_ordered o on o.account_id = a.id
+    cross join lateral (
+      select quarter from report_total t
+      where t.account_id = a.id and t.quarter >= coalesce(o.until, '-infinity') and t.quarter < ${bound}
+      order by quarter limit 1) as first
+    order by 2, 1 limit ${most}`.execute(kysely);
+  return rows;
+}
+
+/**
+ * Writes the rows of a day anew in the order in which reports read them: they came as messages and events did, one of each
+ * kind after the other, so that a report of one kind would read a page of the table for each of its rows. The roll-up waits
+ * meanwhile.
+ * @returns false where another node has done it
+ */
+export async function orderRows(
+  kysely: Kysely,
+  { accountId, day }: UnorderedDay,
+): Promise<boolean> {
+  const end = new Date(day.getTime() + dayMilliseconds);
+  return await kysely.transaction().execute(async (transaction) => {
+    await waitForCursor(transaction, followerName);
+    const { rows } = await sql`
+      insert into report_ordered (account_id, until) values (${accountId}, ${end})
+      on conflict (account_id) do update set until = excluded.until where report_ordered.until < excluded.until
+      returning until`.execute(transaction);
+    if (rows.length === 0) return false;
+    for (const [table, time, order] of tables)
+      await sql`
+        with taken as (
+          delete from ${sql.table(table)}
+          where account_id = ${accountId} and ${sql.ref(time)} >= ${day} and ${sql.ref(time)} < ${end}
+          returning *)
+        insert into ${sql.table(table)} select * from taken order by ${sql.raw(order)}`.execute(
+        transaction,
+      );
+    return true;
+  });
+}

@@ -1,0 +1,62 @@
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { Log } from '../foundation/log.ts';
+import { findUnordered, orderRows } from './order-rows-store.ts';
+
+const hour = 60 * 60 * 1_000;
+const day = 24 * hour;
+const mostAtOnce = 1_000;
+
+export interface ReportUpkeepParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Puts the rows of days that are over into the order in which reports read them, every hour. */
+export class ReportUpkeep {
+  readonly #parts: ReportUpkeepParts;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #stopping = false;
+
+  constructor(parts: ReportUpkeepParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      this.#running = this.#running.then(() => this.run());
+    }, hour);
+    this.#timer.unref();
+  }
+
+  /** Ends after the day that is under way. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  /** One round; a fault is logged and left to the next. */
+  async run(): Promise<void> {
+    const { database, clock, log } = this.#parts;
+    // Events of a day come for some time after it.
+    const bound = new Date(Math.floor((clock.now() - 2 * hour) / day) * day);
+    try {
+      for (;;) {
+        const days = await findUnordered(database.kysely, bound, mostAtOnce);
+        if (days.length === 0) return;
+        for (const one of days) {
+          if (this.#stopping) return;
+          await orderRows(database.kysely, one);
+        }
+      }
+    } catch (error) {
+      log.warn(
+        { err: error },
+        'rows of reports cannot be ordered now; it is tried again in an hour',
+      );
+    }
+  }
+}
