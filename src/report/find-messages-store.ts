@@ -1,6 +1,7 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
+import { lowestId, recentFrom, timeOf } from './message-id-range.ts';
 
 /** What messages are looked for by; members that are there must all fit. */
 export interface MessageFilter {
@@ -42,53 +43,119 @@ export interface FoundPage {
 
 const mostRecipients = 6;
 
+/** How far one page looks for what hardly ever comes together. */
+export interface Patience {
+  /** Rows that one statement looks at. */
+  readonly rows: number;
+  /** No further statement begins after so many milliseconds. */
+  readonly milliseconds: number;
+}
+
+const usualPatience: Patience = { rows: 1_000, milliseconds: 20 };
+
 /**
  * Messages of an account. One thing that must fit is read from its index in order, the others are checked on what it gives.
- * @param mostScanned rows looked at for one page then, so that what hardly ever comes together costs no more
  */
 export async function findMessages(
   kysely: Database['kysely'],
   accountId: AccountId,
   filter: MessageFilter,
-  mostScanned = 5_000,
+  patience = usualPatience,
 ): Promise<FoundPage> {
+  const started = performance.now();
   const [first, ...others] = conditionsOf(filter);
-  const range = sql.join(
-    [
-      sql`account_id = ${accountId}`,
-      ...(first === undefined ? [] : [first]),
-      ...is('message_id', filter.messageId),
-      ...(filter.from === undefined ? [] : [sql`message_id >= ${lowestId(filter.from)}`]),
-      ...(filter.until === undefined ? [] : [sql`message_id < ${lowestId(filter.until)}`]),
-      ...(filter.before === undefined ? [] : [sql`message_id < ${filter.before}`]),
-    ],
-    sql` and `,
-  );
-  // A message has at most 6 recipients; the page ends with a whole message.
-  const rowLimit = filter.limit * mostRecipients;
-  const scanned = others.length === 0 ? rowLimit : Math.max(rowLimit, mostScanned);
-  const { rows } = await sql<Omit<FoundMessage, 'acceptedAt'>>`
-    select message_id as "messageId", recipient, address, state, template_id as "templateId", tag,
-      external_id as "externalId"
-    from (
-      select * from message_search where ${range} order by message_id desc, recipient limit ${scanned}) as scanned
-    where ${sql.join([sql`true`, ...others], sql` and `)}
-    order by message_id desc, recipient limit ${rowLimit}`.execute(kysely);
-  const found = firstMessages(rows, filter.limit);
-  if (others.length === 0 || rows.length === rowLimit || found.length < rows.length)
-    return { found, next: undefined };
-  // What stands so many rows before the end of the look was looked at with all its recipients.
-  const end = await sql<{ id: MessageId }>`
-    select message_id as id from message_search where ${range}
-    order by message_id desc, recipient offset ${scanned - mostRecipients} limit 1`.execute(kysely);
-  const next = end.rows[0]?.id;
-  return { found: next === undefined ? found : found.filter((row) => row.messageId >= next), next };
+  const conditions = [
+    sql`account_id = ${accountId}`,
+    ...(first === undefined ? [] : [first]),
+    ...is('message_id', filter.messageId),
+  ];
+  const lowest = lowestId(filter.from ?? new Date(0));
+  const found: FoundMessage[] = [];
+  let before = highestOf(filter);
+  let from = filter.messageId === undefined ? recentFrom(lowest, before) : lowest;
+  for (;;) {
+    const missing = filter.limit - countMessages(found);
+    const look = await lookFor(
+      kysely,
+      [...conditions, sql`message_id >= ${from}`, ...below(before)],
+      others,
+      missing,
+      patience.rows,
+    );
+    found.push(...look.found);
+    if (look.full) return { found, next: undefined };
+    before = look.end ?? from;
+    if (look.end === undefined) {
+      if (from === lowest) return { found, next: undefined };
+      from = lowest;
+    }
+    if (others.length > 0 && performance.now() - started >= patience.milliseconds)
+      return { found, next: before as MessageId };
+  }
 }
 
-function firstMessages(
-  rows: readonly Omit<FoundMessage, 'acceptedAt'>[],
-  limit: number,
-): FoundMessage[] {
+function highestOf({ until, before }: MessageFilter): string | undefined {
+  const ids = [...(until === undefined ? [] : [lowestId(until)]), ...(before ? [before] : [])];
+  return ids.sort()[0];
+}
+
+function below(id: string | undefined) {
+  return id === undefined ? [] : [sql`message_id < ${id}`];
+}
+
+interface Look {
+  readonly found: readonly FoundMessage[];
+  /** As many messages as were asked for. */
+  readonly full: boolean;
+  /** The last message that was looked at with all its recipients; undefined where there are no more rows. */
+  readonly end: string | undefined;
+}
+
+/** Looks at a range of rows, the newest first, as far as one statement goes. */
+async function lookFor(
+  kysely: Database['kysely'],
+  range: readonly RawBuilder<unknown>[],
+  others: readonly RawBuilder<unknown>[],
+  messages: number,
+  mostScanned: number,
+): Promise<Look> {
+  // A message has at most 6 recipients; the page ends with a whole message.
+  const rowLimit = messages * mostRecipients;
+  const scanned = others.length === 0 ? rowLimit : Math.max(rowLimit, mostScanned);
+  // What stands so many rows before the end of the look was looked at with all its recipients.
+  const { rows } = await sql<
+    Omit<Row, 'messageId'> & { messageId: MessageId | null; end: string | null }
+  >`
+    with scanned as ${sql.raw(others.length === 0 ? 'not materialized' : 'materialized')} (
+      select * from message_search where ${sql.join(range, sql` and `)}
+      order by message_id desc, recipient limit ${scanned})
+    select message_id as "messageId", recipient, address, state, template_id as "templateId", tag,
+      external_id as "externalId", last."end"
+    from (select ${
+      others.length === 0
+        ? sql`null::uuid`
+        : sql`(select message_id from scanned order by message_id desc, recipient offset ${scanned - mostRecipients} limit 1)`
+    } as "end") as last
+    left join (
+      select * from scanned where ${sql.join([sql`true`, ...others], sql` and `)}
+      order by message_id desc, recipient limit ${rowLimit}) as fitting on true
+    order by message_id desc, recipient`.execute(kysely);
+  const end = rows[0]?.end ?? undefined;
+  const fitting = rows.flatMap(({ end: _, messageId, ...row }) =>
+    messageId === null ? [] : { ...row, messageId },
+  );
+  const whole = end === undefined ? fitting : fitting.filter((row) => row.messageId >= end);
+  const found = firstMessages(whole, messages);
+  return { found, full: countMessages(found) === messages, end };
+}
+
+type Row = Omit<FoundMessage, 'acceptedAt'>;
+
+function countMessages(rows: readonly Row[]): number {
+  return new Set(rows.map(({ messageId }) => messageId)).size;
+}
+
+function firstMessages(rows: readonly Row[], limit: number): FoundMessage[] {
   const ids = new Set<string>();
   const page: FoundMessage[] = [];
   for (const row of rows) {
@@ -114,14 +181,4 @@ function conditionsOf(filter: MessageFilter) {
 
 function is(column: string, value: string | undefined) {
   return value === undefined ? [] : [sql`${sql.ref(column)} = ${value}`];
-}
-
-/** The lowest UUID v7 of a time (RFC 9562 section 5.7). */
-function lowestId(time: Date): string {
-  const hex = Math.max(0, time.getTime()).toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
-}
-
-function timeOf(id: string): Date {
-  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
 }

@@ -16,14 +16,15 @@ export const writeSearchRows: Follower = {
         external_id)
       select m.account_id, m.id, m.retention_days, r.place, lower(r.address), r.state, m.template_id, m.tag, m.external_id
       from message m
+      left join lateral json_to_record(m.content) as content ("to" text, cc json, "suppressedCc" json) on true
       cross join lateral (
-        select 0::bigint as place, m.content ->> 'to' as address, 'queued' as state
+        select 0::bigint as place, content."to" as address, 'queued' as state
         union all
         select c.place, c.address, 'queued'
-        from json_array_elements_text(m.content -> 'cc') with ordinality as c (address, place)
+        from json_array_elements_text(content.cc) with ordinality as c (address, place)
         union all
         select c.place + ${mostCc}, c.address, 'suppressed'
-        from json_array_elements_text(m.content -> 'suppressedCc') with ordinality as c (address, place)) as r
+        from json_array_elements_text(content."suppressedCc") with ordinality as c (address, place)) as r
       where m.tx >= ${from}::xid8 and m.tx < ${until}::xid8
       on conflict do nothing`.execute(transaction);
     await sql`

@@ -103,7 +103,7 @@ export const listMessages = endpoint({
   id: 'listMessages',
   summary: 'List the messages of an account, newest first',
   description:
-    'One page looks at 10,000 messages at most, so a page can be short, or empty, and still have a next one.',
+    'One page looks for some milliseconds only, so it can be short, or empty, and still have a next one.',
   query: pageQuery({
     state: Type.Optional(Type.Enum([...states])),
     templateId: Type.Optional(Type.String({ maxLength: 64 })),

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, MessageId, TemplateId } from '../../foundation/ids.ts';
 import { findMessages } from '../../report/find-messages-store.ts';
+import { lowestId, recentFrom } from '../../report/message-id-range.ts';
 
 type Kysely = Database['kysely'];
 
@@ -38,19 +39,15 @@ export interface MessageFilter {
   readonly until?: Date | undefined;
 }
 
-/** Messages looked at for one page, so that a filter that hardly anything passes costs no more than this. */
-const mostScanned = 10_000;
+/** Messages that one statement looks at. */
+const mostScanned = 1_000;
+/** No further statement begins after so many milliseconds, so that a filter that hardly anything passes costs no more. */
+const patience = 20;
 
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** States whose messages all have a queue entry. */
 const waitingStates: ReadonlySet<string> = new Set(['queued', 'sending', 'deferred', 'uncertain']);
-
-/** The id that a message of this moment could have at least; ids are UUIDs v7, whose first 48 bits are milliseconds. */
-export function firstIdAt(time: Date): string {
-  const hex = Math.max(0, time.getTime()).toString(16).padStart(12, '0').slice(-12);
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
-}
 
 /**
  * Messages of an account, newest first.
@@ -63,25 +60,62 @@ export async function readMessagePage(
   filter: MessageFilter,
   page: { readonly before: string | undefined; readonly limit: number },
 ): Promise<{ readonly lines: readonly MessageLine[]; readonly next: string | undefined }> {
-  const highest = filter.until === undefined ? lastId : firstIdAt(filter.until);
+  const started = performance.now();
+  const highest = filter.until === undefined ? lastId : lowestId(filter.until);
   const before = page.before !== undefined && page.before < highest ? page.before : highest;
-  const lowest = firstIdAt(filter.from ?? new Date(0));
+  const lowest = lowestId(filter.from ?? new Date(0));
   const indexed = await findIndexed(kysely, accountId, filter, before, page.limit + 1);
-  const ids = indexed?.ids;
-  const range = { accountId, before, lowest, ids, ...fromWaiting(filter) };
-  const { rows } = await sql<MessageLine>`
+  const range = { accountId, ids: indexed?.ids, ...fromWaiting(filter) };
+  const lines: MessageLine[] = [];
+  let end: string = before;
+  let from = range.waiting ? lowest : recentFrom(lowest, before);
+  for (;;) {
+    const wanted = page.limit + 1 - lines.length;
+    const look = await lookAt(kysely, filter, { ...range, before: end, lowest: from }, wanted);
+    lines.push(...look.lines);
+    if (lines.length > page.limit) {
+      const shown = lines.slice(0, page.limit);
+      return { lines: shown, next: shown.at(-1)?.id };
+    }
+    if (indexed !== undefined) return { lines, next: indexed.next };
+    if (look.end === undefined && from === lowest) return { lines, next: undefined };
+    end = look.end ?? from;
+    if (look.end === undefined) from = lowest;
+    if (performance.now() - started >= patience) return { lines, next: end };
+  }
+}
+
+interface Look {
+  readonly lines: readonly MessageLine[];
+  /** The last message that was looked at; undefined where there are no more, and where all that count were named. */
+  readonly end: string | undefined;
+}
+
+/** Looks at a range of messages, the newest first, as far as one statement goes. */
+async function lookAt(
+  kysely: Kysely,
+  filter: MessageFilter,
+  range: Range,
+  limit: number,
+): Promise<Look> {
+  const checked = conditions(filter);
+  const most = checked.length === 0 ? limit : mostScanned;
+  const { rows } = await sql<
+    Omit<MessageLine, 'id'> & { id: MessageId | null; end: string | null }
+  >`
+    with looked as (${scanned(range, most)})
     select m.id, m.accepted_at as "acceptedAt", m.state, m.state_at as "stateAt", m.template_id as "templateId",
       m.template_version as "templateVersion", m.content ->> 'to' as to, m.content -> 'from' ->> 'address' as from,
       m.tag, m.external_id as "externalId", m.transactional,
-      case when q.due_at < 'infinity' then q.due_at end as "nextAttemptAt", q.reason
-    from (${scanned(range)}) m
-    left join queue_entry q on q.account_id = ${accountId} and q.message_id = m.id
-    where ${conditions(filter)}
-    order by m.id desc limit ${page.limit + 1}`.execute(kysely);
-  const lines = rows.slice(0, page.limit);
-  if (rows.length > page.limit) return { lines, next: lines.at(-1)?.id };
-  if (indexed !== undefined) return { lines, next: indexed.next };
-  return { lines, next: await endOfScan(kysely, range) };
+      case when q.due_at < 'infinity' then q.due_at end as "nextAttemptAt", q.reason, last."end"
+    from (select (select id from looked order by id desc offset ${most - 1} limit 1) as "end") as last
+    left join (
+      select * from looked as m where ${sql.join([sql`true`, ...checked], sql` and `)}
+      order by id desc limit ${limit}) as m on true
+    left join queue_entry q on q.account_id = ${range.accountId} and q.message_id = m.id
+    order by m.id desc`.execute(kysely);
+  const lines = rows.flatMap(({ end: _, id, ...line }) => (id === null ? [] : { id, ...line }));
+  return { lines, end: rows[0]?.end ?? undefined };
 }
 
 /**
@@ -131,40 +165,30 @@ function fromWaiting({ state, waiting }: MessageFilter): { waiting: boolean } {
 }
 
 /** The messages that a page looks at; the few that wait are found from the queue. */
-function scanned({ accountId, before, lowest, waiting, ids }: Range): RawBuilder<unknown> {
+function scanned(
+  { accountId, before, lowest, waiting, ids }: Range,
+  most: number,
+): RawBuilder<unknown> {
   if (ids !== undefined) {
     return sql`select * from message where account_id = ${accountId} and id = any(${ids}::uuid[])`;
   }
   if (!waiting) {
     return sql`
       select * from message where account_id = ${accountId} and id < ${before}::uuid and id >= ${lowest}::uuid
-      order by id desc limit ${mostScanned}`;
+      order by id desc limit ${most}`;
   }
   return sql`
     select message.* from (
       select message_id, retention_days from queue_entry
       where account_id = ${accountId} and message_id < ${before}::uuid and message_id >= ${lowest}::uuid
-      order by message_id desc limit ${mostScanned}) e
+      order by message_id desc limit ${most}) e
     join message on message.account_id = ${accountId} and message.id = e.message_id
       and message.retention_days = e.retention_days
     order by message.id desc`;
 }
 
-async function endOfScan(
-  kysely: Kysely,
-  { accountId, before, lowest, waiting }: Range,
-): Promise<string | undefined> {
-  const table = waiting ? sql.table('queue_entry') : sql.table('message');
-  const id = waiting ? sql.ref('message_id') : sql.ref('id');
-  const { rows } = await sql<{ id: string }>`
-    select ${id} as id from ${table}
-    where account_id = ${accountId} and ${id} < ${before}::uuid and ${id} >= ${lowest}::uuid
-    order by ${id} desc offset ${mostScanned - 1} limit 1`.execute(kysely);
-  return rows[0]?.id;
-}
-
-function conditions(filter: MessageFilter): RawBuilder<unknown> {
-  const all: RawBuilder<unknown>[] = [sql`true`];
+function conditions(filter: MessageFilter): RawBuilder<unknown>[] {
+  const all: RawBuilder<unknown>[] = [];
   const { state, templateId, tag, externalId, recipient, clientId, transactional } = filter;
   if (state !== undefined) all.push(sql`m.state = ${state}`);
   if (templateId !== undefined) all.push(sql`m.template_id = ${templateId}`);
@@ -174,7 +198,7 @@ function conditions(filter: MessageFilter): RawBuilder<unknown> {
   if (transactional !== undefined) all.push(sql`m.transactional = ${transactional}`);
   if (recipient !== undefined && (filter.waiting === true || !wholeAddress.test(recipient)))
     all.push(sql`position(${recipient} in lower(m.content ->> 'to')) > 0`);
-  return sql.join(all, sql` and `);
+  return all;
 }
 
 /** Names of the fields that a version declares secret. */
