@@ -6,6 +6,7 @@ import type { Log } from '../foundation/log.ts';
 
 /** The classes of retention, and the tables that a message has rows in, with their column of message ids. */
 const classes = [30, 90, 400] as const;
+const usualClass = 90;
 const tables = ['message', 'message_event', 'message_search'] as const;
 
 const week = 7 * 24 * 60 * 60 * 1000;
@@ -32,7 +33,8 @@ export interface PartitionParts {
 
 /**
  * Makes the partitions of messages and their events for this week and the next ones, by retention class. A partition
- * holds the ids (UUID v7) of one week, so what is older than its class goes by dropping tables.
+ * holds the ids (UUID v7) of one week, so what is older than its class goes by dropping tables. Only classes that accounts
+ * have get any, since a search plans and opens each; until the next run, a new class's messages are in its default one.
  *
  * Each is made as a table of its own and then attached, which takes no lock that accepting or delivering waits for
  * longer than a moment. Where the default partition already holds rows of a week, they stay there, and that week gets
@@ -46,9 +48,10 @@ export async function ensureMessagePartitions(parts: PartitionParts): Promise<vo
     try {
       await client.query("set lock_timeout = '1s'");
       const known = await knownPartitions(client);
+      const used = await classesInUse(client);
       for (const range of rangesFrom(parts.clock.now())) {
         for (const table of tables)
-          for (const days of classes)
+          for (const days of used)
             if (!known.has(`${table}_${days}_${range.name}`))
               await makePartition(client, table, days, range, parts.log);
       }
@@ -76,6 +79,14 @@ function rangesFrom(now: number): Range[] {
 function lowestId(milliseconds: number): string {
   const hex = milliseconds.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+/** Classes of accounts that are there, and the one of an account that names none. */
+async function classesInUse(client: pg.PoolClient): Promise<(typeof classes)[number][]> {
+  const { rows } = await client.query<{ days: number }>(
+    'select distinct retention_days as days from account',
+  );
+  return classes.filter((days) => days === usualClass || rows.some((row) => row.days === days));
 }
 
 async function knownPartitions(client: pg.PoolClient): Promise<Set<string>> {

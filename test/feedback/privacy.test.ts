@@ -181,6 +181,9 @@ test('an account’s rule takes values, then addresses, then opens away, from ol
 
 test('partitions go when all in them is older than their class', async () => {
   const kept = await world.accept({ to: 'kept@people.test' });
+  await pool.query(
+    `insert into account (id, name, retention_days) values ('class-30', 'a', 30), ('class-400', 'b', 400)`,
+  );
   await ensureMessagePartitions({ database: world.database, clock: world.clock, log: world.log });
   const partitions = async () => {
     const { rows } = await pool.query<{ name: string }>(

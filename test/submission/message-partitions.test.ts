@@ -44,6 +44,20 @@ async function insertMessage(id: string): Promise<string> {
   return rows[0]?.partition ?? '';
 }
 
+test('a class that no account has gets no partitions', async () => {
+  await ensureMessagePartitions({ database, log, clock: clockAt('2030-05-08T12:00:00Z') });
+  assert.deepEqual(await partitionsOf('message_30'), []);
+  assert.equal((await partitionsOf('message_90')).length, 3);
+  for (const table of ['message', 'message_event', 'message_search'])
+    for (const name of await partitionsOf(`${table}_90`))
+      await database.pool.query(`drop table ${name}`);
+  for (const days of [30, 400])
+    await database.pool.query(
+      'insert into account (id, name, retention_days) values ($1, $1, $2)',
+      [`class-${days}`, days],
+    );
+});
+
 test('partitions are made for this week and the next two, by class, named by their Monday', async () => {
   await ensureMessagePartitions({ database, log, clock: clockAt('2030-05-15T12:00:00Z') });
   for (const days of [30, 90, 400]) {
