@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ShapingStore } from '../../src/delivery/shaping/shaping-store.ts';
+import { TlsResultStore } from '../../src/delivery/tls-report/tls-result-store.ts';
 import { newId } from '../../src/foundation/ids.ts';
 import { runSignalpost } from '../support/run-signalpost.ts';
 import { saveShop } from '../support/shop.ts';
@@ -62,6 +63,7 @@ test('what cannot be is one sentence', async () => {
     [['domain', 'tracking', '46100', 'other.test', 'links.test'], /no sending domain other\.test/],
     [['domain', 'tracking', '46100', 'other.test'], /Give the host/],
     [['source', 'warm-up', '192.0.2.1'], /Give --goal/],
+    [['destination', 'tls', '--days', '0'], /--days must be a whole number from 1 to 60/],
   ] as const) {
     const answer = await run(...args);
     assert.equal(answer.code, 1);
@@ -97,4 +99,23 @@ test('the pace of a receiver is shown, fixed, and learnt again', async () => {
     await list(),
     /\t12 messages a connection \(since 20[^ ]+Z: 421 too many messages\)\t/,
   );
+});
+
+test('how TLS went is listed by day and domain, with what failed', async () => {
+  const day = new Date().toISOString().slice(0, 10);
+  const session = { policyType: 'sts', host: 'mx.people.test' } as const;
+  await new TlsResultStore(database, newId()).add([
+    { ...session, domain: 'people.test', type: 'success', sessions: 40 },
+    { ...session, domain: 'people.test', type: 'certificate-expired', sessions: 3 },
+    { ...session, domain: 'other.test', type: 'success', sessions: 5 },
+  ]);
+  const { out, code } = await run('destination', 'tls', '--days', '2');
+  assert.equal(code, 0);
+  const failed = '3 failed: 3 certificate-expired (mx.people.test)';
+  assert.deepEqual(out.trimEnd().split('\n'), [
+    `${day}\tother.test\tsts\t5 encrypted\t0 failed`,
+    `${day}\tpeople.test\tsts\t40 encrypted\t${failed}`,
+  ]);
+  const one = await run('destination', 'tls', 'Other.test');
+  assert.equal(one.out.trimEnd().split('\n').length, 1);
 });
