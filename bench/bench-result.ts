@@ -5,6 +5,8 @@ export interface BenchOptions {
   readonly rounds: number;
   /** Messages in the queue of `deliver-backlog`. */
   readonly queued: number;
+  /** Of the measurement of memory. */
+  readonly minutes: number;
   /** For the runtime of the measured process, such as `--cpu-prof`. */
   readonly nodeOptions: readonly string[];
   /** Finished messages that are there before, of 90 days; undefined: what the benchmark needs. */

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { LatencyHistogram } from './latency-histogram.ts';
 
 /**
@@ -11,6 +13,11 @@ export interface LoadOrder {
   readonly port: number;
   readonly connections: number;
   readonly seconds: number;
+  /**
+   * Requests a second, each due at its own time whether or not earlier ones were answered; latencies count from when a
+   * request was due, so that a stall is seen by all that fell into it. Undefined: each connection asks as fast as it can.
+   */
+  readonly rate?: number;
   /** Whole requests as they go over the wire, taken in turn; `placeholder` in them becomes a number used only once. */
   readonly requests: readonly string[];
   /** Most requests a second, evenly; undefined: as many as are answered. */
@@ -59,9 +66,13 @@ export async function generateLoad(order: LoadOrder): Promise<LoadReport> {
   const gap = order.perSecond === undefined ? 0 : 1_000 / order.perSecond;
   /** Milliseconds until the next request may go. */
   const waitForTurn = (): number => start + taken * gap - performance.now();
-  await Promise.all(
-    Array.from({ length: order.connections }, () => drive(order, takeRequest, waitForTurn, record)),
-  );
+  if (order.rate === undefined) {
+    await Promise.all(
+      Array.from({ length: order.connections }, () =>
+        drive(order, takeRequest, waitForTurn, record),
+      ),
+    );
+  } else await driveAtRate(order, order.rate, takeRequest, record);
   const answered = Object.values(statuses).reduce((sum, count) => sum + count, 0);
   const seconds = (performance.now() - start) / 1_000;
   return { answered, statuses, seconds, startedAt, latencies: latencies.counts };
@@ -99,6 +110,49 @@ function drive(
     socket.once('error', reject);
     socket.once('end', () => reject(new Error('the server closed a connection')));
   });
+}
+
+/** Requests come due at even distances; one that finds no free connection waits for one, and its latency with it. */
+async function driveAtRate(
+  { host, port, connections }: LoadOrder,
+  rate: number,
+  takeRequest: () => Buffer | undefined,
+  record: (status: string, milliseconds: number) => void,
+): Promise<void> {
+  const free: ((dueAt: number, request: Buffer) => void)[] = [];
+  const due: [at: number, request: Buffer][] = [];
+  const sockets = await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const socket = connect({ host, port, noDelay: true });
+      await once(socket, 'connect');
+      let dueAt = 0;
+      const send = (at: number, request: Buffer): void => {
+        dueAt = at;
+        socket.write(request);
+      };
+      readAnswers(socket, (status) => {
+        record(status, performance.now() - dueAt);
+        const next = due.shift();
+        if (next === undefined) free.push(send);
+        else send(...next);
+      });
+      free.push(send);
+      return socket;
+    }),
+  );
+  const start = performance.now();
+  for (let count = 0, open = true; open || free.length < connections; await delay(1)) {
+    for (; open && start + (count * 1_000) / rate <= performance.now(); count += 1) {
+      const request = takeRequest();
+      if (request === undefined) open = false;
+      else due.push([start + (count * 1_000) / rate, request]);
+    }
+    while (due.length > 0 && free.length > 0) {
+      const next = due.shift();
+      if (next !== undefined) free.pop()?.(...next);
+    }
+  }
+  for (const socket of sockets) socket.destroy();
 }
 
 const headEnd = Buffer.from('\r\n\r\n');

@@ -6,6 +6,8 @@ import { benchDeliver } from './bench-deliver.ts';
 import { benchHistory } from './bench-history.ts';
 import { benchImport } from './bench-import.ts';
 import { benchLists } from './bench-lists.ts';
+import { benchLatency, benchTogether } from './bench-latency.ts';
+import { benchMemory } from './bench-memory.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { formatTable } from './bench-result.ts';
 import { benchStart } from './bench-start.ts';
@@ -22,6 +24,9 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   deliver: benchDeliver,
   'deliver-backlog': benchBacklog,
   'deliver-history': benchOnHistory,
+  latency: benchLatency,
+  together: benchTogether,
+  memory: benchMemory,
   'start-up': benchStart,
   token: benchToken,
   lists: benchLists,
@@ -45,6 +50,7 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '8' },
     rounds: { type: 'string', default: '3' },
     queued: { type: 'string', default: '1000000' },
+    minutes: { type: 'string', default: '10' },
     'cpu-prof': { type: 'string' },
     history: { type: 'string' },
     'history-folder': { type: 'string' },
@@ -57,6 +63,7 @@ const options: BenchOptions = {
   seconds: Number(values.seconds),
   rounds: Number(values.rounds),
   queued: Number(values.queued),
+  minutes: Number(values.minutes),
   nodeOptions: profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`],
   history: values.history === undefined ? undefined : Number(values.history),
   historyFolder: values['history-folder'],

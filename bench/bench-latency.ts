@@ -1,0 +1,120 @@
+import { makeDkimKey } from '../src/sender/dkim-key.ts';
+import { getToken, type Shop } from '../test/support/shop.ts';
+import { openBenchAccount, wireRequests } from './bench-account.ts';
+import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
+import type { BenchOptions, BenchResult } from './bench-result.ts';
+import { type BenchServiceOptions, startBenchService } from './bench-service.ts';
+import { BenchSink } from './deliver/bench-sink.ts';
+import { fillQueue } from './deliver/fill-queue.ts';
+import { openLetterAccount } from './deliver/installation.ts';
+import { measureUse } from './machine-use.ts';
+import { runLoad } from './run-load.ts';
+import { compare, Tally } from './tally.ts';
+
+const connections = 128;
+const shares = [0.25, 0.5, 0.75] as const;
+
+/** More than a worker takes in a second, so that it never runs out of messages while something is measured. */
+const deliveredPerSecond = 3_000;
+
+interface Scene {
+  readonly database: BenchDatabase;
+  readonly shop: Shop;
+  readonly service: BenchServiceOptions;
+}
+
+/**
+ * Latency at fixed rates, counted from when each request was due: a quarter, half and three quarters of the rate at which
+ * accepting is saturated, beside a do-nothing POST at the same rate. The ratio is the one of the 99th percentiles.
+ */
+export async function benchLatency(options: BenchOptions): Promise<BenchResult[]> {
+  const database = await startBenchDatabase();
+  try {
+    const shop = await openBenchAccount(database.database);
+    const service = { nodeOptions: options.nodeOptions };
+    return await measureLatency(options, { database, shop, service }, shares, 'latency');
+  } finally {
+    await database.stop();
+  }
+}
+
+/**
+ * Accepting and delivering together, in processes that do both: the rate of accepting while the workers deliver as fast as
+ * they can; then latency at half that rate beside a do-nothing POST at the same rate, both while a queue is being delivered.
+ */
+export async function benchTogether(options: BenchOptions): Promise<BenchResult[]> {
+  const database = await startBenchDatabase();
+  const sink = await BenchSink.start();
+  try {
+    const key = await makeDkimKey('rsa-sha256');
+    const shop = await openLetterAccount(database.database, key);
+    const smtpUrl = `smtp://127.0.0.1:${sink.port}?tls=off&connections=10&messages=100000`;
+    const service = { nodeOptions: options.nodeOptions, roles: 'http,worker', smtpUrl };
+    const scene = { database, shop, service };
+    return await measureLatency(options, scene, [0.5], 'together', sink);
+  } finally {
+    sink.stop();
+    await database.stop();
+  }
+}
+
+async function measureLatency(
+  { seconds, rounds }: BenchOptions,
+  { database, shop, service: how }: Scene,
+  parts: readonly number[],
+  name: string,
+  sink?: BenchSink,
+): Promise<BenchResult[]> {
+  const service = await startBenchService(database.url, how);
+  try {
+    const origin = { url: `http://127.0.0.1:${service.port}` };
+    const token = await getToken(origin, shop);
+    const wire = { accountIds: [shop.id], token, count: 5_000, bodyBytes: 0, keys: false };
+    const pids = { service: service.child.pid ?? 0, database: database.pid };
+    const measure = async (tally: Tally, path: string, rate?: number): Promise<void> => {
+      if (sink !== undefined)
+        await fillQueue(database.database, shop.id, seconds * deliveredPerSecond);
+      const requests = wireRequests({ ...wire, path });
+      const order = { host: '127.0.0.1', port: service.port, connections, seconds, requests };
+      const run = () => runLoad(rate === undefined ? order : { ...order, rate });
+      const { result, use } = await measureUse(pids, run);
+      tally.add(result, use);
+    };
+    await measure(new Tally(), '/ete/v1/email');
+    const saturated = new Tally();
+    const ceiling = new Tally();
+    const taken = sink?.taken ?? 0;
+    const started = performance.now();
+    await measure(saturated, '/ete/v1/email');
+    const delivered = ((sink?.taken ?? 0) - taken) / ((performance.now() - started) / 1_000);
+    await measure(ceiling, '/bench/nothing');
+    const params = { connections, fields: 10, seconds, rounds };
+    const results: BenchResult[] = [
+      {
+        name,
+        params: {
+          ...params,
+          rounds: 1,
+          at: 'saturation',
+          ...(sink !== undefined && { delivered_per_second: Math.round(delivered) }),
+        },
+        ...compare(saturated, ceiling),
+      },
+    ];
+    for (const part of parts) {
+      const rate = saturated.rate * part;
+      const ours = new Tally();
+      const nothing = new Tally();
+      for (let round = 0; round < rounds; round += 1) {
+        await measure(nothing, '/bench/nothing', rate);
+        await measure(ours, '/ete/v1/email', rate);
+      }
+      const line = compare(ours, nothing);
+      const ratio = Number((line.p99_ms / line.ceiling_p99_ms).toFixed(2));
+      results.push({ name, params: { ...params, at: `${part * 100}%` }, ...line, ratio });
+    }
+    return results;
+  } finally {
+    await service.stop();
+  }
+}

@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { makeDkimKey } from '../src/sender/dkim-key.ts';
+import { getToken } from '../test/support/shop.ts';
+import { wireRequests } from './bench-account.ts';
+import { startBenchDatabase } from './bench-database.ts';
+import type { BenchOptions, BenchResult } from './bench-result.ts';
+import { startBenchService } from './bench-service.ts';
+import { BenchSink } from './deliver/bench-sink.ts';
+import { openLetterAccount } from './deliver/installation.ts';
+import { readResident } from './machine-use.ts';
+import { median } from './median.ts';
+import { runLoad } from './run-load.ts';
+import { requireAllAccepted } from './tally.ts';
+
+const connections = 128;
+const every = 1_000;
+const mebibyte = 2 ** 20;
+
+/**
+ * Resident memory of each process of `serve` that accepts at saturation and delivers what it accepted: the highest of all,
+ * and how much the largest grew from the second fifth of the time, when all is loaded, to the last.
+ */
+export async function benchMemory(options: BenchOptions): Promise<BenchResult[]> {
+  const database = await startBenchDatabase();
+  const sink = await BenchSink.start();
+  try {
+    const shop = await openLetterAccount(database.database, await makeDkimKey('rsa-sha256'));
+    const smtpUrl = `smtp://127.0.0.1:${sink.port}?tls=off&connections=10&messages=100000`;
+    const service = await startBenchService(database.url, { roles: 'http,worker', smtpUrl });
+    const samples = new Map<number, number[]>();
+    const timer = setInterval(() => {
+      for (const [pid, bytes] of readResident(processesOf(service.child.pid ?? 0)))
+        samples.set(pid, [...(samples.get(pid) ?? []), bytes / mebibyte]);
+    }, every);
+    try {
+      const token = await getToken({ url: `http://127.0.0.1:${service.port}` }, shop);
+      const requests = wireRequests({
+        path: '/ete/v1/email',
+        accountIds: [shop.id],
+        token,
+        count: 5_000,
+        bodyBytes: 0,
+        keys: false,
+      });
+      const seconds = options.minutes * 60;
+      const report = await runLoad({
+        host: '127.0.0.1',
+        port: service.port,
+        connections,
+        seconds,
+        requests,
+      });
+      requireAllAccepted(report);
+      const each = [...samples.values()];
+      const growth = each.map((sizes) => fifth(sizes, 4) - fifth(sizes, 1));
+      return [
+        {
+          name: 'memory',
+          params: {
+            connections,
+            minutes: options.minutes,
+            processes: each.length,
+            peak_mib: Math.round(Math.max(...each.flat())),
+            growth_mib: Math.round(Math.max(...growth)),
+            delivered: sink.taken,
+          },
+          rate: Math.round(report.answered / report.seconds),
+          ceiling: 0,
+          ratio: 0,
+          p50_ms: 0,
+          p99_ms: 0,
+        },
+      ];
+    } finally {
+      clearInterval(timer);
+      await service.stop();
+    }
+  } finally {
+    sink.stop();
+    await database.stop();
+  }
+}
+
+/** The first process and those that it keeps. */
+function processesOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return [pid, ...children.trim().split(' ').filter(Boolean).map(Number)];
+}
+
+/** The middle of one fifth of the samples, counted from 0. */
+function fifth(sizes: readonly number[], number: number): number {
+  const length = Math.floor(sizes.length / 5);
+  return median(sizes.slice(number * length, (number + 1) * length));
+}
