@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { dropOldPartitions } from '../../src/feedback/privacy/drop-partitions-store.ts';
+import { OffsetClock } from '../../src/foundation/clock.ts';
+import { createLog } from '../../src/foundation/log.ts';
+import { ensureMessagePartitions } from '../../src/submission/message-partitions-store.ts';
+import { SendClient } from '../support/send-client.ts';
+import { getToken, openShop } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+const { database, url } = await createTestDatabase();
+const shop = await openShop(database);
+const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const client = new SendClient(service, await getToken(service, shop));
+const log = createLog('silent');
+const year = 365 * 24 * 60 * 60 * 1000;
+
+async function oldPartitions(): Promise<number> {
+  const { rowCount } = await database.pool.query(
+    "select from pg_class where relname ~ '^message_90_2020' and relkind = 'r'",
+  );
+  return rowCount ?? 0;
+}
+
+test('dropping old partitions while somebody reads the table keeps no request waiting for long, and is done later', async () => {
+  const clock = new OffsetClock();
+  clock.now = () => Date.parse('2020-06-03T00:00:00Z');
+  await ensureMessagePartitions({ database, clock, log });
+  assert.equal(await oldPartitions(), 3);
+
+  const reader = await database.pool.connect();
+  await reader.query('begin');
+  await reader.query('select count(*) from message');
+  let dropping = true;
+  const dropped = dropOldPartitions(
+    database,
+    Date.parse('2020-06-03T00:00:00Z') + year,
+    log,
+  ).finally(() => {
+    dropping = false;
+  });
+  const times: number[] = [];
+  while (dropping) {
+    const started = performance.now();
+    const answer = await client.send();
+    assert.equal(answer.status, 200, answer.text);
+    times.push(performance.now() - started);
+  }
+  await dropped;
+  assert.ok(times.length > 5, `${times.length} requests were answered meanwhile`);
+  assert.ok(Math.max(...times) < 2_000, `the longest took ${Math.max(...times)} ms`);
+  assert.equal(await oldPartitions(), 3, 'the reader was not disturbed');
+
+  await reader.query('commit');
+  reader.release();
+  await dropOldPartitions(database, Date.parse('2020-06-03T00:00:00Z') + year, log);
+  assert.equal(await oldPartitions(), 0);
+});
