@@ -11,6 +11,12 @@ export const api = createClient<paths>({
   headers: { 'x-signalpost-request': 'console' },
 });
 
+/** What goes with a file that is sent as it is. */
+export const csvFile = {
+  bodySerializer: <File>(file: File) => file,
+  headers: { 'content-type': 'text/csv' },
+};
+
 interface Result<Data> {
   readonly data?: Data;
   readonly error?: unknown;

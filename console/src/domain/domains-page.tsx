@@ -1,4 +1,4 @@
-import { Button, TextInput } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -7,7 +7,8 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Domain } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { reasonFor, refusal } from '../api/problem.ts';
+import { refusal } from '../api/problem.ts';
+import { Field } from '../parts/field.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { PageAnchor } from '../parts/links.tsx';
@@ -96,14 +97,15 @@ function DomainDialog(props: { opened: boolean; close: () => void }) {
   return (
     <FormDialog {...props} title={text('domains.add')} action={text('domains.add')} submit={submit}>
       {(error) => (
-        <TextInput
+        <Field
+          field="domain"
           label={text('domains.domain')}
           description={text('domains.addHint')}
           placeholder="example.com"
           required
           value={domain}
-          onChange={(event) => setDomain(event.currentTarget.value)}
-          error={reasonFor(error, 'domain')}
+          change={setDomain}
+          error={error}
           data-autofocus
         />
       )}

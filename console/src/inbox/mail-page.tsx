@@ -1,9 +1,10 @@
-import { Code, Stack, Table, Tabs } from '@mantine/core';
+import { Code, Stack, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
 import type { InboxMessage } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
+import { Facts } from '../parts/facts.tsx';
 import { PageAnchor } from '../parts/links.tsx';
 import { MailFrame } from '../parts/mail-frame.tsx';
 import { PageHeading } from '../parts/page-heading.tsx';
@@ -63,19 +64,7 @@ function Mail({ mail }: { mail: InboxMessage }) {
         </Code>
       </Tabs.Panel>
       <Tabs.Panel value="headers">
-        <Table layout="fixed">
-          <Table.Tbody>
-            {headers.map(({ name, value }, place) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a header may stand there twice, and the list never changes
-              <Table.Tr key={place}>
-                <Table.Th scope="row" w="30%" className="breakable">
-                  {name}
-                </Table.Th>
-                <Table.Td className="breakable">{value}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
+        <Facts facts={headers.map(({ name, value }) => [name, value] as const)} />
       </Tabs.Panel>
       <Tabs.Panel value="source">
         <Code block className="plain-mail">

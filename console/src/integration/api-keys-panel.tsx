@@ -1,4 +1,4 @@
-import { Button, Checkbox, SimpleGrid, TextInput } from '@mantine/core';
+import { Button, Checkbox, SimpleGrid } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -7,6 +7,7 @@ import type { ApiKey } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { reasonFor } from '../api/problem.ts';
+import { Field } from '../parts/field.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { ListBody } from '../parts/list-body.tsx';
@@ -88,13 +89,14 @@ function KeyDialog(props: { opened: boolean; close: () => void; show: (key: stri
     <FormDialog {...dialog} title={text('keys.add')} action={text('keys.make')} submit={submit}>
       {(error) => (
         <>
-          <TextInput
+          <Field
+            field="name"
             label={text('keys.name')}
             description={text('keys.nameHint')}
             required
             value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            error={reasonFor(error, 'name')}
+            change={setName}
+            error={error}
             data-autofocus
           />
           <Checkbox.Group

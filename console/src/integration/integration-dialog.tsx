@@ -1,10 +1,10 @@
-import { Checkbox, Stack, Switch, TextInput } from '@mantine/core';
+import { Checkbox, Stack, Switch } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { ClientSecret, Integration } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
-import { reasonFor } from '../api/problem.ts';
+import { Field, IdField } from '../parts/field.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { text } from '../texts/text.ts';
 
@@ -60,24 +60,24 @@ export function IntegrationDialog({ integration, show, ...dialog }: IntegrationD
     >
       {(error) => (
         <Stack gap="sm">
-          <TextInput
+          <Field
+            field="name"
             label={text('integrations.name')}
             description={text('integrations.nameHint')}
             required
             value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            error={reasonFor(error, 'name')}
+            change={setName}
+            error={error}
             data-autofocus
           />
-          <TextInput
+          <IdField
+            field="clientId"
             label={text('integrations.clientId')}
             description={text('integrations.clientIdHint')}
-            required
-            pattern="[A-Za-z0-9_\-]{1,64}"
             value={clientId}
             disabled={integration !== undefined}
-            onChange={(event) => setClientId(event.currentTarget.value)}
-            error={reasonFor(error, 'clientId')}
+            change={setClientId}
+            error={error}
           />
           <Checkbox.Group label={text('integrations.grants')} value={grants} onChange={setGrants}>
             <Stack gap={6} mt={4}>
@@ -90,12 +90,13 @@ export function IntegrationDialog({ integration, show, ...dialog }: IntegrationD
               />
             </Stack>
           </Checkbox.Group>
-          <TextInput
+          <Field
+            field="redirectUri"
             label={text('integrations.redirectUri')}
             placeholder="https://localhost/callback"
             value={redirectUri}
-            onChange={(event) => setRedirectUri(event.currentTarget.value)}
-            error={reasonFor(error, 'redirectUri')}
+            change={setRedirectUri}
+            error={error}
           />
           <Switch
             label={text('integrations.requirePkce')}

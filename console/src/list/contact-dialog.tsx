@@ -1,10 +1,11 @@
-import { Textarea, TextInput } from '@mantine/core';
+import { Textarea } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { Contact } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { Field } from '../parts/field.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { text } from '../texts/text.ts';
 
@@ -42,14 +43,15 @@ export function ContactDialog({ listId, contact, ...dialog }: ContactDialogProps
     >
       {(error) => (
         <>
-          <TextInput
+          <Field
+            field="email"
             label={text('contacts.email')}
             type="email"
             required
             disabled={contact !== undefined}
             value={email}
-            onChange={(event) => setEmail(event.currentTarget.value)}
-            error={reasonFor(error, 'email')}
+            change={setEmail}
+            error={error}
             data-autofocus
           />
           <Textarea

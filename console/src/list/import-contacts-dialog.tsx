@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
-import { answerOf, api } from '../api/management.ts';
+import { answerOf, api, csvFile } from '../api/management.ts';
 import { ImportDialog } from '../parts/import-dialog.tsx';
 import { text } from '../texts/text.ts';
 
@@ -21,14 +21,7 @@ export function ImportContactsDialog(props: {
       title={text('contacts.importTitle')}
       hint={text('contacts.importHint')}
       send={(importId, body) =>
-        answerOf(
-          api.PUT(path, {
-            params: params(importId),
-            body,
-            bodySerializer: (file) => file,
-            headers: { 'content-type': 'text/csv' },
-          }),
-        )
+        answerOf(api.PUT(path, { params: params(importId), body, ...csvFile }))
       }
       read={(importId) => answerOf(api.GET(path, { params: params(importId) }))}
       done={async () => {

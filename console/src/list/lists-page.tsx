@@ -6,8 +6,8 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import type { ContactList } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { reasonFor } from '../api/problem.ts';
 import { formatNumber } from '../format/format-number.ts';
+import { Field, IdField } from '../parts/field.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { PageAnchor } from '../parts/links.tsx';
@@ -101,22 +101,22 @@ function ListDialog(props: { opened: boolean; close: () => void }) {
     <FormDialog {...props} title={text('lists.add')} action={text('lists.make')} submit={submit}>
       {(error) => (
         <>
-          <TextInput
+          <Field
+            field="name"
             label={text('lists.name')}
             required
             value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            error={reasonFor(error, 'name')}
+            change={setName}
+            error={error}
             data-autofocus
           />
-          <TextInput
+          <IdField
+            field="id"
             label={text('lists.id')}
             description={text('lists.idHint')}
-            required
-            pattern="[A-Za-z0-9_\-]{1,64}"
             value={id}
-            onChange={(event) => setId(event.currentTarget.value)}
-            error={reasonFor(error, 'id')}
+            change={setId}
+            error={error}
           />
           <TextInput
             label={text('lists.folder')}

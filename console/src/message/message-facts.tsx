@@ -1,7 +1,8 @@
-import { Table, Title } from '@mantine/core';
+import { Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Message } from '../api/management.generated.ts';
 import { CopyField } from '../parts/copy-field.tsx';
+import { Facts } from '../parts/facts.tsx';
 import { StateBadge } from '../parts/state-badge.tsx';
 import { text } from '../texts/text.ts';
 
@@ -31,20 +32,7 @@ export function MessageFacts({ message }: { message: Message }) {
       <Title order={2} id="facts" mt="lg" mb="xs">
         {text('message.facts')}
       </Title>
-      <Table layout="fixed">
-        <Table.Tbody>
-          {facts
-            .filter(([, value]) => value !== null)
-            .map(([name, value]) => (
-              <Table.Tr key={name}>
-                <Table.Th scope="row" w="35%">
-                  {name}
-                </Table.Th>
-                <Table.Td className="breakable">{value}</Table.Td>
-              </Table.Tr>
-            ))}
-        </Table.Tbody>
-      </Table>
+      <Facts facts={facts} />
     </section>
   );
 }

@@ -1,10 +1,11 @@
-import { TagsInput, TextInput } from '@mantine/core';
+import { TagsInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { Sender } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { Field } from '../parts/field.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { text } from '../texts/text.ts';
 
@@ -36,14 +37,15 @@ export function SenderDialog(props: { opened: boolean; close: () => void; sender
     >
       {(error) => (
         <>
-          <TextInput
+          <Field
+            field="address"
             label={text('senders.address')}
             type="email"
             required
             value={address}
             disabled={sender !== undefined}
-            onChange={(event) => setAddress(event.currentTarget.value)}
-            error={reasonFor(error, 'address')}
+            change={setAddress}
+            error={error}
             data-autofocus
           />
           <TagsInput

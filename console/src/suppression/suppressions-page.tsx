@@ -6,7 +6,7 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Suppression } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { reasonFor } from '../api/problem.ts';
+import { Field } from '../parts/field.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { PageAnchor } from '../parts/links.tsx';
@@ -183,14 +183,15 @@ function SuppressionDialog(props: { opened: boolean; close: () => void }) {
       submit={submit}
     >
       {(error) => (
-        <TextInput
+        <Field
+          field="address"
           label={text('suppressions.address')}
           description={text('suppressions.addHint')}
           type="email"
           required
           value={address}
-          onChange={(event) => setAddress(event.currentTarget.value)}
-          error={reasonFor(error, 'address')}
+          change={setAddress}
+          error={error}
           data-autofocus
         />
       )}

@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, PasswordInput, TextInput } from '@mantine/core';
+import { Button, Group, NativeSelect, PasswordInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -7,6 +7,7 @@ import type { User } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { reasonFor } from '../api/problem.ts';
+import { Field } from '../parts/field.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { ListBody } from '../parts/list-body.tsx';
@@ -142,21 +143,23 @@ function UserDialog(props: { opened: boolean; close: () => void }) {
     <FormDialog {...props} title={text('team.add')} action={text('team.add')} submit={submit}>
       {(error) => (
         <>
-          <TextInput
+          <Field
+            field="email"
             label={text('team.email')}
             type="email"
             required
             value={email}
-            onChange={(event) => setEmail(event.currentTarget.value)}
-            error={reasonFor(error, 'email')}
+            change={setEmail}
+            error={error}
             data-autofocus
           />
-          <TextInput
+          <Field
+            field="name"
             label={text('team.name')}
             description={text('team.nameHint')}
             value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            error={reasonFor(error, 'name')}
+            change={setName}
+            error={error}
           />
           <PasswordInput
             label={text('team.firstPassword')}

@@ -1,12 +1,11 @@
-import { TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
-import { reasonFor } from '../api/problem.ts';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { text } from '../texts/text.ts';
+import { TemplateNameFields } from './template-name-fields.tsx';
 
 interface DuplicateDialogProps {
   opened: boolean;
@@ -41,26 +40,13 @@ export function DuplicateDialog({ template, ...dialog }: DuplicateDialogProps) {
       submit={submit}
     >
       {(error) => (
-        <>
-          <TextInput
-            label={text('templates.name')}
-            required
-            maxLength={200}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            error={reasonFor(error, 'name')}
-            data-autofocus
-          />
-          <TextInput
-            label={text('templates.id')}
-            description={text('templates.idHint')}
-            required
-            pattern="[A-Za-z0-9_\-]{1,64}"
-            value={id}
-            onChange={(event) => setId(event.currentTarget.value)}
-            error={reasonFor(error, 'id')}
-          />
-        </>
+        <TemplateNameFields
+          name={name}
+          id={id}
+          changeName={setName}
+          changeId={setId}
+          error={error}
+        />
       )}
     </FormDialog>
   );

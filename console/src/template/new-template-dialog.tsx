@@ -1,12 +1,11 @@
-import { TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
-import { reasonFor } from '../api/problem.ts';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { text } from '../texts/text.ts';
+import { TemplateNameFields } from './template-name-fields.tsx';
 
 /** Makes a template and leads to its editor. The id follows the name until somebody types one. */
 export function NewTemplateDialog(props: { opened: boolean; close: () => void }) {
@@ -37,26 +36,13 @@ export function NewTemplateDialog(props: { opened: boolean; close: () => void })
       submit={submit}
     >
       {(error) => (
-        <>
-          <TextInput
-            label={text('templates.name')}
-            required
-            maxLength={200}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            error={reasonFor(error, 'name')}
-            data-autofocus
-          />
-          <TextInput
-            label={text('templates.id')}
-            description={text('templates.idHint')}
-            required
-            pattern="[A-Za-z0-9_\-]{1,64}"
-            value={id}
-            onChange={(event) => setTypedId(event.currentTarget.value)}
-            error={reasonFor(error, 'id')}
-          />
-        </>
+        <TemplateNameFields
+          name={name}
+          id={id}
+          changeName={setName}
+          changeId={setTypedId}
+          error={error}
+        />
       )}
     </FormDialog>
   );

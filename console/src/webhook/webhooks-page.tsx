@@ -1,4 +1,4 @@
-import { Badge, Button, Checkbox, SimpleGrid, TextInput } from '@mantine/core';
+import { Badge, Button, Checkbox, SimpleGrid } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -8,6 +8,7 @@ import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { reasonFor } from '../api/problem.ts';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
+import { Field } from '../parts/field.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { PageAnchor } from '../parts/links.tsx';
@@ -139,14 +140,15 @@ function WebhookDialog(props: {
     >
       {(error) => (
         <>
-          <TextInput
+          <Field
+            field="url"
             label={text('webhooks.url')}
             description={text('webhooks.urlHint')}
             placeholder="https://"
             required
             value={url}
-            onChange={(event) => setUrl(event.currentTarget.value)}
-            error={reasonFor(error, 'url')}
+            change={setUrl}
+            error={error}
             data-autofocus
           />
           <Checkbox.Group

@@ -1,9 +1,9 @@
-import { Alert, TextInput } from '@mantine/core';
+import { Alert } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMe } from '../../account/use-me.ts';
 import { answerOf, api } from '../../api/management.ts';
-import { reasonFor } from '../../api/problem.ts';
+import { Field } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { text } from '../../texts/text.ts';
 import { useTemplatePath } from '../use-template.ts';
@@ -48,13 +48,14 @@ export function TestDialog({ opened, close, draft }: TestDialogProps) {
       {(error) => (
         <>
           <Alert color="gray">{text('editor.testHint')}</Alert>
-          <TextInput
+          <Field
+            field="to"
             label={text('editor.testTo')}
             type="email"
             required
             value={to}
-            onChange={(event) => setTyped(event.currentTarget.value)}
-            error={reasonFor(error, 'to')}
+            change={setTyped}
+            error={error}
             data-autofocus
           />
         </>

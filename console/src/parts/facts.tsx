@@ -1,0 +1,29 @@
+import { Table } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+interface FactsProps {
+  /** Names and values; what is null is left out. */
+  facts: readonly (readonly [string, ReactNode])[];
+}
+
+/** A table of names and values. */
+export function Facts({ facts }: FactsProps) {
+  return (
+    <Table layout="fixed">
+      <Table.Tbody>
+        {facts.map(
+          ([name, value], place) =>
+            value !== null && (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a name may stand there twice, and rows keep no state
+              <Table.Tr key={place}>
+                <Table.Th scope="row" w="38%" className="breakable">
+                  {name}
+                </Table.Th>
+                <Table.Td className="breakable">{value}</Table.Td>
+              </Table.Tr>
+            ),
+        )}
+      </Table.Tbody>
+    </Table>
+  );
+}
