@@ -1,12 +1,14 @@
-import { Center } from '@mantine/core';
-import { EmptyState } from '../parts/empty-state.tsx';
+import { Center, Stack, Text, Title } from '@mantine/core';
 import { text } from '../texts/text.ts';
 
 /** For people who belong to no account. */
 export function NoAccountPage() {
   return (
     <Center component="main" mih="100vh" p="md">
-      <EmptyState title={text('noAccount.title')} hint={text('noAccount.hint')} />
+      <Stack gap="xs" ta="center">
+        <Title order={1}>{text('noAccount.title')}</Title>
+        <Text c="dimmed">{text('noAccount.hint')}</Text>
+      </Stack>
     </Center>
   );
 }

@@ -45,8 +45,8 @@ export function EditorActions({ draft }: { draft: EditedDraft }) {
 
   if (!may('templates:write')) return null;
   return (
-    <Group gap="xs">
-      <Text size="sm" c="dimmed" role="status">
+    <Group gap="xs" className="joined">
+      <Text size="sm" c="dimmed" role="status" className="said">
         {draft.changed ? text('editor.unsaved') : draft.stored && text('editor.saved')}
       </Text>
       {draft.stored && (

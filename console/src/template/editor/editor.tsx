@@ -1,4 +1,4 @@
-import { Grid, NativeSelect, SegmentedControl, Stack, TextInput } from '@mantine/core';
+import { NativeSelect, SegmentedControl, Stack, TextInput } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useMay } from '../../account/use-me.ts';
@@ -37,29 +37,27 @@ export function Editor({ beginning }: { beginning: Beginning }) {
   return (
     <TemplateTabs page="edit" actions={<EditorActions draft={draft} />}>
       <ProblemAlert error={draft.error} />
-      <Grid gap="lg">
-        <Grid.Col span={{ base: 12, lg: 6 }}>
-          <Stack gap="sm">
-            <HeaderFields content={content} change={change} readOnly={readOnly} />
-            <Source
-              content={content}
-              change={change}
-              readOnly={readOnly}
-              problems={preview.data?.problems ?? noProblems}
-            />
-          </Stack>
-          <FieldsPanel
-            found={preview.data?.fields ?? []}
-            settings={content.fields ?? {}}
-            onChange={(fields) => change({ fields })}
+      <div className="template-areas">
+        <Stack gap="sm">
+          <HeaderFields content={content} change={change} readOnly={readOnly} />
+          <Source
+            content={content}
+            change={change}
+            readOnly={readOnly}
+            problems={preview.data?.problems ?? noProblems}
           />
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, lg: 6 }}>
+        </Stack>
+        <div className="template-preview">
           <ProblemAlert error={preview.error} retry={() => preview.refetch()} />
           <PreviewPane preview={preview.data} busy={preview.isFetching} />
           <ProblemList preview={preview.data} />
-        </Grid.Col>
-      </Grid>
+        </div>
+        <FieldsPanel
+          found={preview.data?.fields ?? []}
+          settings={content.fields ?? {}}
+          onChange={(fields) => change({ fields })}
+        />
+      </div>
     </TemplateTabs>
   );
 }
