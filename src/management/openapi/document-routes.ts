@@ -23,6 +23,7 @@ const page = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Signalpost API</title>
+<link rel="icon" href="data:,">
 </head>
 <body>
 <div id="reference"></div>
@@ -32,15 +33,29 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** Without fonts, telemetry, proxies and the like of other hosts. */
+/** The viewer's maker is not linked to, and its light colours are dark enough to be read (WCAG 2.2, 1.4.3). */
+const styles = `
+a[href*="//www.scalar.com"] { display: none }
+.light-mode {
+  --scalar-color-2: #4a4f55;
+  --scalar-color-3: #5b6067;
+  --scalar-color-green: #046c39;
+  --scalar-color-blue: #0b5cad;
+  --scalar-color-orange: #8f4700;
+  --scalar-color-red: #b42318;
+}`;
+
+/** Without fonts, telemetry, proxies and the like of other hosts, and without what leads there. */
 const start = `Scalar.createApiReference('#reference', ${JSON.stringify({
   url: '/openapi.json',
   withDefaultFonts: false,
   telemetry: false,
   agent: { disabled: true },
+  mcp: { disabled: true },
   hideClientButton: true,
   showDeveloperTools: 'never',
   proxyUrl: '',
+  customCss: styles,
 })});
 `;
 

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createTestDatabase } from '../../test/support/test-database.ts';
+import { startTestService } from '../../test/support/test-service.ts';
+import {
+  findBarriers,
+  newVisitor,
+  openChromium,
+  takeScreenshot,
+} from '../support/open-chromium.ts';
+
+const { url: databaseUrl } = await createTestDatabase();
+const service = await startTestService({ databaseUrl, roles: ['http'] });
+const browser = await openChromium();
+
+test('the documentation shows contract and management API in a browser, under its strict policy, without any other host or a way to one', async () => {
+  const visitor = await newVisitor(browser);
+  const page = await visitor.newPage();
+  page.setDefaultTimeout(30_000);
+  const asked: string[] = [];
+  const complaints: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  // What the policy refuses is an error of the console, too.
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  const answer = await page.goto(`${service.url}/docs`);
+  assert.match(String(answer?.headers()['content-security-policy']), /default-src 'none'/);
+  await page.getByRole('heading', { name: 'Signalpost', level: 1 }).waitFor();
+  for (const [group, operation, path] of [
+    ['Event-triggered email', 'Send one email from a stored template', '/ete/v1/email/'],
+    ['Templates', 'Publish the draft as the next version', '/manage/v1/accounts/'],
+  ] as const) {
+    await page.getByRole('button', { name: `Open Group - ${group}` }).click();
+    await page.getByRole('link', { name: operation }).click();
+    const section = page.getByRole('region', { name: operation });
+    await section.waitFor();
+    await section.getByText(path).first().waitFor();
+  }
+  await takeScreenshot(page, 'docs');
+  const barriers = (await findBarriers(page)).map((one) => one.split(':')[0]);
+  // The viewer's buttons that copy an example have no name.
+  assert.deepEqual(
+    barriers.filter((rule) => rule !== 'button-name'),
+    [],
+  );
+  const links = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('a[href]')].filter((a) => a.checkVisibility()).map((a) => a.href)`,
+  );
+  assert.deepEqual(
+    [...asked, ...links].filter(
+      (url) => !/^(?:data|blob):/.test(url) && !url.startsWith(service.url),
+    ),
+    [],
+  );
+  assert.equal(await page.getByText(/Ask AI|Generate MCP|Powered by/).count(), 0);
+  assert.deepEqual(complaints, []);
+  await visitor.close();
+});
