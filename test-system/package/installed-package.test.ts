@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '../..');
+const folder = await mkdtemp(join(tmpdir(), 'package-'));
+// Started by root, PostgreSQL runs as somebody else, who has to get there.
+await chmod(folder, 0o755);
+after(() => rm(folder, { recursive: true, force: true }));
+
+/** Packs this checkout; resolves with the file and the paths in it. */
+async function pack(): Promise<{ readonly file: string; readonly paths: readonly string[] }> {
+  await run(process.execPath, [join(root, 'scripts/build-package.mjs')]);
+  // Without its scripts: `prepare` would build the console anew under the other tests.
+  const { stdout } = await run(
+    'npm',
+    ['pack', '--ignore-scripts', '--json', '--pack-destination', folder],
+    { cwd: root, maxBuffer: 50_000_000 },
+  ).finally(() => rm(join(root, 'npm-shrinkwrap.json'), { force: true }));
+  const [{ filename, files }] = JSON.parse(stdout) as [
+    { filename: string; files: { path: string }[] },
+  ];
+  return { file: join(folder, filename), paths: files.map(({ path }) => path) };
+}
+
+/** Starts the installed program as people do; resolves with the address that it prints. */
+async function start(): Promise<string> {
+  const child = spawn('npx', ['--no-install', 'signalpost', 'start'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', DEMO: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // npx, a shell and the service: they are ended together.
+    detached: true,
+  });
+  const exit = once(child, 'exit');
+  after(async () => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGTERM');
+    await exit;
+  });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [, address] = /^\s+Service\s+(http\S+)/.exec(line) ?? [];
+    if (address !== undefined) return address;
+  }
+  throw new Error('the service did not start');
+}
+
+test('the published package is installed by npm into an empty folder and starts there, with console, documentation and database', async () => {
+  const { file, paths } = await pack();
+  assert.ok(paths.includes('console/dist/index.html'));
+  assert.ok(paths.includes('dist/main.js'));
+  assert.ok(paths.includes('npm-shrinkwrap.json'));
+  assert.deepEqual(
+    paths.filter((path) =>
+      /^(?:src|test|test-system|test-long|bench|console\/src|data)\//.test(path),
+    ),
+    [],
+  );
+  await writeFile(join(folder, 'package.json'), '{ "private": true }');
+  await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', file], {
+    cwd: folder,
+    maxBuffer: 50_000_000,
+  });
+  const address = await start();
+  const page = await (await fetch(`${address}/console`)).text();
+  const [, script = ''] = /<script type="module"[^>]* src="([^"]+)"/.exec(page) ?? [];
+  for (const [path, type] of [
+    [script, /javascript/],
+    ['/docs/viewer.js', /javascript/],
+    ['/openapi.json', /json/],
+    ['/manage/v1/set-up', /json/],
+    ['/inbox', /html/],
+  ] as const) {
+    const answer = await fetch(`${address}${path}`);
+    assert.equal(answer.status, 200, path);
+    assert.match(answer.headers.get('content-type') ?? '', type);
+  }
+});
