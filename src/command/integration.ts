@@ -5,10 +5,13 @@ import { type ClientId, newId, parseClientId } from '../foundation/ids.ts';
 import { AuditStore } from '../session/audit-store.ts';
 import { ClientSecrets } from '../session/client-secret.ts';
 import {
+  changeIntegration,
   highestAllowance,
-  IntegrationControlStore,
   type IntegrationOverview,
   type IntegrationSettings,
+  readAllowanceUses,
+  readIntegrationOverviews,
+  rotateClientSecret,
 } from '../session/integration-control-store.ts';
 import { withRunning } from './open-running.ts';
 
@@ -17,7 +20,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** `integration list`: every integration, one line each. */
 export async function listIntegrations(environment: Environment): Promise<number> {
   return withRunning(environment, async ({ database }) => {
-    for (const one of await new IntegrationControlStore(database).list())
+    for (const one of await readIntegrationOverviews(database.kysely))
       process.stdout.write(`${one.clientId}\t${one.accountId}\t${one.name}\t${stateOf(one)}\n`);
     return 0;
   });
@@ -30,8 +33,7 @@ export async function showIntegration(
 ): Promise<number> {
   const clientId = readClientId(clientText);
   return withRunning(environment, async ({ database }) => {
-    const store = new IntegrationControlStore(database);
-    const [one] = await store.list(clientId);
+    const [one] = await readIntegrationOverviews(database.kysely, clientId);
     if (one === undefined) throw unknown(clientId);
     const until = one.previousSecretUntil?.toISOString();
     const lines = [
@@ -44,9 +46,8 @@ export async function showIntegration(
       `PKCE           ${one.requirePkce ? 'required' : 'optional'}`,
       `allowance      ${one.allowance} initial token requests per person and hour`,
       `old secret     ${until === undefined ? 'none' : `works until ${until}`}`,
-      ...(await store.allowanceUses(clientId)).map(
-        ({ email, used }) =>
-          `  ${email}: ${used} used, ${Math.max(0, one.allowance - used)} left in this hour`,
+      ...(await readAllowanceUses(database.kysely, clientId)).map(
+        ({ email, used, left }) => `  ${email}: ${used} used, ${left} left in this hour`,
       ),
     ];
     process.stdout.write(`${lines.join('\n')}\n`);
@@ -71,8 +72,10 @@ export async function setIntegration(
   if (Object.keys(settings).length === 0)
     throw new OperatorError('Say what to set: --disabled, --pkce or --allowance.');
   return withRunning(environment, async ({ database }) => {
-    if (!(await new IntegrationControlStore(database).change(clientId, settings)))
-      throw unknown(clientId);
+    const changed = await database.kysely
+      .transaction()
+      .execute((transaction) => changeIntegration(transaction, clientId, settings));
+    if (!changed) throw unknown(clientId);
     await recordCommand(database, 'integration_changed', clientId, { ...settings });
     process.stdout.write(`Done: ${clientId} is changed, on every node within a second.\n`);
     return 0;
@@ -90,8 +93,10 @@ export async function rotateSecret(
   return withRunning(environment, async ({ database, key }) => {
     const secret = randomBytes(32).toString('base64url');
     const hash = new ClientSecrets(await key()).hash(secret);
-    if (!(await new IntegrationControlStore(database).rotateSecret(clientId, hash, seconds)))
-      throw unknown(clientId);
+    const rotated = await database.kysely
+      .transaction()
+      .execute((transaction) => rotateClientSecret(transaction, clientId, hash, seconds));
+    if (!rotated) throw unknown(clientId);
     const detail = { overlap: options.overlap };
     await recordCommand(database, 'client_secret_rotated', clientId, detail);
     process.stdout.write(`${secret}\n`);
@@ -108,7 +113,7 @@ async function recordCommand(
   clientId: ClientId,
   detail: Readonly<Record<string, string | number | boolean>>,
 ): Promise<void> {
-  const [integration] = await new IntegrationControlStore(database).list(clientId);
+  const [integration] = await readIntegrationOverviews(database.kysely, clientId);
   await new AuditStore(database).record({
     kind,
     outcome: 'success',

@@ -19,6 +19,21 @@ export interface ResourceChange<View> {
   write(transaction: Transaction, before: View | undefined): Promise<void>;
 }
 
+/**
+ * A thing as people see it.
+ * @param transaction where it is read for a change
+ * @throws Problem where it is not there
+ */
+export async function requireResource<View>(
+  call: Call,
+  { kind, read }: Pick<ResourceChange<View>, 'kind' | 'read'>,
+  transaction: Transaction = call.parts.database.kysely,
+): Promise<View> {
+  const found = await read(transaction);
+  if (found === undefined) throw notFound(kind.replaceAll('_', ' '));
+  return found;
+}
+
 const mostAttempts = 5;
 
 /**
@@ -69,8 +84,7 @@ export async function removeResource<View>(
   change: ResourceChange<View>,
 ): Promise<undefined> {
   await inTransaction(call, async (transaction) => {
-    const before = await change.read(transaction);
-    if (before === undefined) throw notFound(change.kind.replaceAll('_', ' '));
+    const before = await requireResource(call, change, transaction);
     requirePreconditions(call.request, before);
     await change.write(transaction, before);
     await record(call, transaction, `${change.kind}_removed`, change.id);

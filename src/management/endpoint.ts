@@ -54,11 +54,11 @@ export interface Endpoint {
   readonly answer?: TSchema | undefined;
   /** Media type of the answer where it is not JSON; the handler sends it itself. */
   readonly produces?: 'text/csv' | 'application/x-ndjson' | undefined;
-  /** Status of success where it is neither 200 nor 204. */
-  readonly status?: 201 | 202 | undefined;
+  /** Status of success where it is neither 200 nor 204, or a conditional endpoint makes nothing. */
+  readonly status?: 200 | 201 | 202 | undefined;
   /** It can be asked too often: a message that it sends may meet a quota, or too much may be under way. */
   readonly limited?: boolean | undefined;
-  /** It answers 201 where it made something, and heeds If-Match and If-None-Match. */
+  /** It heeds If-Match and If-None-Match; unless `status` says otherwise, it answers 201 where it made something. */
   readonly conditional?: boolean | undefined;
   handle(call: Call): Promise<unknown>;
 }

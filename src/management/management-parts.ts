@@ -42,7 +42,7 @@ export interface ManagementParts {
   readonly senderProofs: Pick<SenderProofs, 'request'>;
   readonly domains: Pick<DomainCare, 'add' | 'rotate' | 'keys' | 'records' | 'check'>;
   readonly webhooks: Pick<Webhooks, 'box' | 'networks' | 'resume' | 'replay'>;
-  readonly controls: Pick<QueueControlStore, 'control' | 'pausedDestinations'>;
+  readonly controls: Pick<QueueControlStore, 'control' | 'pausedDestinations' | 'setPause'>;
   /** Stores a message as the send operation does. */
   accept(row: AcceptRow): Promise<Outcome>;
   /** Undefined where mail is not captured. */

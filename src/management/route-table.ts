@@ -1,6 +1,7 @@
 import type { Access } from './access/permission.ts';
 import {
   getAccount,
+  getAnyAccount,
   listAllAccounts,
   putAccount,
   putAnyAccount,
@@ -22,11 +23,17 @@ import {
 } from './installation/manage-inbox-routes.ts';
 import {
   deleteOperator,
+  getOperator,
   getSettings,
   putOperator,
 } from './installation/manage-installation-routes.ts';
 import { getPerson, listPeople, putPerson } from './installation/manage-people-routes.ts';
 import { getTlsReport, listTlsResults } from './installation/tls-results-routes.ts';
+import {
+  getAllowance,
+  listAllowanceUses,
+  putAllowance,
+} from './integration/manage-allowance-routes.ts';
 import { createApiKey, deleteApiKey, listApiKeys } from './integration/manage-api-keys-routes.ts';
 import {
   deleteConsent,
@@ -54,13 +61,8 @@ import {
   retryMessage,
 } from './message/control-messages-routes.ts';
 import { getMessage, getRenderedMessage, listMessages } from './message/manage-messages-routes.ts';
-import {
-  cancelQueue,
-  getQueue,
-  pauseDestination,
-  resumeDestination,
-  retryQueue,
-} from './message/manage-queue-routes.ts';
+import { getPause, pauseDestination, resumeDestination } from './message/manage-pauses-routes.ts';
+import { cancelQueue, getQueue, retryQueue } from './message/manage-queue-routes.ts';
 import {
   erasePersonData,
   exportPersonData,
@@ -150,16 +152,20 @@ const lines: readonly Line[] = [
 
   ['GET', '/installation/settings', 'signed-in', getSettings],
   ['GET', '/installation/accounts', 'operate', listAllAccounts],
+  ['GET', '/installation/accounts/:accountId', 'operate', getAnyAccount],
   ['PUT', '/installation/accounts/:accountId', 'operate', putAnyAccount],
   ['GET', '/installation/people', 'operate', listPeople],
   ['GET', '/installation/people/:email', 'operate', getPerson],
   ['PUT', '/installation/people/:email', 'operate', putPerson],
+  ['GET', '/installation/operators/:email', 'operate', getOperator],
   ['PUT', '/installation/operators/:email', 'operate', putOperator],
   ['DELETE', '/installation/operators/:email', 'operate', deleteOperator],
   ['GET', '/installation/receivers', 'operate', listReceivers],
   ['POST', '/installation/receivers', 'operate', setReceiverPace],
   ['GET', '/installation/tls-results', 'operate', listTlsResults],
   ['GET', '/installation/tls-reports/:domain', 'operate', getTlsReport],
+  ['GET', '/installation/integrations/:clientId/allowance', 'operate', getAllowance],
+  ['PUT', '/installation/integrations/:clientId/allowance', 'operate', putAllowance],
   ['GET', '/installation/audit', 'operate', listInstallationAuditEvents],
 
   ['GET', account, 'account:read', getAccount],
@@ -192,6 +198,7 @@ const lines: readonly Line[] = [
   ['PUT', integration, 'integrations:write', putIntegration],
   ['DELETE', integration, 'integrations:write', deleteIntegration],
   ['POST', `${integration}/secret`, 'integrations:write', rotateIntegrationSecret],
+  ['GET', `${integration}/allowance-uses`, 'integrations:read', listAllowanceUses],
   ['GET', `${integration}/consents`, 'integrations:read', listConsents],
   ['DELETE', `${integration}/consents/:email`, 'integrations:write', deleteConsent],
 
@@ -237,6 +244,7 @@ const lines: readonly Line[] = [
   ['POST', `${message}/resend`, 'messages:control', resendMessage],
 
   ['GET', `${account}/queue`, 'queue:read', getQueue],
+  ['GET', `${account}/queue/pauses/:destination`, 'queue:read', getPause],
   ['PUT', `${account}/queue/pauses/:destination`, 'queue:control', pauseDestination],
   ['DELETE', `${account}/queue/pauses/:destination`, 'queue:control', resumeDestination],
   ['POST', `${account}/queue/retry`, 'queue:control', retryQueue],

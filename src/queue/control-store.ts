@@ -88,7 +88,7 @@ export class QueueControlStore {
     if (messageId === undefined && (action === 'pause' || action === 'resume')) {
       const paused = action === 'pause';
       return this.#together(commitWith, async (transaction) => ({
-        changed: await this.#setPause(transaction, accountId, destination ?? '*', paused),
+        changed: await this.setPause(transaction, accountId, destination ?? '*', paused),
         busy: 0,
       }));
     }
@@ -128,7 +128,11 @@ export class QueueControlStore {
     });
   }
 
-  async #setPause(
+  /**
+   * Pauses or resumes mail to a destination, or all with `*`, also what comes later.
+   * @returns 1, or 0 where it was so already
+   */
+  async setPause(
     kysely: Kysely,
     accountId: AccountId,
     destination: string,

@@ -93,15 +93,19 @@ export class DomainCare {
   }
 
   /** The keys of a domain without their private parts, oldest first. */
-  keys({ accountId, domain }: SendingDomain): Promise<DomainKey[]> {
-    return this.#parts.keys.list(this.#parts.database.kysely, accountId, domain);
+  keys(
+    { accountId, domain }: SendingDomain,
+    kysely = this.#parts.database.kysely,
+  ): Promise<DomainKey[]> {
+    return this.#parts.keys.list(kysely, accountId, domain);
   }
 
   /** The records that a domain needs now. */
-  async records(domain: SendingDomain): Promise<DomainRecord[]> {
-    const { database, keys, service } = this.#parts;
-    const list = await keys.list(database.kysely, domain.accountId, domain.domain);
-    return domainRecords(domain, list, service);
+  async records(
+    domain: SendingDomain,
+    kysely = this.#parts.database.kysely,
+  ): Promise<DomainRecord[]> {
+    return domainRecords(domain, await this.keys(domain, kysely), this.#parts.service);
   }
 
   /** Checks a domain now. @returns it as it is afterwards */

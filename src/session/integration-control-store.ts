@@ -1,14 +1,16 @@
 import { sql } from 'kysely';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import type { ClientId } from '../foundation/ids.ts';
+import type { AccountId, ClientId } from '../foundation/ids.ts';
 import { endTokensOfClient } from './end-tokens-store.ts';
 import { integrationTopic } from './integration-store.ts';
 
+type Kysely = Database['kysely'];
+
 /** What an operator sees of an integration. */
 export interface IntegrationOverview {
-  readonly clientId: string;
-  readonly accountId: string;
+  readonly clientId: ClientId;
+  readonly accountId: AccountId;
   readonly name: string;
   readonly redirectUri: string;
   readonly grants: readonly string[];
@@ -24,88 +26,102 @@ export interface IntegrationOverview {
 export interface AllowanceUse {
   readonly email: string;
   readonly used: number;
+  readonly left: number;
+  /** When the next request is allowed, where none is left. */
+  readonly freeAt: Date | null;
 }
 
 /** What an operator can change of an integration beside its registration. */
 export interface IntegrationSettings {
-  readonly disabled?: boolean;
-  readonly requirePkce?: boolean;
-  readonly allowance?: number;
+  readonly disabled?: boolean | undefined;
+  readonly requirePkce?: boolean | undefined;
+  /** Initial token requests per person in a sliding hour. */
+  readonly allowance?: number | undefined;
 }
 
 /** Most initial token requests an hour that an allowance can be lifted to. */
 export const highestAllowance = 1_000;
 
-/** Reads and changes integrations for operators; every change is heard on all nodes within a second. */
-export class IntegrationControlStore {
-  readonly #database: Database;
+/** The integrations of the installation, or the one with a client id. */
+export async function readIntegrationOverviews(
+  kysely: Kysely,
+  clientId?: ClientId,
+): Promise<IntegrationOverview[]> {
+  const { rows } = await sql<
+    Omit<IntegrationOverview, 'previousSecretUntil'> & { previousSecretUntil: Date | null }
+  >`
+    select client_id as "clientId", account_id as "accountId", name, redirect_uri as "redirectUri", grants,
+      disabled_at is not null as disabled, require_pkce as "requirePkce",
+      initial_requests_per_hour as allowance,
+      case when previous_secret_until > now() then previous_secret_until end as "previousSecretUntil"
+    from integration where ${clientId ?? null}::text is null or client_id = ${clientId ?? null}
+    order by account_id, client_id`.execute(kysely);
+  return rows.map((row) => ({ ...row, previousSecretUntil: row.previousSecretUntil ?? undefined }));
+}
 
-  constructor(database: Database) {
-    this.#database = database;
-  }
+/**
+ * The people who used something of an integration's allowance in the last hour, most first.
+ * @param offset milliseconds added to the database's clock
+ */
+export async function readAllowanceUses(
+  kysely: Kysely,
+  clientId: ClientId,
+  offset = 0,
+): Promise<AllowanceUse[]> {
+  const { rows } = await sql<AllowanceUse>`
+    select email, used, greatest(0, allowance - used) as left,
+      case when used >= allowance then times[allowance] + interval '1 hour' end as "freeAt"
+    from (
+      select person.email, allowance, count(*)::integer as used, array_agg(t order by t desc) as times
+      from session_pair
+      join person on person.id = person_id
+      join (select client_id, initial_requests_per_hour as allowance from integration) i using (client_id),
+      unnest(initial_requests) t
+      where client_id = ${clientId} and t > now() + ${offset}::float8 * interval '1 ms' - interval '1 hour'
+      group by person.email, allowance) u
+    order by used desc, email limit 1000`.execute(kysely);
+  return rows;
+}
 
-  async list(clientId?: ClientId): Promise<IntegrationOverview[]> {
-    const { rows } = await sql<
-      Omit<IntegrationOverview, 'previousSecretUntil'> & { previousSecretUntil: Date | null }
-    >`
-      select client_id as "clientId", account_id as "accountId", name, redirect_uri as "redirectUri", grants,
-        disabled_at is not null as disabled, require_pkce as "requirePkce",
-        initial_requests_per_hour as allowance,
-        case when previous_secret_until > now() then previous_secret_until end as "previousSecretUntil"
-      from integration where ${clientId ?? null}::text is null or client_id = ${clientId ?? null}
-      order by account_id, client_id`.execute(this.#database.kysely);
-    return rows.map((row) => ({
-      ...row,
-      previousSecretUntil: row.previousSecretUntil ?? undefined,
-    }));
-  }
+/**
+ * Changes what stands beside the registration of an integration. Tells all nodes at commit.
+ * @returns false where there is no such integration
+ */
+export async function changeIntegration(
+  transaction: Kysely,
+  clientId: ClientId,
+  settings: IntegrationSettings,
+): Promise<boolean> {
+  const { disabled = null, requirePkce = null, allowance = null } = settings;
+  const { rows } = await sql`
+    update integration set
+      disabled_at = case ${disabled}::boolean
+        when true then coalesce(disabled_at, now()) when false then null else disabled_at end,
+      require_pkce = coalesce(${requirePkce}::boolean, require_pkce),
+      initial_requests_per_hour = coalesce(${allowance}::integer, initial_requests_per_hour)
+    where client_id = ${clientId} returning 1`.execute(transaction);
+  await announceChange(transaction, integrationTopic, clientId);
+  // Enabled again, it begins anew.
+  if (disabled === true) await endTokensOfClient(transaction, clientId);
+  return rows.length === 1;
+}
 
-  /** Who used something of the allowance in the last hour, most first. */
-  async allowanceUses(clientId: ClientId): Promise<AllowanceUse[]> {
-    const { rows } = await sql<AllowanceUse>`
-      select person.email, count(*)::integer as used
-      from session_pair join person on person.id = person_id, unnest(initial_requests) t
-      where client_id = ${clientId} and t > now() - interval '1 hour'
-      group by person.email order by used desc, person.email`.execute(this.#database.kysely);
-    return rows;
-  }
-
-  /** @returns false where there is no such integration */
-  async change(clientId: ClientId, settings: IntegrationSettings): Promise<boolean> {
-    const { disabled = null, requirePkce = null, allowance = null } = settings;
-    return this.#database.kysely.transaction().execute(async (transaction) => {
-      const { rows } = await sql`
-        update integration set
-          disabled_at = case ${disabled}::boolean
-            when true then coalesce(disabled_at, now()) when false then null else disabled_at end,
-          require_pkce = coalesce(${requirePkce}::boolean, require_pkce),
-          initial_requests_per_hour = coalesce(${allowance}::integer, initial_requests_per_hour)
-        where client_id = ${clientId} returning 1`.execute(transaction);
-      await announceChange(transaction, integrationTopic, clientId);
-      // Enabled again, it begins anew.
-      if (disabled === true) await endTokensOfClient(transaction, clientId);
-      return rows.length === 1;
-    });
-  }
-
-  /**
-   * Gives an integration another secret; the one before it works on for the overlap.
-   * @returns false where there is no such integration
-   */
-  async rotateSecret(
-    clientId: ClientId,
-    secretHash: Buffer,
-    overlapSeconds: number,
-  ): Promise<boolean> {
-    return this.#database.kysely.transaction().execute(async (transaction) => {
-      const { rows } = await sql`
-        update integration set
-          previous_secret_hash = secret_hash,
-          previous_secret_until = now() + ${overlapSeconds} * interval '1 s',
-          secret_hash = ${secretHash}
-        where client_id = ${clientId} returning 1`.execute(transaction);
-      await announceChange(transaction, integrationTopic, clientId);
-      return rows.length === 1;
-    });
-  }
+/**
+ * Gives an integration another secret; the one before it works on for the overlap. Tells all nodes at commit.
+ * @returns false where there is no such integration
+ */
+export async function rotateClientSecret(
+  transaction: Kysely,
+  clientId: ClientId,
+  secretHash: Buffer,
+  overlapSeconds: number,
+): Promise<boolean> {
+  const { rows } = await sql`
+    update integration set
+      previous_secret_hash = secret_hash,
+      previous_secret_until = now() + ${overlapSeconds} * interval '1 s',
+      secret_hash = ${secretHash}
+    where client_id = ${clientId} returning 1`.execute(transaction);
+  await announceChange(transaction, integrationTopic, clientId);
+  return rows.length === 1;
 }

@@ -25,6 +25,8 @@ export interface KnownIntegration extends Integration {
   readonly requirePkce: boolean;
   /** The secret before the last rotation and when its overlap ends, where it has one. */
   readonly previousSecret: { readonly hash: Buffer; readonly until: Date } | undefined;
+  /** Initial token requests of each person in a sliding hour. */
+  readonly allowance: number;
 }
 
 /** Topic of announcements about integrations; the key is the client id. */
@@ -41,6 +43,7 @@ const columns = [
   'require_pkce',
   'previous_secret_hash',
   'previous_secret_until',
+  'initial_requests_per_hour',
 ] as const;
 
 interface Row {
@@ -54,6 +57,7 @@ interface Row {
   readonly require_pkce: boolean;
   readonly previous_secret_hash: Buffer | null;
   readonly previous_secret_until: Date | null;
+  readonly initial_requests_per_hour: number;
 }
 
 function toIntegration(row: Row): KnownIntegration {
@@ -70,6 +74,7 @@ function toIntegration(row: Row): KnownIntegration {
       row.previous_secret_hash && row.previous_secret_until
         ? { hash: row.previous_secret_hash, until: row.previous_secret_until }
         : undefined,
+    allowance: row.initial_requests_per_hour,
   };
 }
 

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
 import { saveMembership } from '../../src/account/membership-store.ts';
+import { ManagementClient } from '../../test/support/management-client.ts';
+import { getToken } from '../../test/support/shop.ts';
 import { startTestService } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 import { freePort } from '../support/free-port.ts';
 
-const { database, service, shop, signedIn } = await openConsoleWorld();
+const { database, service, shop, signedIn } = await openConsoleWorld({
+  WEBHOOK_NETWORKS: '127.0.0.0/8',
+});
 const membership = { accountId: shop.id, personId: shop.owner.id };
 
 test('overview and reports: figures and plots of what was sent, by template, compared and exported', async () => {
@@ -40,7 +47,7 @@ test('overview and reports: figures and plots of what was sent, by template, com
   await visit.end();
 });
 
-test('overview, reports, domains and settings say that the service is away, and go on when it is back', async () => {
+test('every page says that the service is away and offers to try again; nothing typed is lost', async () => {
   const databaseUrl = service.config.databaseUrl ?? '';
   const environment = { PORT: String(await freePort()) };
   const second = await startTestService({ databaseUrl, environment });
@@ -48,15 +55,32 @@ test('overview, reports, domains and settings say that the service is away, and 
   const { page } = visit;
   await page.goto(`${second.url}/console/${shop.id}/senders`);
   await page.getByRole('cell', { name: 'orders@shop.test' }).waitFor();
+  const names = [
+    'Overview',
+    'Messages',
+    'Inbox',
+    'Reports',
+    'Templates',
+    'Integrations',
+    'Webhooks',
+    'Domains',
+    'Destinations',
+    'Lists',
+    'Suppressions',
+    'Team',
+    'Audit log',
+  ];
   // The pages' scripts are there already, so that only the API is missed.
-  for (const name of ['Overview', 'Reports', 'Domains', 'Settings'])
+  for (const name of [...names, 'Settings'])
     await Promise.all([
-      page.waitForResponse((response) => response.url().includes(`${name.toLowerCase()}-page`)),
+      page.waitForResponse((response) =>
+        response.url().includes(`${name.toLowerCase().replace(' log', '')}-page`),
+      ),
       page.getByRole('link', { name, exact: true }).hover(),
     ]);
   await page.waitForLoadState('networkidle');
   await second.stop();
-  for (const name of ['Overview', 'Reports', 'Domains']) {
+  for (const name of names) {
     await page.getByRole('link', { name, exact: true }).click();
     await page.getByRole('alert').first().waitFor();
     await page.getByText('The service could not be reached').first().waitFor();
@@ -120,6 +144,72 @@ test('settings: personal data gets days of its own, not fewer than three; what i
   await dialog.getByRole('button', { name: 'Erase' }).click();
   await page.getByText('Erased in 0 messages and 0 list entries.').waitFor();
   await visit.look('settings');
+  await visit.end();
+});
+
+test('settings: an operator sets a quota and sees what is used of it; one below nothing is refused at its field', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/settings`);
+  const card = page.getByRole('region', { name: 'Quota' });
+  await card.getByText('The account may send as much as it likes.').waitFor();
+  await card.getByLabel('Messages a day').fill('2000000001');
+  await card.getByRole('button', { name: 'Save quota' }).click();
+  await card.getByRole('alert').waitFor();
+  await card.getByLabel('Messages a day').fill('2');
+  await card.getByRole('button', { name: 'Save quota' }).click();
+  await card.getByText(/^Today: \d of 2 messages$/).waitFor();
+  await visit.open(`${shop.id}/templates/t-0001`);
+  const dialog = page.getByRole('dialog');
+  // Only what was accepted since the quota was set counts.
+  for (const to of ['one', 'two']) {
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await dialog.getByLabel('To').fill(`${to}@people.test`);
+    await dialog.getByRole('button', { name: 'Send a test' }).click();
+    await page.waitForURL(/messages\/[\w-]{36}$/);
+    await visit.open(`${shop.id}/templates/t-0001`);
+  }
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  await dialog.getByLabel('To').fill('three@people.test');
+  await dialog.getByRole('button', { name: 'Send a test' }).click();
+  await dialog.getByRole('alert').waitFor();
+  await visit.open(`${shop.id}`);
+  const attention = page.getByRole('region', { name: 'What needs attention' });
+  await attention.getByText('2 of the 2 messages of this day are used').waitFor();
+  await attention.getByRole('link', { name: 'Settings' }).click();
+  await card.getByText('Today: 2 of 2 messages').waitFor();
+  await visit.look('settings-quota');
+  await card.getByLabel('Messages a day').fill('');
+  await card.getByRole('button', { name: 'Save quota' }).click();
+  await card.getByText('The account may send as much as it likes.').waitFor();
+  await visit.end();
+});
+
+test('settings: a missing add-on needs attention, and is given there; two operators at once do not undo each other', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  const operator = new ManagementClient(service, await getToken(service, shop));
+  const whole = `/installation/accounts/${shop.id}`;
+  await operator.put(whole, { name: 'Shop', addOns: [] });
+  await visit.open(`${shop.id}`);
+  const attention = page.getByRole('region', { name: 'What needs attention' });
+  await attention.getByText(/lacks the transactional add-on/).waitFor();
+  await visit.open(`${shop.id}/settings`);
+  const card = page.getByRole('region', { name: 'What operators decide' });
+  const addOn = card.getByRole('switch', { name: 'Transactional add-on' });
+  await addOn.waitFor();
+  // Somebody else is faster.
+  assert.equal((await operator.put(whole, { name: 'Renamed meanwhile' })).status, 200);
+  await addOn.click();
+  await card.getByText('It was changed meanwhile').waitFor();
+  await addOn.click();
+  await page.getByText('Saved.').waitFor();
+  await card.getByRole('alert').waitFor({ state: 'detached' });
+  assert.equal(await addOn.isChecked(), true);
+  const { body } = await operator.get(whole);
+  assert.equal(body.name, 'Renamed meanwhile');
+  assert.deepEqual(body.addOns, ['transactional']);
+  await visit.look('settings-operator');
   await visit.end();
 });
 
@@ -204,6 +294,76 @@ test('webhooks: one is made, its secret shown once, its log read; an address tha
   await visit.look('webhook');
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('Paused', { exact: true }).waitFor();
+  await visit.end();
+});
+
+test('integrations: who used up the initial token requests is seen, and an operator lifts them; a number too high is refused', async () => {
+  await getToken(service, shop);
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/integrations`);
+  const { clientId } = shop.integration;
+  await page.getByText('5 initial token requests an hour and person').first().waitFor();
+  const row = page.getByRole('row').filter({ hasText: clientId });
+  await row.getByRole('button', { name: /^Actions for/ }).click();
+  await page.getByRole('menuitem', { name: 'Initial token requests' }).click();
+  const dialog = page.getByRole('dialog');
+  const person = dialog.getByRole('row').filter({ hasText: shop.owner.email });
+  await person
+    .getByRole('cell')
+    .nth(2)
+    .getByText(/^[0-4]$/)
+    .waitFor();
+  await dialog.getByLabel('Allowed an hour and person').fill('1001');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('alert').waitFor();
+  await dialog.getByLabel('Allowed an hour and person').fill('50');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('50 times an hour').waitFor();
+  await person.getByRole('cell').nth(2).getByText(/^4\d$/).waitFor();
+  await visit.look('allowance');
+  await visit.end();
+});
+
+test('webhooks: what a receiver answers with a fault stands in the log and on the overview, and is sent again by hand', async () => {
+  let status = 500;
+  const receiver = createServer((_request, response) => response.writeHead(status).end('no'));
+  receiver.listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  after(() => receiver.close());
+  const { port } = receiver.address() as AddressInfo;
+  const hook = `http://127.0.0.1:${port}/hook`;
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/webhooks`);
+  await page.getByRole('button', { name: 'Add a webhook' }).first().click();
+  await page.getByRole('dialog').getByLabel('Address').fill(hook);
+  await page.getByRole('dialog').getByLabel('Delivered').check();
+  await page.getByRole('dialog').getByRole('button', { name: 'Add a webhook' }).click();
+  await page.getByRole('button', { name: 'I have kept it' }).click();
+  await visit.open(`${shop.id}/templates/t-0001`);
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByRole('dialog').getByLabel('To').fill('hooked@people.test');
+  await page.getByRole('dialog').getByRole('button', { name: 'Send a test' }).click();
+  await page.getByText('It was delivered').waitFor();
+  await waitFor('the fault to need attention', async () => {
+    await visit.open(`${shop.id}`);
+    const attention = page.getByRole('region', { name: 'What needs attention' });
+    await attention.getByRole('listitem').first().waitFor();
+    return (await attention.getByText(`The webhook ${hook} does not answer.`).count()) > 0;
+  });
+  await visit.look('overview-attention');
+  await page
+    .getByRole('listitem')
+    .filter({ hasText: hook })
+    .getByRole('link', { name: 'Webhooks' })
+    .click();
+  await page.getByRole('link', { name: hook }).click();
+  await page.getByRole('cell', { name: '500 no' }).waitFor();
+  await visit.look('webhook-failing');
+  status = 200;
+  await page.getByRole('button', { name: 'Replay' }).click();
+  await page.getByRole('cell', { name: '200 no' }).waitFor();
   await visit.end();
 });
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { password } from '../../test/support/session-world.ts';
+import { ManagementClient } from '../../test/support/management-client.ts';
+import { password, SessionWorld } from '../../test/support/session-world.ts';
+import { getToken } from '../../test/support/shop.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { visitConsole } from '../support/console-visit.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
@@ -13,9 +15,23 @@ await database.pool.query(
   [shop.id],
 );
 
+const owner = new ManagementClient(service, await getToken(service, shop));
+const account = `/accounts/${shop.id}`;
+const sent = await owner.post(`${account}/templates/t-0001/test-send`, { to: 'ann@people.test' });
+const webhook = await owner.post(`${account}/webhooks`, {
+  url: 'https://hooks.example/signalpost',
+  kinds: ['bounced'],
+});
+await owner.put(`${account}/domains/shop.test`, {});
+const mail = await waitFor('the mail to be captured', async () => {
+  const { body } = await owner.get(`${account}/inbox/messages`);
+  return (body.items as { id: string }[])[0]?.id;
+});
+
 const pages = [
   '',
   'messages',
+  `messages/${sent.body.messageId}`,
   'reports',
   'templates',
   'templates/t-0001',
@@ -23,17 +39,25 @@ const pages = [
   'templates/t-0001/use',
   'senders',
   'domains',
+  'domains/shop.test',
   'integrations',
   'webhooks',
+  `webhooks/${webhook.body.id}`,
   'lists',
   'lists/l-1',
   'suppressions',
   'destinations',
   'inbox',
+  `inbox/${mail}`,
   'team',
   'audit',
   'settings',
 ] as const;
+
+/** As pictures are called: without ids that differ each time. */
+function nameOf(path: string): string {
+  return path.replace(/\/[\w-]{36}$/, '-one').replaceAll('/', '-') || 'overview';
+}
 
 // At once, as most of the time is waited.
 describe('on every device', { concurrency: true }, () => {
@@ -50,7 +74,7 @@ describe('on every device', { concurrency: true }, () => {
       for (const path of pages) {
         await visit.open(`${shop.id}/${path}`);
         await visit.page.waitForLoadState('networkidle');
-        await visit.look(`${path.replaceAll('/', '-') || 'overview'}-${device}`);
+        await visit.look(`${nameOf(path)}-${device}`);
       }
       const others = asked.filter((path) => !/^\/(?:console(?:\/|$)|manage\/v1\/)/.test(path));
       assert.deepEqual(others, []);
@@ -146,6 +170,68 @@ test('the console is used with the keyboard alone: skip link, menu, page, and th
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.waitForURL(/templates\/t-0001$/);
+  await visit.end();
+});
+
+test('messages: one that does not exist says so, on its page and in the menu’s way; a filter that no message passes is cleared', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/messages/019a0000-0000-7000-8000-000000000000`);
+  await page.getByRole('alert').getByText('There is no such message').waitFor();
+  await visit.look('message-unknown');
+  await page.getByRole('link', { name: 'All messages' }).click();
+  await page.getByLabel('State').selectOption('bounced');
+  await page.getByText('No message passes these filters').waitFor();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByRole('link', { name: 'ann@people.test' }).first().waitFor();
+  await visit.end();
+});
+
+test('inbox: a mail is found, read as it looks and as it came, and the inbox is emptied by name; one that is gone says so', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/inbox`);
+  await page.getByLabel('Find in subject').fill('no such words');
+  await page.getByText('No captured mail has this in it').waitFor();
+  await page.getByLabel('Find in subject').fill('order');
+  await page
+    .getByRole('link', { name: /Your order/ })
+    .first()
+    .click();
+  await page.frameLocator('iframe').getByText('Hello there').waitFor();
+  await page.getByRole('tab', { name: 'Headers' }).click();
+  await page.getByRole('rowheader', { name: 'Message-ID' }).waitFor();
+  await page.getByRole('tab', { name: 'Source' }).click();
+  await page.getByText(/^MIME-Version: 1\.0/m).waitFor();
+  const read = page.url();
+  await page.getByRole('link', { name: 'To the inbox' }).click();
+  await page.getByRole('button', { name: 'Empty the inbox' }).click();
+  const dialog = page.getByRole('dialog');
+  assert.equal(await dialog.getByRole('button', { name: 'Empty the inbox' }).isDisabled(), true);
+  await dialog.getByLabel('Type inbox to go on').fill('inbox');
+  await dialog.getByRole('button', { name: 'Empty the inbox' }).click();
+  await page.getByText('The inbox is empty').waitFor();
+  await page.goto(read);
+  await page.getByRole('alert').getByText('There is no such message').waitFor();
+  await visit.look('mail-gone');
+  await visit.end();
+});
+
+test('whoever belongs to no account is told so; an address that leads nowhere offers the way back', async () => {
+  const stranger = await new SessionWorld(database, shop.id).addPerson({ accounts: [] });
+  const visit = await visitConsole(browser, service.url);
+  const { page } = visit;
+  await page.goto(`${service.url}/sign-in?next=/console`);
+  await page.getByLabel('E-mail address').fill(stranger.email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('You belong to no account').waitFor();
+  await visit.look('no-account');
+  await page.goto(`${service.url}/console/${shop.id}/messages`);
+  await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
+  await visit.look('not-found');
+  await page.getByRole('link', { name: 'To the beginning' }).click();
+  await page.getByText('You belong to no account').waitFor();
   await visit.end();
 });
 

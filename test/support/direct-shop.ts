@@ -40,8 +40,15 @@ export class DirectShop {
     this.care = parts.care;
   }
 
-  /** @param sources DIRECT_SOURCES, addresses of the loopback */
-  static async open(sources: string, server: TestMxOptions): Promise<DirectShop> {
+  /**
+   * @param sources DIRECT_SOURCES, addresses of the loopback
+   * @param further settings of the service
+   */
+  static async open(
+    sources: string,
+    server: TestMxOptions,
+    further: Readonly<Record<string, string>> = {},
+  ): Promise<DirectShop> {
     const { url: databaseUrl, database } = await createTestDatabase();
     const zones = await new TestDns().start();
     const mx = await new TestMx(server).start();
@@ -52,6 +59,7 @@ export class DirectShop {
       DIRECT_PORT: String(mx.port),
       DIRECT_LOOPBACK: '1',
       DIRECT_SOURCES: sources,
+      ...further,
     };
     const service = await startTestService({ databaseUrl, environment });
     const shop = await openShop(database);

@@ -2,6 +2,8 @@
 
 export type Accepted = { "success": true; "message": "Successfully Accepted"; "messageId": string; "suppressedRecipients": (string)[] };
 export type Account = { "id": string; "name": string; "addOns": (string)[]; "suspended": boolean; "retentionDays": number; "quota": { "perHour": (number | null); "perDay": (number | null) } };
+export type Allowance = { "clientId": string; "accountId": string; "perHour": number };
+export type AllowanceUse = { "email": string; "used": number; "left": number; "freeAt": (string | null) };
 export type ApiKey = { "id": string; "name": string; "scopes": (("account:read" | "account:write" | "audit:read" | "contacts:read" | "contacts:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "integrations:read" | "integrations:write" | "keys:read" | "keys:write" | "lists:read" | "lists:write" | "messages:read" | "messages:control" | "privacy:read" | "privacy:write" | "queue:read" | "queue:control" | "reports:read" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "templates:publish" | "users:read" | "users:write" | "webhooks:read" | "webhooks:write"))[]; "createdBy": (string | null); "createdAt": string; "expiresAt": (string | null); "lastUsedAt": (string | null) };
 export type Attention = { "kind": string; "severity": ("error" | "warning" | "info"); "subject": (string | null); "sentence": string; "nextStep": string };
 export type AttentionList = { "items": (Attention)[] };
@@ -23,7 +25,7 @@ export type Fault = { "success": false; "status": number; "errorName": ("SENDER_
 export type FileImport = { "state": ("running" | "done" | "failed"); "bytesTotal": number; "bytesRead": number; "rowsRead": number; "rowsWritten": number; "rowsWrong": number; "problems": ({ "line": number; "reason": string })[]; "createdAt": string; "changedAt": string };
 export type InboxMessage = { "id": string; "receivedAt": string; "envelopeFrom": string; "envelopeTo": (string)[]; "subject": string; "headers": ({ "name": string; "value": string })[]; "html": (string | null); "text": (string | null); "source": string };
 export type InboxSummary = { "id": string; "receivedAt": string; "envelopeFrom": string; "envelopeTo": (string)[]; "from": (string | null); "subject": string; "beginning": string };
-export type Integration = { "clientId": string; "name": string; "redirectUri": string; "grants": (string)[]; "requirePkce": boolean; "disabled": boolean; "previousSecretUntil": (string | null) };
+export type Integration = { "clientId": string; "name": string; "redirectUri": string; "grants": (string)[]; "requirePkce": boolean; "disabled": boolean; "previousSecretUntil": (string | null); "allowance": number };
 export type Latency = { "p50": number; "p95": number; "p99": number };
 export type LearntSession = { "messagesPerConnection": number; "learntAt": string; "reason": string };
 export type ListedFileImport = { "id": string; "state": ("running" | "done" | "failed"); "bytesTotal": number; "bytesRead": number; "rowsRead": number; "rowsWritten": number; "rowsWrong": number; "problems": ({ "line": number; "reason": string })[]; "createdAt": string; "changedAt": string };
@@ -36,6 +38,8 @@ export type MessageStatus = {  };
 export type MyAccount = { "id": string; "name": string; "addOns": (string)[]; "suspended": boolean; "retentionDays": number; "quota": { "perHour": (number | null); "perDay": (number | null) }; "role": (string | null); "permissions": (("account:read" | "account:write" | "audit:read" | "contacts:read" | "contacts:write" | "domains:read" | "domains:write" | "inbox:read" | "inbox:write" | "integrations:read" | "integrations:write" | "keys:read" | "keys:write" | "lists:read" | "lists:write" | "messages:read" | "messages:control" | "privacy:read" | "privacy:write" | "queue:read" | "queue:control" | "reports:read" | "senders:read" | "senders:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "templates:publish" | "users:read" | "users:write" | "webhooks:read" | "webhooks:write"))[] };
 export type NewApiKey = { "id": string; "key": string };
 export type OAuthError = { "error": string; "error_description"?: string };
+export type Operator = { "email": string; "name": string };
+export type Pause = { "destination": string; "pausedAt": string };
 export type Person = { "id": string; "email": string; "name": string; "operator": boolean; "disabled": boolean; "accounts": ({ "accountId": string; "role": ("owner" | "developer" | "marketer" | "viewer") })[] };
 export type Problem = { "type": ("/problems/malformed-request" | "/problems/unauthenticated" | "/problems/forbidden" | "/problems/foreign-request" | "/problems/not-found" | "/problems/method-not-allowed" | "/problems/conflict" | "/problems/breaks-callers" | "/problems/precondition-failed" | "/problems/too-large" | "/problems/unsupported-media-type" | "/problems/validation-failed" | "/problems/too-many-requests" | "/problems/internal-error" | "/problems/unavailable"); "title": string; "status": number; "detail": string; "errors"?: ({ "field": string; "reason": string })[]; "requestId": string };
 export type Published = { "version": number; "notes": (string)[] };
@@ -94,6 +98,7 @@ export interface paths {
     get: { parameters: { query?: { "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (Account)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
   };
   "/installation/accounts/{accountId}": {
+    get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "application/json": Account } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
     put: { parameters: { path: { "accountId": string } }; requestBody: { content: { "application/json": { "name": string; "addOns"?: (("transactional"))[]; "suspended"?: boolean; "retentionDays"?: (30 | 90 | 400); "quota"?: { "perHour"?: number; "perDay"?: number } } } }; responses: { 200: { content: { "application/json": Account } }; 201: { content: { "application/json": Account } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
   };
   "/installation/people": {
@@ -104,8 +109,9 @@ export interface paths {
     put: { parameters: { path: { "email": string } }; requestBody: { content: { "application/json": { "disabled": boolean } } }; responses: { 200: { content: { "application/json": Person } }; 201: { content: { "application/json": Person } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
   };
   "/installation/operators/{email}": {
-    put: { parameters: { path: { "email": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
-    delete: { parameters: { path: { "email": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+    get: { parameters: { path: { "email": string } }; responses: { 200: { content: { "application/json": Operator } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "email": string } }; responses: { 200: { content: { "application/json": Operator } }; 201: { content: { "application/json": Operator } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+    delete: { parameters: { path: { "email": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
   };
   "/installation/receivers": {
     get: { parameters: {  }; responses: { 200: { content: { "application/json": { "items": (Receiver)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 503: { content?: never } } };
@@ -116,6 +122,10 @@ export interface paths {
   };
   "/installation/tls-reports/{domain}": {
     get: { parameters: { path: { "domain": string }; query: { "day": string } }; responses: { 200: { content: { "application/json": TlsReport } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/installation/integrations/{clientId}/allowance": {
+    get: { parameters: { path: { "clientId": string } }; responses: { 200: { content: { "application/json": Allowance } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "clientId": string } }; requestBody: { content: { "application/json": { "perHour": number } } }; responses: { 200: { content: { "application/json": Allowance } }; 201: { content: { "application/json": Allowance } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
   };
   "/installation/audit": {
     get: { parameters: { query?: { "kind"?: string; "email"?: string; "from"?: string; "until"?: string; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (AuditEvent)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
@@ -154,7 +164,7 @@ export interface paths {
   };
   "/accounts/{accountId}/domains/{domain}": {
     get: { parameters: { path: { "accountId": string; "domain": string } }; responses: { 200: { content: { "application/json": DomainDetail } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
-    put: { parameters: { path: { "accountId": string; "domain": string } }; requestBody?: { content: { "application/json": { "ed25519"?: boolean; "returnPathLabel"?: string } } }; responses: { 200: { content: { "application/json": Domain } }; 201: { content: { "application/json": Domain } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string; "domain": string } }; requestBody?: { content: { "application/json": { "ed25519"?: boolean; "returnPathLabel"?: string } } }; responses: { 200: { content: { "application/json": DomainDetail } }; 201: { content: { "application/json": DomainDetail } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
     delete: { parameters: { path: { "accountId": string; "domain": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/domains/{domain}/settings": {
@@ -177,6 +187,9 @@ export interface paths {
   };
   "/accounts/{accountId}/integrations/{clientId}/secret": {
     post: { parameters: { path: { "accountId": string; "clientId": string } }; requestBody?: { content: { "application/json": { "overlapHours"?: number } } }; responses: { 200: { content: { "application/json": ClientSecret } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/accounts/{accountId}/integrations/{clientId}/allowance-uses": {
+    get: { parameters: { path: { "accountId": string; "clientId": string } }; responses: { 200: { content: { "application/json": { "items": (AllowanceUse)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/integrations/{clientId}/consents": {
     get: { parameters: { path: { "accountId": string; "clientId": string } }; responses: { 200: { content: { "application/json": { "items": (Consent)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
@@ -211,7 +224,7 @@ export interface paths {
     post: { parameters: { path: { "accountId": string; "templateId": string } }; requestBody: { content: { "application/json": { "to": string; "version"?: number; "values"?: Record<string, string> } } }; responses: { 202: { content: { "application/json": TestSent } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/templates/{templateId}/publish": {
-    post: { parameters: { path: { "accountId": string; "templateId": string } }; requestBody?: { content: { "application/json": { "force"?: boolean } } }; responses: { 200: { content: { "application/json": Published } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    post: { parameters: { path: { "accountId": string; "templateId": string } }; requestBody?: { content: { "application/json": { "force"?: boolean } } }; responses: { 200: { content: { "application/json": Published } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/templates/{templateId}/roll-back": {
     post: { parameters: { path: { "accountId": string; "templateId": string } }; requestBody: { content: { "application/json": { "version": number; "force"?: boolean } } }; responses: { 200: { content: { "application/json": Published } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
@@ -249,7 +262,7 @@ export interface paths {
   };
   "/accounts/{accountId}/lists/{listId}/imports/{importId}": {
     get: { parameters: { path: { "accountId": string; "listId": string; "importId": string } }; responses: { 200: { content: { "application/json": FileImport } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
-    put: { parameters: { path: { "accountId": string; "listId": string; "importId": string } }; requestBody?: { content: { "text/csv": string } }; responses: { 202: { content: { "application/json": FileImport } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string; "listId": string; "importId": string } }; requestBody?: { content: { "text/csv": string } }; responses: { 202: { content: { "application/json": FileImport } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/messages": {
     get: { parameters: { path: { "accountId": string }; query?: { "state"?: ("queued" | "sending" | "deferred" | "delivered" | "bounced" | "expired" | "failed" | "uncertain" | "suppressed" | "canceled"); "templateId"?: string; "tag"?: string; "externalId"?: string; "recipient"?: string; "clientId"?: string; "transactional"?: boolean; "waiting"?: boolean; "from"?: string; "until"?: string; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (MessageLine)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
@@ -279,8 +292,9 @@ export interface paths {
     get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "application/json": Queue } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/queue/pauses/{destination}": {
-    put: { parameters: { path: { "accountId": string; "destination": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
-    delete: { parameters: { path: { "accountId": string; "destination": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+    get: { parameters: { path: { "accountId": string; "destination": string } }; responses: { 200: { content: { "application/json": Pause } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string; "destination": string } }; responses: { 200: { content: { "application/json": Pause } }; 201: { content: { "application/json": Pause } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
+    delete: { parameters: { path: { "accountId": string; "destination": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/queue/retry": {
     post: { parameters: { path: { "accountId": string } }; requestBody?: { content: { "application/json": { "destination"?: string } } }; responses: { 200: { content: { "application/json": QueueControlResult } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
@@ -294,7 +308,7 @@ export interface paths {
   "/accounts/{accountId}/suppressions/{address}": {
     get: { parameters: { path: { "accountId": string; "address": string } }; responses: { 200: { content: { "application/json": SuppressedAddress } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
     put: { parameters: { path: { "accountId": string; "address": string } }; requestBody?: { content: { "application/json": { "reason"?: ("hard_bounce" | "complaint" | "unsubscribe" | "manual") } } }; responses: { 200: { content: { "application/json": SuppressedAddress } }; 201: { content: { "application/json": SuppressedAddress } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
-    delete: { parameters: { path: { "accountId": string; "address": string }; query?: { "reason"?: ("hard_bounce" | "complaint" | "unsubscribe" | "manual") } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    delete: { parameters: { path: { "accountId": string; "address": string }; query?: { "reason"?: ("hard_bounce" | "complaint" | "unsubscribe" | "manual") } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/suppressions-export": {
     get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "text/csv": string } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
@@ -304,7 +318,7 @@ export interface paths {
   };
   "/accounts/{accountId}/suppressions-imports/{importId}": {
     get: { parameters: { path: { "accountId": string; "importId": string } }; responses: { 200: { content: { "application/json": FileImport } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
-    put: { parameters: { path: { "accountId": string; "importId": string } }; requestBody?: { content: { "text/csv": string } }; responses: { 202: { content: { "application/json": FileImport } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "accountId": string; "importId": string } }; requestBody?: { content: { "text/csv": string } }; responses: { 202: { content: { "application/json": FileImport } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/webhooks": {
     get: { parameters: { path: { "accountId": string } }; responses: { 200: { content: { "application/json": { "items": (Webhook)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };

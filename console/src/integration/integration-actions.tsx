@@ -8,6 +8,7 @@ import { ConfirmByName } from '../parts/confirm-by-name.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { text } from '../texts/text.ts';
+import { AllowanceDialog } from './allowance-dialog.tsx';
 import { ConsentsDialog } from './consents-dialog.tsx';
 import { IntegrationDialog } from './integration-dialog.tsx';
 import { RotateSecretDialog } from './rotate-secret-dialog.tsx';
@@ -24,6 +25,7 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
   const client = useQueryClient();
   const [changing, change] = useDisclosure();
   const [consents, consent] = useDisclosure();
+  const [allowance, allow] = useDisclosure();
   const [removing, remove] = useDisclosure();
   const [rotating, rotate] = useDisclosure();
   const { clientId, name, redirectUri, requirePkce, disabled } = integration;
@@ -57,6 +59,7 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item onClick={consent.open}>{text('integrations.consents')}</Menu.Item>
+          <Menu.Item onClick={allow.open}>{text('allowance.title')}</Menu.Item>
           {write && <Menu.Item onClick={change.open}>{text('change')}</Menu.Item>}
           {write && <Menu.Item onClick={rotate.open}>{text('integrations.rotate')}</Menu.Item>}
           {write && (
@@ -73,6 +76,7 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
       </Menu>
       <ProblemAlert error={toggle.error} />
       <ConsentsDialog opened={consents} close={consent.close} integration={integration} />
+      <AllowanceDialog opened={allowance} close={allow.close} integration={integration} />
       <IntegrationDialog opened={changing} close={change.close} integration={integration} />
       <RotateSecretDialog opened={rotating} close={rotate.close} clientId={clientId} show={show} />
       <ConfirmByName

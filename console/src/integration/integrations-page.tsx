@@ -110,8 +110,15 @@ function IntegrationList({ show, add }: IntegrationListProps) {
         },
         {
           title: text('integrations.grants'),
-          cell: ({ grants }) => (
-            <Text size="sm">{grants.map((name) => textOr(`grant.${name}`, name)).join(', ')}</Text>
+          cell: ({ grants, allowance }) => (
+            <div>
+              <Text size="sm">
+                {grants.map((name) => textOr(`grant.${name}`, name)).join(', ')}
+              </Text>
+              <Text size="xs" c="dimmed">
+                {text('integrations.allowance', { count: allowance })}
+              </Text>
+            </div>
           ),
         },
         {

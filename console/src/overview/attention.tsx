@@ -9,13 +9,7 @@ import { useAttention } from './use-overview.ts';
 interface Concern {
   readonly message: string;
   /** The page where it can be mended. */
-  readonly to?:
-    | '/$account/destinations'
-    | '/$account/senders'
-    | '/$account/domains'
-    | '/$account/webhooks'
-    | '/$account/reports'
-    | undefined;
+  readonly to?: Page | undefined;
 }
 
 /** What needs somebody, each with the page where it can be mended. */
@@ -32,9 +26,16 @@ export function Attention() {
           {text('overview.calm')}
         </Text>
       )}
-      <Stack gap="xs">
+      <Stack gap="xs" role={concerns.length > 0 ? 'list' : undefined}>
         {concerns.map(({ message, to }) => (
-          <Group key={message} gap="xs" wrap="nowrap" align="flex-start" className="concern">
+          <Group
+            key={message}
+            role="listitem"
+            gap="xs"
+            wrap="nowrap"
+            align="flex-start"
+            className="concern"
+          >
             <Icon name="warning" />
             <Text size="sm" className="breakable">
               {message}{' '}
@@ -51,27 +52,39 @@ export function Attention() {
   );
 }
 
-const pages: Readonly<Record<string, Concern['to']>> = {
+const pages = {
+  suspended: '/$account/settings',
+  'quota-used-up': '/$account/settings',
+  'quota-nearly-used': '/$account/settings',
   'domain-broken': '/$account/domains',
   'domain-pending': '/$account/domains',
   'webhook-failing': '/$account/webhooks',
   'webhook-paused': '/$account/webhooks',
-  'no-sender': '/$account/senders',
+  'destination-throttled': '/$account/destinations',
   'bounces-rising': '/$account/reports',
   'complaints-rising': '/$account/reports',
   paused: '/$account/destinations',
   'messages-held': '/$account/destinations',
-};
+  'no-sender': '/$account/senders',
+  'no-template': '/$account/templates',
+  'no-integration': '/$account/integrations',
+  'no-transactional': '/$account/settings',
+} as const;
+
+type Page = (typeof pages)[keyof typeof pages];
 
 /** The link says where it leads. */
-function pageName(to: NonNullable<Concern['to']>): string {
+function pageName(to: Page): string {
   return to.replace('/$account/', '');
 }
 
 function useConcerns(): Concern[] {
   const { data: settings } = useSettings();
   const concerns: Concern[] = (useAttention().data?.items ?? []).map(
-    ({ kind, sentence, nextStep }) => ({ message: `${sentence} ${nextStep}`, to: pages[kind] }),
+    ({ kind, sentence, nextStep }) => ({
+      message: `${sentence} ${nextStep}`,
+      to: pages[kind as keyof typeof pages],
+    }),
   );
   if (settings?.deliveryRedirect)
     concerns.push({

@@ -8,17 +8,17 @@ import {
   Text,
   Title,
 } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useMe } from '../account/use-me.ts';
 import type { MyAccount, QuotaWindow } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { formatNumber } from '../format/format-number.ts';
-import { tell } from '../parts/notices.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { TimeText } from '../parts/time-text.tsx';
 import { text } from '../texts/text.ts';
+import { useInstallationAccount } from './use-installation-account.ts';
 
 /** How much the account may send and has sent; whoever looks after the installation changes it. */
 export function QuotaSettings({ account }: { account: MyAccount }) {
@@ -69,33 +69,18 @@ function Used({ name, window: { limit, used, endsAt } }: { name: string; window:
 }
 
 function QuotaForm({ account }: { account: MyAccount }) {
-  const client = useQueryClient();
+  const { save } = useInstallationAccount();
   const [perHour, setPerHour] = useState<number | string>(account.quota.perHour ?? '');
   const [perDay, setPerDay] = useState<number | string>(account.quota.perDay ?? '');
-  const save = useMutation({
-    mutationFn: () =>
-      answerOf(
-        api.PUT('/installation/accounts/{accountId}', {
-          params: { path: { accountId: account.id } },
-          body: {
-            name: account.name,
-            quota: {
-              ...(perHour !== '' && { perHour: Number(perHour) }),
-              ...(perDay !== '' && { perDay: Number(perDay) }),
-            },
-          },
-        }),
-      ),
-    async onSuccess() {
-      await client.invalidateQueries({ queryKey: ['me'] });
-      await client.invalidateQueries({ queryKey: ['quota-use', account.id] });
-      tell(text('settings.saved'));
-    },
-  });
 
   function submit(event: FormEvent) {
     event.preventDefault();
-    save.mutate();
+    save.mutate({
+      quota: {
+        ...(perHour !== '' && { perHour: Number(perHour) }),
+        ...(perDay !== '' && { perDay: Number(perDay) }),
+      },
+    });
   }
 
   const field = {

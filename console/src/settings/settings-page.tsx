@@ -1,15 +1,17 @@
-import { Anchor, Button, Group, Paper, Stack, Table, Text, TextInput, Title } from '@mantine/core';
+import { Anchor, Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { useAccount, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import type { MyAccount, Settings } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { Facts } from '../parts/facts.tsx';
 import { PageHeading } from '../parts/page-heading.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { RowsSkeleton } from '../parts/rows.tsx';
 import { text, textOr } from '../texts/text.ts';
+import { OperatorSettings } from './operator-settings.tsx';
 import { PrivacySettings } from './privacy-settings.tsx';
 import { QuotaSettings } from './quota-settings.tsx';
 
@@ -24,6 +26,7 @@ export function SettingsPage() {
         {account !== undefined && <AccountSettings key={account.id} account={account} />}
         {account !== undefined && <PrivacySettings key={`privacy ${account.id}`} />}
         {account !== undefined && <QuotaSettings key={`quota ${account.id}`} account={account} />}
+        {account !== undefined && <OperatorSettings key={`operate ${account.id}`} />}
         <SignIn />
         <ProblemAlert error={settings.error} retry={() => settings.refetch()} />
         {settings.isPending && <RowsSkeleton />}
@@ -132,24 +135,5 @@ function InstallationSettings({ settings }: { settings: Settings }) {
         ]}
       />
     </Paper>
-  );
-}
-
-function Facts({ facts }: { facts: readonly (readonly [string, ReactNode])[] }) {
-  return (
-    <Table layout="fixed">
-      <Table.Tbody>
-        {facts
-          .filter(([, value]) => value !== null)
-          .map(([name, value]) => (
-            <Table.Tr key={name}>
-              <Table.Th scope="row" w="40%">
-                {name}
-              </Table.Th>
-              <Table.Td className="breakable">{value}</Table.Td>
-            </Table.Tr>
-          ))}
-      </Table.Tbody>
-    </Table>
   );
 }

@@ -358,6 +358,18 @@ export const en = {
   'integrations.consents': 'Who allowed it',
   'integrations.consentsTo': 'Who allowed {name}',
   'integrations.noConsents': 'Nobody yet.',
+  'integrations.allowance':
+    '{count|one initial token request|# initial token requests} an hour and person',
+  'allowance.title': 'Initial token requests',
+  'allowance.of': 'Initial token requests of {name}',
+  'allowance.hint':
+    'Each person may get tokens by password or code {count|once|# times} an hour. Refreshing does not count.',
+  'allowance.unused': 'Nobody used any in the last hour.',
+  'allowance.person': 'Person',
+  'allowance.used': 'Used',
+  'allowance.left': 'Left',
+  'allowance.free': 'Next one',
+  'allowance.perHour': 'Allowed an hour and person',
   'integrations.none': 'No integrations yet',
   'integrations.noneHint':
     'Your program signs in with a client id and a secret. Register it here; the secret is shown once.',
@@ -632,6 +644,13 @@ export const en = {
   'quota.perDay': 'Messages a day',
   'quota.noLimit': 'no limit',
   'quota.save': 'Save quota',
+  'operate.title': 'What operators decide',
+  'operate.hint':
+    'You look after this installation, so you can give and take what accounts may do.',
+  'operate.transactional': 'Transactional add-on',
+  'operate.transactionalHint': 'Messages may be marked as transactional in the legal sense.',
+  'operate.suspended': 'Suspended',
+  'operate.suspendedHint': 'Nothing more is accepted, and what waits is held until this is lifted.',
   'settings.signIn': 'Your sign-in',
   'settings.signedInAs': 'Signed in as {email}.',
   'settings.me': 'Password, second factor and sessions',

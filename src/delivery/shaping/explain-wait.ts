@@ -21,11 +21,14 @@ export interface WaitFacts {
   readonly now: number;
 }
 
+/** What stands in the reason of a message that waits for a receiver, behind the receiver's label. */
+export const slowedPhrase = 'asked to slow down at';
+
 /** `waiting: Gmail asked to slow down at 12:03, 40/min now, next at 12:07 (UTC)` */
 export function explainPace({ label, rate, slowedAt, next, now }: WaitFacts): string {
   const why =
     slowedAt === undefined
       ? `the pace of ${label} is still being found out`
-      : `${label} asked to slow down at ${showTime(slowedAt, now)}`;
+      : `${label} ${slowedPhrase} ${showTime(slowedAt, now)}`;
   return `waiting: ${why}, ${showRate(rate)} now, next at ${next} (UTC)`;
 }

@@ -6,8 +6,8 @@ import { personOf } from '../access/actor.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
 import { strict } from '../answer/schema-parts.ts';
 import { applyAccount, applyPart } from '../apply-part.ts';
-import { saveResource, type Transaction } from '../change-resource.ts';
-import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
+import { requireResource, saveResource, type Transaction } from '../change-resource.ts';
+import { actorOf, type Call, endpoint } from '../endpoint.ts';
 import { AccountView, viewAccount } from './account-view.ts';
 import { readAccountPage } from './accounts-page-store.ts';
 
@@ -27,7 +27,7 @@ export const getAccount = endpoint({
   id: 'getAccount',
   summary: 'Read an account',
   answer: AccountView,
-  handle: async (call) => viewAccount(accountOf(call)),
+  handle: (call) => requireResource(call, accountChange(call)),
 });
 
 export const putAccount = endpoint({
@@ -56,6 +56,13 @@ export const listAllAccounts = endpoint({
     const rows = await readAccountPage(parts.database.kysely, after ?? '', limit + 1);
     return toPage(rows, limit, viewAccount, ({ id }) => [id]);
   },
+});
+
+export const getAnyAccount = endpoint({
+  id: 'getAnyAccount',
+  summary: 'Read an account of the installation',
+  answer: AccountView,
+  handle: (call) => requireResource(call, accountChange(call)),
 });
 
 export const putAnyAccount = endpoint({

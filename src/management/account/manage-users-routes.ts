@@ -3,10 +3,15 @@ import { removeMembership } from '../../account/membership-store.ts';
 import { findPersonByEmail } from '../../account/person-store.ts';
 import { UserSchema } from '../../manifest/manifest-schema.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
-import { invalid, notFound, Problem } from '../answer/problem.ts';
+import { invalid, Problem } from '../answer/problem.ts';
 import { strict, Time } from '../answer/schema-parts.ts';
 import { applyPart } from '../apply-part.ts';
-import { removeResource, saveResource, type Transaction } from '../change-resource.ts';
+import {
+  removeResource,
+  requireResource,
+  saveResource,
+  type Transaction,
+} from '../change-resource.ts';
 import { accountOf, type Call, endpoint, type Wire } from '../endpoint.ts';
 import { countOwners, type MemberFacts, readMemberFacts } from './account-people-store.ts';
 
@@ -65,11 +70,7 @@ export const getUser = endpoint({
   id: 'getUser',
   summary: 'Read a user',
   answer: UserView,
-  async handle(call) {
-    const user = await userChange(call).read(call.parts.database.kysely);
-    if (user === undefined) throw notFound('user');
-    return user;
-  },
+  handle: (call) => requireResource(call, userChange(call)),
 });
 
 export const putUser = endpoint({

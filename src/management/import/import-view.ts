@@ -2,7 +2,13 @@ import { type Static, Type } from 'typebox';
 import { notFound } from '../answer/problem.ts';
 import { strict, Time, Uuid } from '../answer/schema-parts.ts';
 import type { Call, Wire } from '../endpoint.ts';
-import { type ImportName, type ImportProgress, readImport } from './import-progress-store.ts';
+import {
+  type ImportName,
+  type ImportProgress,
+  type ImportTarget,
+  readImport,
+  readImports,
+} from './import-progress-store.ts';
 
 const progress = {
   state: Type.Enum(['running', 'done', 'failed']),
@@ -40,6 +46,12 @@ export function viewProgress(found: ImportProgress): Wire<Static<typeof ImportVi
     createdAt,
     changedAt,
   };
+}
+
+/** The last imports into a target, newest first. */
+export async function viewImports(call: Pick<Call, 'parts'>, target: ImportTarget) {
+  const items = await readImports(call.parts.database.kysely, target);
+  return { items: items.map((item) => ({ id: item.id, ...viewProgress(item) })), nextCursor: null };
 }
 
 /** @throws Problem where there is no such import */

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Static } from 'typebox';
+import { requirePreconditions } from '../answer/entity-tag.ts';
 import { Problem } from '../answer/problem.ts';
 import { atMost } from '../at-most.ts';
 import { inTransaction, record, type Transaction } from '../change-resource.ts';
 import type { Call, Wire } from '../endpoint.ts';
 import { type ImportCounts, importCsv, type RowReader, UnusableFile } from './import-csv.ts';
 import { beginImport, type ImportName, readImport, saveProgress } from './import-progress-store.ts';
-import { type ImportView, requireImport } from './import-view.ts';
+import { type ImportView, requireImport, viewProgress } from './import-view.ts';
 
 /** Bytes of a file. */
 const largestFile = 1024 ** 3;
@@ -32,7 +33,7 @@ export interface ImportJob<Item extends object> {
 
 /**
  * Takes a CSV file in and answers once it is here; then its rows are imported while the import's own address tells how far
- * it is. The same id again imports nothing.
+ * it is. The same id again imports nothing, and is refused where the request's preconditions say so.
  * @throws Problem where too many are under way, or the file is too large or no CSV by its type
  */
 export async function receiveImport<Item extends object>(
@@ -42,7 +43,7 @@ export async function receiveImport<Item extends object>(
   const { body } = call as { body: unknown };
   if (!(body instanceof Readable))
     throw new Problem('unsupported-media-type', 'Send the file as text/csv');
-  if ((await readImport(call.parts.database.kysely, job.name)) !== undefined) {
+  if (await isKnown(call, job, call.parts.database.kysely)) {
     body.resume();
     return requireImport(call, job.name);
   }
@@ -67,6 +68,17 @@ export async function receiveImport<Item extends object>(
     if (!running) underWay -= 1;
   }
   return requireImport(call, job.name);
+}
+
+/** @throws Problem where it is not as the preconditions of the request want it */
+async function isKnown(
+  call: Call,
+  { name }: Pick<ImportJob<object>, 'name'>,
+  kysely: Transaction,
+): Promise<boolean> {
+  const known = await readImport(kysely, name);
+  requirePreconditions(call.request, known && viewProgress(known));
+  return known !== undefined;
 }
 
 interface KeptFile {
@@ -105,11 +117,13 @@ async function keepFile(body: Readable): Promise<KeptFile> {
 /** @returns false where another request with this id was faster */
 async function begin<Item extends object>(
   call: Call,
-  { name, event }: ImportJob<Item>,
+  job: ImportJob<Item>,
   { handle }: KeptFile,
 ): Promise<boolean> {
+  const { name, event } = job;
   const { size } = await handle.stat();
   return inTransaction(call, async (transaction) => {
+    if (await isKnown(call, job, transaction)) return false;
     const fresh = await beginImport(transaction, name, size);
     if (fresh) await record(call, transaction, event.kind, event.id, { size });
     return fresh;

@@ -2,9 +2,15 @@ import { Type } from 'typebox';
 import { findPersonByEmail, setOperator } from '../../account/person-store.ts';
 import { notFound } from '../answer/problem.ts';
 import { Nullable, strict } from '../answer/schema-parts.ts';
-import { inTransaction, record } from '../change-resource.ts';
+import {
+  removeResource,
+  requireResource,
+  saveResource,
+  type Transaction,
+} from '../change-resource.ts';
 import { type Call, endpoint } from '../endpoint.ts';
 import { poolsOf } from '../sender/domain-settings-routes.ts';
+import { readPeople } from './people-page-store.ts';
 
 export const getSettings = endpoint({
   id: 'getSettings',
@@ -49,27 +55,47 @@ export const getSettings = endpoint({
   },
 });
 
-function nameOperator(operator: boolean) {
-  return async (call: Call): Promise<undefined> =>
-    inTransaction(call, async (transaction) => {
-      const { email } = call.params;
+const OperatorView = Type.Object(
+  { email: Type.String(), name: Type.String() },
+  { ...strict, title: 'Operator' },
+);
+
+function operatorChange(call: Call, operator: boolean) {
+  const { email } = call.params;
+  return {
+    kind: 'operator',
+    id: email,
+    async read(transaction: Transaction) {
+      const [found] = await readPeople(transaction, { email, operator: true });
+      return found && { email: found.email, name: found.name };
+    },
+    async write(transaction: Transaction) {
       const person = await findPersonByEmail(transaction, email);
       if (person === undefined) throw notFound('person');
       await setOperator(transaction, person.id, operator);
-      await record(call, transaction, operator ? 'operator_named' : 'operator_removed', email);
-      return undefined;
-    });
+    },
+  };
 }
+
+export const getOperator = endpoint({
+  id: 'getOperator',
+  summary: 'Read whether a person was named operator of the installation',
+  answer: OperatorView,
+  handle: (call) => requireResource(call, operatorChange(call, true)),
+});
 
 export const putOperator = endpoint({
   id: 'putOperator',
   summary: 'Name a person operator of the installation',
   description: 'As long as nobody is named, whoever owns every account is operator.',
-  handle: nameOperator(true),
+  answer: OperatorView,
+  conditional: true,
+  handle: (call) => saveResource(call, operatorChange(call, true)),
 });
 
 export const deleteOperator = endpoint({
   id: 'deleteOperator',
   summary: 'Take the rank of operator from a person',
-  handle: nameOperator(false),
+  conditional: true,
+  handle: (call) => removeResource(call, operatorChange(call, false)),
 });

@@ -6,7 +6,7 @@ import { personOf } from '../access/actor.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import { strict } from '../answer/schema-parts.ts';
-import { saveResource, type Transaction } from '../change-resource.ts';
+import { requireResource, saveResource, type Transaction } from '../change-resource.ts';
 import { actorOf, type Call, endpoint } from '../endpoint.ts';
 import { type PersonFacts, readPeople } from './people-page-store.ts';
 
@@ -68,11 +68,7 @@ export const getPerson = endpoint({
   id: 'getPerson',
   summary: 'Read a person',
   answer: PersonView,
-  async handle(call) {
-    const person = await personChange(call).read(call.parts.database.kysely);
-    if (person === undefined) throw notFound('person');
-    return person;
-  },
+  handle: (call) => requireResource(call, personChange(call)),
 });
 
 export const putPerson = endpoint({

@@ -4,6 +4,7 @@ import { findPersonByEmail } from '../../account/person-store.ts';
 import { IntegrationSchema } from '../../manifest/manifest-schema.ts';
 import { ClientSecrets } from '../../session/client-secret.ts';
 import { endTokensOfClient, endTokensOfPair } from '../../session/end-tokens-store.ts';
+import { changeIntegration, rotateClientSecret } from '../../session/integration-control-store.ts';
 import {
   type KnownIntegration,
   readIntegration,
@@ -22,12 +23,7 @@ import {
   type Transaction,
 } from '../change-resource.ts';
 import { accountOf, type Call, endpoint, type Wire } from '../endpoint.ts';
-import {
-  readConsents,
-  removeConsent,
-  rotateSecret,
-  saveIntegrationFlags,
-} from './integration-secret-store.ts';
+import { readConsents, removeConsent } from './consent-page-store.ts';
 
 const IntegrationView = Type.Object(
   {
@@ -40,6 +36,9 @@ const IntegrationView = Type.Object(
     previousSecretUntil: Nullable(
       Time('Until when the secret before the last rotation works too.'),
     ),
+    allowance: Type.Integer({
+      description: 'Initial token requests of each person in a sliding hour; operators lift it.',
+    }),
   },
   { ...strict, title: 'Integration' },
 );
@@ -50,7 +49,7 @@ const SecretView = Type.Object(
 );
 
 function viewIntegration(integration: KnownIntegration): Wire<Static<typeof IntegrationView>> {
-  const { clientId, name, redirectUri, requirePkce, disabled } = integration;
+  const { clientId, name, redirectUri, requirePkce, disabled, allowance } = integration;
   return {
     clientId,
     name,
@@ -59,6 +58,7 @@ function viewIntegration(integration: KnownIntegration): Wire<Static<typeof Inte
     requirePkce,
     disabled,
     previousSecretUntil: integration.previousSecret?.until ?? null,
+    allowance,
   };
 }
 
@@ -101,15 +101,18 @@ export const listIntegrations = endpoint({
   },
 });
 
+/** @throws Problem where the account has no such integration */
+export async function requireIntegration(call: Call): Promise<KnownIntegration> {
+  const found = await readOwn(call.parts.database.kysely, call);
+  if (found === undefined) throw notFound('integration');
+  return found;
+}
+
 export const getIntegration = endpoint({
   id: 'getIntegration',
   summary: 'Read an integration',
   answer: IntegrationView,
-  async handle(call) {
-    const integration = await integrationChange(call).read(call.parts.database.kysely);
-    if (integration === undefined) throw notFound('integration');
-    return integration;
-  },
+  handle: async (call) => viewIntegration(await requireIntegration(call)),
 });
 
 export const putIntegration = endpoint({
@@ -141,8 +144,7 @@ export const putIntegration = endpoint({
         await applyPart(call, transaction, {
           integrations: [{ ...integration, ...secret, clientId }],
         });
-        await saveIntegrationFlags(transaction, named(call), { requirePkce, disabled });
-        if (disabled === true) await endTokensOfClient(transaction, clientId);
+        await changeIntegration(transaction, clientId, { requirePkce, disabled });
       },
     }),
 });
@@ -183,11 +185,10 @@ export const rotateIntegrationSecret = endpoint({
       const clientSecret = makeSecret();
       const overlap = Math.round((call.body.overlapHours ?? 0) * 3_600);
       const hash = new ClientSecrets(call.parts.key).hash(clientSecret);
-      await rotateSecret(transaction, named(call), hash, overlap);
-      await record(call, transaction, 'integration_secret_rotated', call.params.clientId, {
-        overlap,
-      });
-      return { clientId: call.params.clientId, clientSecret };
+      const { clientId } = call.params;
+      await rotateClientSecret(transaction, clientId, hash, overlap);
+      await record(call, transaction, 'integration_secret_rotated', clientId, { overlap });
+      return { clientId, clientSecret };
     }),
 });
 

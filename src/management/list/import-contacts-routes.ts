@@ -1,13 +1,7 @@
 import { Type } from 'typebox';
 import { pageOf } from '../answer/page.ts';
 import { accountOf, type Call, endpoint } from '../endpoint.ts';
-import { readImports } from '../import/import-progress-store.ts';
-import {
-  ImportView,
-  ListedImportView,
-  requireImport,
-  viewProgress,
-} from '../import/import-view.ts';
+import { ImportView, ListedImportView, requireImport, viewImports } from '../import/import-view.ts';
 import { receiveImport } from '../import/receive-import.ts';
 import { recountList, writeContacts } from './contact-page-store.ts';
 import { contactRows } from './contact-rows.ts';
@@ -28,6 +22,7 @@ export const putImport = endpoint({
   answer: ImportView,
   status: 202,
   limited: true,
+  conditional: true,
   async handle(call) {
     await requireList(call);
     const name = nameOf(call);
@@ -56,10 +51,7 @@ export const listImports = endpoint({
   answer: pageOf(ListedImportView),
   async handle(call) {
     await requireList(call);
-    const items = await readImports(call.parts.database.kysely, nameOf(call));
-    return {
-      items: items.map((item) => ({ id: item.id, ...viewProgress(item) })),
-      nextCursor: null,
-    };
+    const { accountId, listId } = nameOf(call);
+    return viewImports(call, { accountId, listId });
   },
 });

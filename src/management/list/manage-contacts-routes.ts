@@ -3,9 +3,14 @@ import { Type } from 'typebox';
 import { csvLine } from '../../feedback/csv-line.ts';
 import { readContactColumns } from '../../manifest/read-manifest-store.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
-import { invalid, notFound } from '../answer/problem.ts';
+import { invalid } from '../answer/problem.ts';
 import { strict, Texts, Time } from '../answer/schema-parts.ts';
-import { removeResource, saveResource, type Transaction } from '../change-resource.ts';
+import {
+  removeResource,
+  requireResource,
+  saveResource,
+  type Transaction,
+} from '../change-resource.ts';
 import { accountOf, type Call, endpoint } from '../endpoint.ts';
 import {
   type Contact,
@@ -73,11 +78,7 @@ export const getContact = endpoint({
   id: 'getContact',
   summary: 'Read a contact',
   answer: ContactView,
-  async handle(call) {
-    const contact = await contactChange(call).read(call.parts.database.kysely);
-    if (contact === undefined) throw notFound('contact');
-    return contact;
-  },
+  handle: (call) => requireResource(call, contactChange(call)),
 });
 
 export const putContact = endpoint({

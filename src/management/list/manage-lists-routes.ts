@@ -2,10 +2,14 @@ import { type Static, Type } from 'typebox';
 import { type ContactList, readLists, removeList } from '../../list/list-store.ts';
 import { ListSchema } from '../../manifest/manifest-schema.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
-import { notFound } from '../answer/problem.ts';
 import { strict, Time } from '../answer/schema-parts.ts';
 import { applyPart } from '../apply-part.ts';
-import { removeResource, saveResource, type Transaction } from '../change-resource.ts';
+import {
+  removeResource,
+  requireResource,
+  saveResource,
+  type Transaction,
+} from '../change-resource.ts';
 import { accountOf, type Call, endpoint, type Wire } from '../endpoint.ts';
 
 const ListView = Type.Object(
@@ -41,8 +45,7 @@ export function listChange(call: Call) {
 
 /** @throws Problem where the account has no such list */
 export async function requireList(call: Call): Promise<void> {
-  const found = await listChange(call).read(call.parts.database.kysely);
-  if (found === undefined) throw notFound('list');
+  await requireResource(call, listChange(call));
 }
 
 export const listLists = endpoint({
@@ -62,11 +65,7 @@ export const getList = endpoint({
   id: 'getList',
   summary: 'Read a contact list',
   answer: ListView,
-  async handle(call) {
-    const list = await listChange(call).read(call.parts.database.kysely);
-    if (list === undefined) throw notFound('list');
-    return list;
-  },
+  handle: (call) => requireResource(call, listChange(call)),
 });
 
 export const putList = endpoint({

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Nullable, strict, Time } from '../answer/schema-parts.ts';
 import { record } from '../change-resource.ts';
-import { accountOf, type Call, endpoint } from '../endpoint.ts';
+import { accountOf, endpoint } from '../endpoint.ts';
 import { readWaitingDestinations } from './queue-page-store.ts';
 
 const QueueView = Type.Object(
@@ -37,28 +37,6 @@ export const getQueue = endpoint({
     ]);
     return { destinations, paused };
   },
-});
-
-async function pause(call: Call, action: 'pause' | 'resume'): Promise<undefined> {
-  const { destination } = call.params;
-  const where = destination === '*' ? undefined : destination;
-  const { id: accountId } = accountOf(call);
-  await call.parts.controls.control(action, { accountId, destination: where }, (transaction) =>
-    record(call, transaction, `destination_${action}`, destination),
-  );
-  return undefined;
-}
-
-export const pauseDestination = endpoint({
-  id: 'pauseDestination',
-  summary: 'Hold mail to a destination back, also what comes later',
-  handle: (call) => pause(call, 'pause'),
-});
-
-export const resumeDestination = endpoint({
-  id: 'resumeDestination',
-  summary: 'Let mail to a destination go again',
-  handle: (call) => pause(call, 'resume'),
 });
 
 function controlQueue(action: 'retry' | 'cancel') {

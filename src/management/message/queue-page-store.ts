@@ -12,6 +12,21 @@ export interface WaitingDestination {
   readonly reason: string | null;
 }
 
+/** Since when an account's mail to a destination, or all with `*`, is held back; undefined where it is not. */
+export async function readPause(
+  kysely: Database['kysely'],
+  accountId: AccountId,
+  destination: string,
+): Promise<Date | undefined> {
+  const row = await kysely
+    .selectFrom('delivery_pause')
+    .select('paused_at')
+    .where('account_id', '=', accountId)
+    .where('destination', '=', destination)
+    .executeTakeFirst();
+  return row?.paused_at;
+}
+
 /** Entries looked at, oldest first; beyond it the numbers are a beginning. */
 const mostEntries = 10_000;
 

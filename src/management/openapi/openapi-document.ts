@@ -249,7 +249,7 @@ const preconditions = [
 ];
 
 function success({ endpoint }: Route, schemas: NamedSchemas): Record<string, unknown> {
-  const { answer, produces, status = 200, conditional } = endpoint;
+  const { answer, produces, status, conditional } = endpoint;
   if (produces !== undefined) {
     const content = { [produces]: { schema: { type: 'string' } } };
     return { 200: { description: 'The file.', content } };
@@ -260,8 +260,9 @@ function success({ endpoint }: Route, schemas: NamedSchemas): Record<string, unk
     headers: { ETag: { description: 'For If-Match.', schema: { type: 'string' } } },
     ...json(schemas.refer(answer)),
   };
-  if (conditional === true) return { 200: body, 201: { ...body, description: 'Made.' } };
-  return { [status]: body };
+  if (conditional === true && status === undefined)
+    return { 200: body, 201: { ...body, description: 'Made.' } };
+  return { [status ?? 200]: body };
 }
 
 function refusals({ access, path, method, endpoint }: Route): Record<string, unknown> {

@@ -1,6 +1,15 @@
 import { sql } from 'kysely';
+import { slowedPhrase } from '../../delivery/shaping/explain-wait.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
+
+/** A receiver that asked for less, and what waits for it. */
+export interface ThrottledReceiver {
+  readonly label: string;
+  readonly waiting: number;
+  /** Messages per second that go to it now. */
+  readonly rate: number;
+}
 
 /** What stands out about an account. */
 export interface AttentionFacts {
@@ -41,4 +50,24 @@ export async function readAttentionFacts(
   const [facts] = rows;
   if (facts === undefined) throw new Error('a select without a row');
   return facts;
+}
+
+/** Entries looked at; beyond it the numbers are a beginning. */
+const mostEntries = 10_000;
+
+/** The receivers whose pace was learnt down and that mail of an account waits for, the fullest first. */
+export async function readThrottledReceivers(
+  kysely: Database['kysely'],
+  accountId: AccountId,
+): Promise<ThrottledReceiver[]> {
+  const { rows } = await sql<ThrottledReceiver>`
+    select d.label, w.waiting, coalesce(d.override_rate, d.rate) as rate
+    from (
+      select substring(reason from ${`^waiting: (.*) ${slowedPhrase} `}) as label, count(*)::int as waiting
+      from (select reason from queue_entry where account_id = ${accountId} limit ${mostEntries}) q
+      group by 1) w
+    join destination d on d.label = w.label
+    where d.slowed_at is not null
+    order by w.waiting desc, d.label limit 20`.execute(kysely);
+  return rows;
 }

@@ -1,7 +1,8 @@
 import type { Account } from '../../account/account.ts';
 import type { QuotaUse } from '../../account/quota-use-store.ts';
+import { showRate } from '../../delivery/shaping/explain-wait.ts';
 import type { ReportCounts } from '../../report/report-columns.ts';
-import type { AttentionFacts } from './attention-store.ts';
+import type { AttentionFacts, ThrottledReceiver } from './attention-store.ts';
 
 /** Something that a person should look at, and what to do about it. */
 export interface Attention {
@@ -19,19 +20,41 @@ const manyBounces = 0.05;
 const manyComplaints = 0.001;
 const fewest = 50;
 
+/** What is known about an account. */
+export interface AttentionSources {
+  readonly account: Account;
+  readonly facts: AttentionFacts;
+  readonly throttled: readonly ThrottledReceiver[];
+  /** Of the last 30 days; undefined where nothing was sent. */
+  readonly month: ReportCounts | undefined;
+  /** Undefined where the account has no quota. */
+  readonly use: QuotaUse | undefined;
+}
+
 /** What needs attention in an account, the worst first. */
-export function findAttention(
-  account: Account,
-  facts: AttentionFacts,
-  month: ReportCounts | undefined,
-  use: QuotaUse | undefined,
-): Attention[] {
+export function findAttention(sources: AttentionSources): Attention[] {
+  const { account, facts, throttled, month, use } = sources;
   return [
     ...errors(account, facts),
     ...quotas(account, use),
+    ...throttled.map(describeThrottled),
     ...rates(month),
     ...notices(account, facts),
   ];
+}
+
+/** What the receiver said is not told: it may have been about somebody else's message. */
+function describeThrottled({ label, waiting, rate }: ThrottledReceiver): Attention {
+  const wait =
+    waiting === 1 ? '1 message waits for it and goes' : `${waiting} messages wait for it and go`;
+  return {
+    kind: 'destination-throttled',
+    severity: 'warning',
+    subject: label,
+    sentence: `${label} asked to slow down; ${wait} at ${showRate(rate)} now.`,
+    nextStep:
+      'They go by themselves, faster as it allows. If it stays slow, warm the domain up and send only what people expect.',
+  };
 }
 
 /** Share of a quota from which on it is told that it nears its end. */

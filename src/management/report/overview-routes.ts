@@ -3,7 +3,7 @@ import { readQuotaUse } from '../../account/quota-use-store.ts';
 import { readReport } from '../../report/read-report-store.ts';
 import { Nullable, strict } from '../answer/schema-parts.ts';
 import { accountOf, endpoint } from '../endpoint.ts';
-import { readAttentionFacts } from './attention-store.ts';
+import { readAttentionFacts, readThrottledReceivers } from './attention-store.ts';
 import { findAttention } from './find-attention.ts';
 
 const day = 86_400_000;
@@ -32,8 +32,9 @@ export const getAttention = endpoint({
     const account = accountOf(call);
     const { kysely } = call.parts.database;
     const now = call.parts.clock.now();
-    const [facts, [month], use] = await Promise.all([
+    const [facts, throttled, [month], use] = await Promise.all([
       readAttentionFacts(kysely, account.id),
+      readThrottledReceivers(kysely, account.id),
       readReport(kysely, account.id, {
         from: new Date(now - 30 * day),
         until: new Date(now + day),
@@ -42,6 +43,6 @@ export const getAttention = endpoint({
       }),
       account.quota && readQuotaUse(kysely, account.id, call.parts.clock.offset),
     ]);
-    return { items: findAttention(account, facts, month?.counts, use) };
+    return { items: findAttention({ account, facts, throttled, month: month?.counts, use }) };
   },
 });

@@ -10,7 +10,7 @@ import { requirePreconditions } from '../answer/entity-tag.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
 import { notFound } from '../answer/problem.ts';
 import { Nullable, strict, Time } from '../answer/schema-parts.ts';
-import { record, removeResource } from '../change-resource.ts';
+import { record, removeResource, type Transaction } from '../change-resource.ts';
 import { accountOf, type Call, endpoint, type Wire } from '../endpoint.ts';
 import { domainSettings, viewSettings } from './domain-settings-routes.ts';
 
@@ -86,9 +86,9 @@ function domainChange(call: Call) {
   return {
     kind: 'domain',
     id: domain,
-    async read(transaction: Call['parts']['database']['kysely']) {
+    async read(transaction: Transaction) {
       const found = await readDomain(transaction, accountOf(call).id, domain);
-      return found && viewDomain(found);
+      return found && viewDetail(call, found, transaction);
     },
   };
 }
@@ -103,12 +103,12 @@ async function requireDomain(call: Call): Promise<SendingDomain> {
 async function viewDetail(
   call: Call,
   domain: SendingDomain,
+  kysely: Transaction = call.parts.database.kysely,
 ): Promise<Wire<Static<typeof DomainDetailView>>> {
-  const [keys, records, findings] = await Promise.all([
-    call.parts.domains.keys(domain),
-    call.parts.domains.records(domain),
-    readFindings(call.parts.database.kysely, accountOf(call).id, domain.domain),
-  ]);
+  // One after the other, as a transaction has one connection.
+  const keys = await call.parts.domains.keys(domain, kysely);
+  const records = await call.parts.domains.records(domain, kysely);
+  const findings = await readFindings(kysely, accountOf(call).id, domain.domain);
   return {
     ...viewDomain(domain),
     keys: keys.map(({ selector, algorithm, state, stateAt }) => ({
@@ -173,15 +173,16 @@ export const putDomain = endpoint({
     },
     strict,
   ),
-  answer: DomainView,
+  answer: DomainDetailView,
   conditional: true,
   async handle(call) {
     const { id } = accountOf(call);
     const { domain } = call.params;
     const { ed25519, returnPathLabel } = call.body;
     const found = await readDomain(call.parts.database.kysely, id, domain);
-    requirePreconditions(call.request, found && viewDomain(found));
-    if (found !== undefined) return viewDomain(found);
+    const view = found && (await viewDetail(call, found));
+    requirePreconditions(call.request, view);
+    if (view !== undefined) return view;
     const options = {
       ...(ed25519 === undefined ? {} : { ed25519 }),
       ...(returnPathLabel === undefined ? {} : { returnPathLabel }),
@@ -191,7 +192,7 @@ export const putDomain = endpoint({
       record(call, transaction, 'domain_created', domain),
     );
     if (created) call.reply.code(201);
-    return viewDomain(await requireDomain(call));
+    return viewDetail(call, await requireDomain(call));
   },
 });
 

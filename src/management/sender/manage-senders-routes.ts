@@ -6,7 +6,13 @@ import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.t
 import { notFound, Problem } from '../answer/problem.ts';
 import { strict } from '../answer/schema-parts.ts';
 import { applyPart } from '../apply-part.ts';
-import { record, removeResource, saveResource, type Transaction } from '../change-resource.ts';
+import {
+  record,
+  removeResource,
+  requireResource,
+  saveResource,
+  type Transaction,
+} from '../change-resource.ts';
 import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
 
 const SenderView = Type.Object(
@@ -54,11 +60,7 @@ export const getSender = endpoint({
   id: 'getSender',
   summary: 'Read a sender',
   answer: SenderView,
-  async handle(call) {
-    const sender = await senderChange(call).read(call.parts.database.kysely);
-    if (sender === undefined) throw notFound('sender');
-    return sender;
-  },
+  handle: (call) => requireResource(call, senderChange(call)),
 });
 
 export const putSender = endpoint({
@@ -108,9 +110,7 @@ export const mailSenderLink = endpoint({
       throw new Problem('conflict', 'A link was mailed to the sender less than a minute ago');
     if (became === 'not-offered')
       throw new Problem('conflict', 'No template is set for these mails (SENDER_TEMPLATE)');
-    const sender = await senderChange(call).read(call.parts.database.kysely);
-    if (sender === undefined) throw notFound('sender');
-    return sender;
+    return requireResource(call, senderChange(call));
   },
 });
 

@@ -2,13 +2,7 @@ import { Type } from 'typebox';
 import { addSuppressions } from '../../feedback/suppression/suppression-store.ts';
 import { pageOf } from '../answer/page.ts';
 import { accountOf, type Call, endpoint } from '../endpoint.ts';
-import { readImports } from '../import/import-progress-store.ts';
-import {
-  ImportView,
-  ListedImportView,
-  requireImport,
-  viewProgress,
-} from '../import/import-view.ts';
+import { ImportView, ListedImportView, requireImport, viewImports } from '../import/import-view.ts';
 import { receiveImport } from '../import/receive-import.ts';
 import { suppressionRows } from './suppression-rows.ts';
 
@@ -30,6 +24,7 @@ export const importSuppressions = endpoint({
   answer: ImportView,
   status: 202,
   limited: true,
+  conditional: true,
   handle(call) {
     const name = nameOf(call);
     return receiveImport(call, {
@@ -54,11 +49,5 @@ export const listSuppressionImports = endpoint({
   id: 'listSuppressionImports',
   summary: 'List the last imports of suppressions, newest first',
   answer: pageOf(ListedImportView),
-  async handle(call) {
-    const items = await readImports(call.parts.database.kysely, targetOf(call));
-    return {
-      items: items.map((item) => ({ id: item.id, ...viewProgress(item) })),
-      nextCursor: null,
-    };
-  },
+  handle: (call) => viewImports(call, targetOf(call)),
 });

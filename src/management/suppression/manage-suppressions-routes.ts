@@ -12,7 +12,12 @@ import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
 import { notFound } from '../answer/problem.ts';
 import { Nullable, strict, Time } from '../answer/schema-parts.ts';
-import { inTransaction, record, saveResource } from '../change-resource.ts';
+import {
+  removeResource,
+  requireResource,
+  saveResource,
+  type Transaction,
+} from '../change-resource.ts';
 import { accountOf, type Call, endpoint } from '../endpoint.ts';
 
 const Reason = Type.Enum([...suppressionReasons], {
@@ -67,16 +72,22 @@ export const listSuppressions = endpoint({
   },
 });
 
+function suppressionChange(call: Call) {
+  return {
+    kind: 'suppression',
+    id: addressOf(call),
+    async read(transaction: Transaction) {
+      const items = await readSuppressions(transaction, accountOf(call).id, addressOf(call));
+      return items.length === 0 ? undefined : { items };
+    },
+  };
+}
+
 export const getSuppression = endpoint({
   id: 'getSuppression',
   summary: 'Read why an address is suppressed',
   answer: AddressView,
-  async handle(call) {
-    const { kysely } = call.parts.database;
-    const items = await readSuppressions(kysely, accountOf(call).id, addressOf(call));
-    if (items.length === 0) throw notFound('suppression');
-    return { items };
-  },
+  handle: (call) => requireResource(call, suppressionChange(call)),
 });
 
 export const putSuppression = endpoint({
@@ -87,12 +98,7 @@ export const putSuppression = endpoint({
   conditional: true,
   handle: (call) =>
     saveResource(call, {
-      kind: 'suppression',
-      id: addressOf(call),
-      async read(transaction) {
-        const items = await readSuppressions(transaction, accountOf(call).id, addressOf(call));
-        return items.length === 0 ? undefined : { items };
-      },
+      ...suppressionChange(call),
       async write(transaction) {
         const { reason = 'manual' } = call.body;
         const entry = { address: addressOf(call), reason };
@@ -109,14 +115,16 @@ export const deleteSuppression = endpoint({
     { reason: Type.Optional(Reason) },
     { ...strict, description: 'Default: whatever the reason.' },
   ),
+  conditional: true,
   handle: (call) =>
-    inTransaction(call, async (transaction) => {
-      const { id } = accountOf(call);
-      const { reason } = call.query;
-      const removed = await removeSuppression(transaction, id, addressOf(call), reason);
-      if (removed === 0) throw notFound('suppression');
-      await record(call, transaction, 'suppression_removed', addressOf(call));
-      return undefined;
+    removeResource(call, {
+      ...suppressionChange(call),
+      async write(transaction) {
+        const { reason } = call.query;
+        const { id } = accountOf(call);
+        const removed = await removeSuppression(transaction, id, addressOf(call), reason);
+        if (removed === 0) throw notFound('suppression');
+      },
     }),
 });
 

@@ -1,8 +1,12 @@
 import { Type } from 'typebox';
 import { personOf } from '../access/actor.ts';
-import { notFound } from '../answer/problem.ts';
 import { strict, Time } from '../answer/schema-parts.ts';
-import { removeResource, saveResource, type Transaction } from '../change-resource.ts';
+import {
+  removeResource,
+  requireResource,
+  saveResource,
+  type Transaction,
+} from '../change-resource.ts';
 import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
 import { readDraft, removeDraft, saveDraft } from './template-page-store.ts';
@@ -13,7 +17,7 @@ const DraftView = Type.Object(
   { ...strict, title: 'TemplateDraft' },
 );
 
-function draftChange(call: Call) {
+export function draftChange(call: Call) {
   const { templateId } = call.params;
   return {
     kind: 'template_draft',
@@ -31,9 +35,7 @@ export const getDraft = endpoint({
   answer: DraftView,
   async handle(call) {
     await requireTemplate(call);
-    const draft = await draftChange(call).read(call.parts.database.kysely);
-    if (draft === undefined) throw notFound('draft');
-    return draft;
+    return requireResource(call, draftChange(call));
   },
 });
 

@@ -4,9 +4,14 @@ import { TemplateSchema } from '../../manifest/manifest-schema.ts';
 import { removeTemplate, saveTemplate } from '../../template/template-store.ts';
 import { personOf } from '../access/actor.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
-import { invalid, notFound } from '../answer/problem.ts';
+import { invalid } from '../answer/problem.ts';
 import { strict } from '../answer/schema-parts.ts';
-import { removeResource, saveResource, type Transaction } from '../change-resource.ts';
+import {
+  removeResource,
+  requireResource,
+  saveResource,
+  type Transaction,
+} from '../change-resource.ts';
 import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
 import { readTemplateFacts, removeDraft, type TemplateFacts } from './template-page-store.ts';
 import { TemplateView } from './template-views.ts';
@@ -24,13 +29,8 @@ export function templateChange(call: Call) {
 }
 
 /** @throws Problem where the account has no such template in use */
-export async function requireTemplate(
-  call: Call,
-  transaction: Transaction = call.parts.database.kysely,
-): Promise<TemplateFacts> {
-  const found = await templateChange(call).read(transaction);
-  if (found === undefined) throw notFound('template');
-  return found;
+export function requireTemplate(call: Call, transaction?: Transaction): Promise<TemplateFacts> {
+  return requireResource(call, templateChange(call), transaction);
 }
 
 export const listTemplates = endpoint({

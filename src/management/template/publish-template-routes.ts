@@ -5,12 +5,14 @@ import { compileTemplate } from '../../template/compile-template.ts';
 import type { RequiredNames } from '../../template/compiled-template.ts';
 import { saveTemplate } from '../../template/template-store.ts';
 import { personOf } from '../access/actor.ts';
+import { requirePreconditions } from '../answer/entity-tag.ts';
 import { invalid, notFound, Problem } from '../answer/problem.ts';
 import { strict } from '../answer/schema-parts.ts';
 import { applyPart } from '../apply-part.ts';
 import { inTransaction, record, type Transaction } from '../change-resource.ts';
 import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
 import { findBrokenCalls } from './find-broken-calls.ts';
+import { draftChange } from './manage-drafts-routes.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
 import { readTemplateCalls } from './template-call-store.ts';
 import {
@@ -63,17 +65,20 @@ export const publishTemplate = endpoint({
   id: 'publishTemplate',
   summary: 'Publish the draft as the next version',
   description:
-    'A version that would break calls seen in the last 30 days is refused with 409 unless `force` is set. Published content that is the same makes no new version.',
+    'A version that would break calls seen in the last 30 days is refused with 409 unless `force` is set. Published content that is the same makes no new version. `If-Match` takes the ETag of the draft, so that nobody publishes what they have not seen.',
   body: Type.Object({ force: Force }, strict),
   answer: PublishedView,
+  status: 200,
+  conditional: true,
   handle: (call) =>
     inTransaction(call, async (transaction) => {
       const { id: accountId } = accountOf(call);
       const { templateId } = call.params;
       const template = await requireTemplate(call, transaction);
-      const draft = await readDraft(transaction, accountId, templateId);
+      const draft = await draftChange(call).read(transaction);
+      requirePreconditions(call.request, draft);
       if (draft === undefined) throw new Problem('conflict', 'There is no draft to publish');
-      const content = draft.content as Content;
+      const { content } = draft;
       const { compiled } = await compileTemplate({ ...content });
       if (compiled !== null) await requireContract(call, transaction, compiled.required);
       const { name, createdBy } = template;

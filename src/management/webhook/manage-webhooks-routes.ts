@@ -17,6 +17,7 @@ import {
   inTransaction,
   record,
   removeResource,
+  requireResource,
   saveResource,
   type Transaction,
 } from '../change-resource.ts';
@@ -71,10 +72,8 @@ function webhookChange(call: Call) {
 }
 
 /** @throws Problem where the account has no such webhook */
-export async function requireWebhook(call: Call): Promise<Wire<Static<typeof WebhookView>>> {
-  const found = await webhookChange(call).read(call.parts.database.kysely);
-  if (found === undefined) throw notFound('webhook');
-  return found;
+export function requireWebhook(call: Call): Promise<Wire<Static<typeof WebhookView>>> {
+  return requireResource(call, webhookChange(call));
 }
 
 /** What a name leads to is looked at with each request; an address can be judged now. */

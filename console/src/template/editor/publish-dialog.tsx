@@ -1,7 +1,7 @@
 import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { answerOf, api } from '../../api/management.ts';
+import { answerOf, api, ifMatch } from '../../api/management.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { text } from '../../texts/text.ts';
@@ -21,11 +21,12 @@ export function PublishDialog({ opened, close, draft }: PublishDialogProps) {
   const navigate = useNavigate();
   const publish = useMutation({
     mutationFn: async (force: boolean) => {
-      await draft.save();
+      const seen = await draft.save();
       return answerOf(
         api.POST('/accounts/{accountId}/templates/{templateId}/publish', {
           params: { path },
           body: { force },
+          ...ifMatch(seen),
         }),
       );
     },

@@ -14,8 +14,8 @@ export interface EditedDraft {
   readonly stored: boolean;
   readonly saving: boolean;
   readonly error: unknown;
-  /** Saves what is not saved. */
-  save(): Promise<unknown>;
+  /** Saves what is not saved. @returns the tag of the draft as it is then */
+  save(): Promise<string | undefined>;
 }
 
 /** Saves the draft, unless somebody else changed it since it was read; also by Ctrl+S. */
@@ -63,6 +63,7 @@ export function useSaveDraft(beginning: Beginning, content: TemplateContent): Ed
     error: put.error,
     save: async () => {
       if (changed || (beginning.isNew && saved === undefined)) await mutateAsync();
+      return tag.current;
     },
   };
 }

@@ -1,0 +1,129 @@
+import { Button, Group, Modal, NumberInput, Skeleton, Stack, Text } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { useAccountId, useMe } from '../account/use-me.ts';
+import type { Integration } from '../api/management.generated.ts';
+import { answerOf, api, ifMatch, taggedAnswerOf } from '../api/management.ts';
+import { reasonFor } from '../api/problem.ts';
+import { tell } from '../parts/notices.tsx';
+import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { Rows } from '../parts/rows.tsx';
+import { TimeText } from '../parts/time-text.tsx';
+import { text } from '../texts/text.ts';
+
+interface AllowanceDialogProps {
+  opened: boolean;
+  close: () => void;
+  integration: Integration;
+}
+
+/** What people have left of the initial token requests of an hour; whoever looks after the installation lifts them. */
+export function AllowanceDialog({ opened, close, integration }: AllowanceDialogProps) {
+  const { clientId, name, allowance } = integration;
+  const { data: me } = useMe();
+  return (
+    <Modal opened={opened} onClose={close} title={text('allowance.of', { name })} size="lg">
+      <Stack>
+        <Text size="sm">{text('allowance.hint', { count: allowance })}</Text>
+        <Uses clientId={clientId} />
+        {me?.operator === true && <AllowanceForm clientId={clientId} />}
+      </Stack>
+    </Modal>
+  );
+}
+
+function Uses({ clientId }: { clientId: string }) {
+  const accountId = useAccountId();
+  const uses = useQuery({
+    queryKey: ['allowance-uses', accountId, clientId],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/integrations/{clientId}/allowance-uses', {
+          params: { path: { accountId, clientId } },
+        }),
+      ),
+    refetchInterval: 10_000,
+  });
+  const items = uses.data?.items ?? [];
+  return (
+    <>
+      <ProblemAlert error={uses.error} retry={() => uses.refetch()} />
+      {uses.isLoading && <Skeleton height={60} />}
+      {uses.data !== undefined && items.length === 0 && (
+        <Text size="sm" c="dimmed">
+          {text('allowance.unused')}
+        </Text>
+      )}
+      {items.length > 0 && (
+        <Rows
+          label={text('allowance.title')}
+          items={items}
+          idOf={({ email }) => email}
+          columns={[
+            { title: text('allowance.person'), cell: ({ email }) => email },
+            { title: text('allowance.used'), numeric: true, cell: ({ used }) => used },
+            { title: text('allowance.left'), numeric: true, cell: ({ left }) => left },
+            {
+              title: text('allowance.free'),
+              cell: ({ freeAt }) => freeAt !== null && <TimeText value={freeAt} distance />,
+            },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+function AllowanceForm({ clientId }: { clientId: string }) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  const [typed, setTyped] = useState<number | string>();
+  const path = '/installation/integrations/{clientId}/allowance';
+  const params = { path: { clientId } };
+  const queryKey = ['allowance', clientId];
+  const known = useQuery({ queryKey, queryFn: () => taggedAnswerOf(api.GET(path, { params })) });
+  const perHour = typed ?? known.data?.value.perHour ?? '';
+  const save = useMutation({
+    mutationFn: () =>
+      answerOf(
+        api.PUT(path, {
+          params,
+          body: { perHour: Number(perHour) },
+          ...ifMatch(known.data?.tag),
+        }),
+      ),
+    async onSettled() {
+      await client.invalidateQueries({ queryKey });
+      await client.invalidateQueries({ queryKey: ['integrations', accountId] });
+      await client.invalidateQueries({ queryKey: ['allowance-uses', accountId, clientId] });
+    },
+    onSuccess: () => tell(text('settings.saved')),
+  });
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    save.mutate();
+  }
+
+  return (
+    <form onSubmit={submit}>
+      <Group align="flex-end">
+        <NumberInput
+          label={text('allowance.perHour')}
+          min={1}
+          max={1_000}
+          clampBehavior="none"
+          allowDecimal={false}
+          required
+          value={perHour}
+          onChange={setTyped}
+          error={reasonFor(save.error, 'perHour')}
+        />
+        <Button type="submit" variant="default" loading={save.isPending}>
+          {text('save')}
+        </Button>
+      </Group>
+      <ProblemAlert error={known.error ?? save.error} />
+    </form>
+  );
+}

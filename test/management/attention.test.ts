@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
+import { saveMembership } from '../../src/account/membership-store.ts';
+import { DirectShop } from '../support/direct-shop.ts';
+import { ManagementClient } from '../support/management-client.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const receiver = createServer((_request, response) => response.writeHead(500).end());
+receiver.listen(0, '127.0.0.1');
+await once(receiver, 'listening');
+after(() => receiver.close());
+const hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+
+const direct = await DirectShop.open(
+  '127.0.0.88=mail.sender.test',
+  {
+    address: '127.0.0.87',
+    port: 0,
+    onData: () => '421 4.7.28 Our system has detected an unusual rate, try again in 300 seconds',
+  },
+  { WEBHOOK_NETWORKS: '127.0.0.0/8' },
+);
+direct.zones
+  .set('gmail.test', { MX: [[5, 'gmail-smtp-in.l.google.com']] })
+  .set('gmail-smtp-in.l.google.com', { A: ['127.0.0.87'] });
+const { shop, database } = direct;
+await saveMembership(database.kysely, {
+  accountId: shop.id,
+  personId: shop.owner.id,
+  role: 'owner',
+});
+const owner = new ManagementClient(direct.service, direct.token);
+const account = `/accounts/${shop.id}`;
+
+interface Item {
+  readonly kind: string;
+  readonly severity: string;
+  readonly subject: string | null;
+  readonly sentence: string;
+  readonly nextStep: string;
+}
+
+/** The concern of a kind, once there is one. */
+function concern(kind: string): Promise<Item> {
+  return waitFor(`${kind} to need attention`, async () => {
+    const { body } = await owner.get(`${account}/attention`);
+    return (body.items as Item[]).find((item) => item.kind === kind);
+  });
+}
+
+async function isCalm(kind: string): Promise<boolean> {
+  const { body } = await owner.get(`${account}/attention`);
+  return (body.items as Item[]).every((item) => item.kind !== kind);
+}
+
+test('a receiver that asked to slow down is told of while mail waits for it, with its pace', async () => {
+  const first = await direct.send('ann@gmail.test');
+  await waitFor('the refusal', async () => /421 4\.7\.28/.test(await direct.reasonOf(first)));
+  assert.ok(await isCalm('destination-throttled'), 'nothing waits for its pace yet');
+  await direct.send('bob@gmail.test');
+  const { severity, subject, sentence, nextStep } = await concern('destination-throttled');
+  assert.equal(severity, 'warning');
+  assert.equal(subject, 'Gmail');
+  assert.match(
+    sentence,
+    /^Gmail asked to slow down; 1 message waits for it and goes at [\d.]+\/(?:min|s) now\.$/,
+  );
+  assert.match(nextStep, /by themselves/);
+  await owner.post(`${account}/queue/cancel`, {});
+  await waitFor('calm', () => isCalm('destination-throttled'));
+});
+
+test('a domain whose records are gone is told of until they are back', async () => {
+  const domain = `${account}/domains/shop.test`;
+  const { body } = await owner.get(domain);
+  const [dkim] = (body.records as { kind: string; name: string; expected: string }[]).filter(
+    ({ kind }) => kind === 'dkim',
+  );
+  assert.ok(dkim);
+  direct.zones.delete(dkim.name);
+  // One look may have come at a bad moment.
+  for (let look = 0; look < 2; look += 1) await owner.post(`${domain}/check`);
+  const { severity, subject, nextStep } = await concern('domain-broken');
+  assert.equal(severity, 'error');
+  assert.equal(subject, 'shop.test');
+  assert.match(nextStep, /[Cc]ompare/);
+  direct.zones.set(dkim.name, { TXT: [dkim.expected] });
+  await owner.post(`${domain}/check`);
+  assert.ok(await isCalm('domain-broken'));
+});
+
+test('a webhook that answers with a fault is told of', async () => {
+  const made = await owner.post(`${account}/webhooks`, { url: hook, kinds: ['delivered'] });
+  assert.equal(made.status, 201, made.text);
+  await direct.send('delivered@simulator.test');
+  const { severity, subject, nextStep } = await concern('webhook-failing');
+  assert.equal(severity, 'error');
+  assert.equal(subject, hook);
+  assert.match(nextStep, /log/);
+});
+
+test('bounces above one in twenty are told of, and not before there is enough to judge by', async () => {
+  for (let n = 0; n < 5; n += 1) await direct.send(`bounce+${n}@simulator.test`);
+  await waitFor('the bounces to be counted', async () => {
+    const from = new Date(Date.now() - 86_400_000).toISOString();
+    const until = new Date(Date.now() + 86_400_000).toISOString();
+    const query = `group=none&from=${from}&until=${until}`;
+    const { body } = await owner.get(`${account}/reports?${query}`);
+    const [row] = body.rows as { counts: { bounced_hard: number } }[];
+    return row?.counts.bounced_hard === 5;
+  });
+  assert.ok(await isCalm('bounces-rising'));
+  for (let n = 0; n < 55; n += 1) await direct.send(`delivered+${n}@simulator.test`);
+  const { severity, sentence, nextStep } = await concern('bounces-rising');
+  assert.equal(severity, 'warning');
+  assert.match(sentence, /^[\d.]+ % of the last 30 days bounced for good\.$/);
+  assert.match(nextStep, /addresses/);
+});
+
+test('a missing add-on is told of, and no longer once an operator gives it', async () => {
+  assert.ok(await isCalm('no-transactional'));
+  const whole = `/installation/accounts/${shop.id}`;
+  await owner.put(whole, { name: 'Shop', addOns: [] });
+  assert.match((await concern('no-transactional')).nextStep, /operator/);
+  await owner.put(whole, { name: 'Shop', addOns: ['transactional'] });
+  await waitFor('calm', () => isCalm('no-transactional'));
+});

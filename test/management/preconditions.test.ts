@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { routeTable } from '../../src/management/route-table.ts';
+import { openManagedShop } from '../support/management-client.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const { owner, path, shop } = await openManagedShop(database, service);
+// Whoever names operators has to be one.
+await owner.put(`/installation/operators/${shop.owner.email}`);
+await owner.put(`${path}/lists/l-kept`, { name: 'Kept' });
+await owner.put(`${path}/templates/t-kept`, { name: 'Kept' });
+await owner.put(`${path}/domains/settled.test`, {});
+for (const name of ['disabled', 'operator'])
+  await owner.put(`${path}/users/${name}@shop.test`, {
+    name,
+    role: 'viewer',
+    password: 'a password that is long',
+  });
+const webhook = await owner.post(`${path}/webhooks`, {
+  url: 'https://hooks.example/',
+  kinds: ['delivered'],
+});
+const content = { subject: 'Hello', html: '<p>Hello</p>', sender: 'orders@shop.test', fields: {} };
+const csv = 'address,email\nann@people.test,ann@people.test\n';
+const person = { name: 'New', role: 'viewer', password: 'a password that is long' };
+
+/** One thing behind each path that can be put. */
+interface Thing {
+  readonly at: string;
+  /** It is there without being made. */
+  readonly there?: true;
+  readonly first: unknown;
+  readonly second?: unknown;
+}
+
+const things: Readonly<Record<string, Thing>> = {
+  '/installation/accounts/:accountId': {
+    at: '/installation/accounts/46900',
+    first: { name: 'New' },
+    second: { name: 'Newer', suspended: true },
+  },
+  '/installation/people/:email': {
+    at: '/installation/people/disabled@shop.test',
+    there: true,
+    first: { disabled: false },
+    second: { disabled: true },
+  },
+  '/installation/operators/:email': {
+    at: '/installation/operators/operator@shop.test',
+    first: undefined,
+  },
+  '/installation/integrations/:clientId/allowance': {
+    at: `/installation/integrations/${shop.integration.clientId}/allowance`,
+    there: true,
+    first: { perHour: 5 },
+    second: { perHour: 6 },
+  },
+  '/accounts/:accountId': { at: path, there: true, first: { name: 'A' }, second: { name: 'B' } },
+  '/accounts/:accountId/users/:email': {
+    at: `${path}/users/new@shop.test`,
+    first: person,
+    second: { role: 'marketer' },
+  },
+  '/accounts/:accountId/senders/:address': {
+    at: `${path}/senders/other@shop.test`,
+    first: { displayNames: ['One'] },
+    second: { displayNames: ['Two'] },
+  },
+  '/accounts/:accountId/domains/:domain': {
+    at: `${path}/domains/shop.test`,
+    first: {},
+  },
+  '/accounts/:accountId/domains/:domain/settings': {
+    at: `${path}/domains/settled.test/settings`,
+    there: true,
+    first: { warmUp: null },
+    second: { warmUpGoal: 400 },
+  },
+  '/accounts/:accountId/integrations/:clientId': {
+    at: `${path}/integrations/app`,
+    first: { name: 'App' },
+    second: { name: 'App', disabled: true },
+  },
+  '/accounts/:accountId/templates/:templateId': {
+    at: `${path}/templates/t-new`,
+    first: { name: 'New' },
+    second: { name: 'Newer' },
+  },
+  '/accounts/:accountId/templates/:templateId/draft': {
+    at: `${path}/templates/t-kept/draft`,
+    first: content,
+    second: { ...content, subject: 'Bye' },
+  },
+  '/accounts/:accountId/lists/:listId': {
+    at: `${path}/lists/l-new`,
+    first: { name: 'New' },
+    second: { name: 'Newer' },
+  },
+  '/accounts/:accountId/lists/:listId/contacts/:email': {
+    at: `${path}/lists/l-kept/contacts/zoe@people.test`,
+    first: { fields: {} },
+    second: { fields: { Name: 'Zoe' } },
+  },
+  '/accounts/:accountId/lists/:listId/imports/:importId': {
+    at: `${path}/lists/l-kept/imports/${randomUUID()}`,
+    first: csv,
+  },
+  '/accounts/:accountId/queue/pauses/:destination': {
+    at: `${path}/queue/pauses/slow.test`,
+    first: undefined,
+  },
+  '/accounts/:accountId/suppressions/:address': {
+    at: `${path}/suppressions/no@people.test`,
+    first: { reason: 'manual' },
+    second: { reason: 'complaint' },
+  },
+  '/accounts/:accountId/suppressions-imports/:importId': {
+    at: `${path}/suppressions-imports/${randomUUID()}`,
+    first: csv,
+  },
+  '/accounts/:accountId/webhooks/:webhookId': {
+    at: `${path}/webhooks/${webhook.body.id}`,
+    there: true,
+    first: { url: 'https://hooks.example/', kinds: ['delivered'] },
+    second: { url: 'https://hooks.example/other', kinds: ['delivered'] },
+  },
+  '/accounts/:accountId/retention-rule': {
+    at: `${path}/retention-rule`,
+    there: true,
+    first: { contentDays: null, addressDays: null, engagementDays: null },
+    second: { contentDays: 7, addressDays: null, engagementDays: null },
+  },
+};
+
+const stale = '"nobody-read-this-tag-"';
+const puts = routeTable.filter(({ method }) => method === 'PUT');
+
+function put(at: string, body: unknown, headers: Readonly<Record<string, string>> = {}) {
+  const type = { 'content-type': typeof body === 'string' ? 'text/csv' : 'application/json' };
+  return owner.call('PUT', at, body, { ...(body === undefined ? {} : type), ...headers });
+}
+
+/** Its tag once it changes no more by itself, as an import does. */
+async function tagOf(at: string): Promise<string> {
+  return waitFor('the thing to rest', async () => {
+    const { status, body, headers } = await owner.get(at);
+    assert.equal(status, 200, at);
+    return body.state !== 'running' && (headers.get('etag') ?? '');
+  });
+}
+
+for (const { path: pattern } of puts) {
+  test(`PUT ${pattern} makes only what is not there, and changes only what the caller has read`, async () => {
+    const thing = things[pattern];
+    assert.ok(thing, 'no test says how this is put');
+    const { at, there, first, second = first } = thing;
+    if (there === undefined) {
+      assert.equal((await put(at, first, { 'if-match': '*' })).status, 412, 'nothing to change');
+      const made = await put(at, first, { 'if-none-match': '*' });
+      assert.ok([201, 202].includes(made.status), made.text);
+    }
+    const tag = await tagOf(at);
+    assert.equal((await put(at, second, { 'if-none-match': '*' })).status, 412);
+    assert.equal((await put(at, second, { 'if-match': stale })).status, 412);
+    assert.equal(await tagOf(at), tag, 'a refused change changes nothing');
+    const changed = await put(at, second, { 'if-match': tag });
+    assert.ok([200, 202].includes(changed.status), changed.text);
+    const now = await tagOf(at);
+    assert.equal(now === tag, second === first);
+    if (changed.status === 200) assert.equal(changed.headers.get('etag'), now);
+  });
+}
+
+const removals = routeTable.filter(
+  ({ method, path: pattern }) =>
+    method === 'DELETE' && puts.some((route) => route.path === pattern),
+);
+
+for (const { path: pattern } of removals) {
+  test(`DELETE ${pattern} removes only what the caller has read`, async () => {
+    const at = things[pattern]?.at ?? '';
+    const tag = await tagOf(at);
+    const refused = await owner.delete(at, { 'if-match': stale });
+    assert.equal(refused.status, 412, refused.text);
+    assert.equal(await tagOf(at), tag);
+    assert.equal((await owner.delete(at, { 'if-match': tag })).status, 204);
+    assert.equal((await owner.delete(at)).status, 404);
+  });
+}
+
+test('a draft is published only as the caller has read it', async () => {
+  const template = `${path}/templates/t-published`;
+  await owner.put(template, { name: 'Published' });
+  const { headers } = await owner.put(`${template}/draft`, content);
+  await owner.put(`${template}/draft`, { ...content, subject: 'Somebody else’s' });
+  const seen = { 'if-match': headers.get('etag') ?? '' };
+  assert.equal((await owner.post(`${template}/publish`, {}, seen)).status, 412);
+  const now = { 'if-match': await tagOf(`${template}/draft`) };
+  assert.equal((await owner.post(`${template}/publish`, {}, now)).status, 200);
+});
+
+test('of two files under one id at the same instant, one is imported and the other is told', async () => {
+  const at = `${path}/lists/l-kept/imports/${randomUUID()}`;
+  const both = [csv, csv].map((file) => put(at, file, { 'if-none-match': '*' }));
+  const statuses = (await Promise.all(both)).map(({ status }) => status).sort();
+  assert.deepEqual(statuses, [202, 412]);
+});
