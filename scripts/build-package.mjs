@@ -1,8 +1,7 @@
-// Makes what only the published package has. `dist` is its program, src without its types: Node strips types itself, but not
-// below node_modules (its documentation, “Type stripping in dependencies”). npm-shrinkwrap.json is the lockfile that npm heeds
-// in a package, so that what was tested together is installed together.
+// Writes dist, the program of the published package: src without its types. Node strips types itself, but not below
+// node_modules (its documentation, “Type stripping in dependencies”), where a package stands once it is installed.
 import { spawnSync } from 'node:child_process';
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -14,11 +13,6 @@ await cp(join(root, 'src'), join(root, 'dist'), {
   recursive: true,
   filter: (path) => !path.endsWith('.ts'),
 });
-const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'));
-for (const [path, { dev }] of Object.entries(lock.packages))
-  if (dev === true) delete lock.packages[path];
-delete lock.packages[''].devDependencies;
-await writeFile(join(root, 'npm-shrinkwrap.json'), JSON.stringify(lock, null, 2));
 const { status } = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.package.json'], {
   cwd: root,
   stdio: ['ignore', 'inherit', 'inherit'],
