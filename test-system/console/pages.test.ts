@@ -17,7 +17,7 @@ await database.pool.query(
 
 const owner = new ManagementClient(service, await getToken(service, shop));
 const account = `/accounts/${shop.id}`;
-const sent = await owner.post(`${account}/templates/t-0001/test-send`, { to: 'ann@people.test' });
+const sent = await owner.post(`${account}/templates/t-0001/test-send`, { to: 'first@people.test' });
 const webhook = await owner.post(`${account}/webhooks`, {
   url: 'https://hooks.example/signalpost',
   kinds: ['bounced'],
