@@ -51,7 +51,7 @@ export interface Patience {
   readonly milliseconds: number;
 }
 
-const usualPatience: Patience = { rows: 1_000, milliseconds: 20 };
+const usualPatience: Patience = { rows: 500, milliseconds: 15 };
 
 /**
  * Messages of an account. One thing that must fit is read from its index in order, the others are checked on what it gives.

@@ -13,28 +13,44 @@ export interface LatencyStep {
 
 const stepBytes = 6;
 
+/** Adds up; all zero between two uses. A report can have thousands of histograms, so nothing is made anew for each. */
+const sums = new Float64Array(2 ** 16);
+
 /**
  * Adds histograms up.
  * @param histograms one after the other: each step in two bytes and its count in four, big-endian
  * @returns each step once, the lowest first
  */
-export function addHistograms(histograms: Buffer): LatencyStep[] {
-  const counts = new Map<number, number>();
-  for (let at = 0; at + stepBytes <= histograms.length; at += stepBytes) {
-    const step = histograms.readUInt16BE(at);
-    counts.set(step, (counts.get(step) ?? 0) + histograms.readUInt32BE(at + 2));
+export function addHistograms(histograms: Uint8Array): LatencyStep[] {
+  const view = new DataView(histograms.buffer, histograms.byteOffset, histograms.byteLength);
+  let lowest = sums.length;
+  let highest = -1;
+  for (let at = 0; at + stepBytes <= view.byteLength; at += stepBytes) {
+    const step = view.getUint16(at);
+    if (step < lowest) lowest = step;
+    if (step > highest) highest = step;
+    sums[step] = (sums[step] ?? 0) + view.getUint32(at + 2);
   }
-  return [...counts].map(([step, count]) => ({ step, count })).sort((a, b) => a.step - b.step);
+  const steps: LatencyStep[] = [];
+  for (let step = lowest; step <= highest; step += 1) {
+    const count = sums[step] ?? 0;
+    if (count > 0) steps.push({ step, count });
+    sums[step] = 0;
+  }
+  return steps;
 }
 
-/** Percentiles of a histogram, in milliseconds; undefined where it is empty. */
+/**
+ * Percentiles of a histogram, in milliseconds; undefined where it is empty.
+ * @param steps the lowest first
+ */
 export function latencyOf(steps: readonly LatencyStep[]): Latency | undefined {
-  const total = steps.reduce((sum, { count }) => sum + count, 0);
+  let total = 0;
+  for (const { count } of steps) total += count;
   if (total === 0) return undefined;
-  const sorted = [...steps].sort((a, b) => a.step - b.step);
   const at = (share: number): number => {
     let seen = 0;
-    for (const { step, count } of sorted) {
+    for (const { step, count } of steps) {
       seen += count;
       if (seen >= share * total) return Math.round(2 ** (step / 8));
     }
