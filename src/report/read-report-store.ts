@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { addHistograms, type Latency, latencyOf } from './latency.ts';
-import { type ReportCounts, reportColumns } from './report-columns.ts';
+import { type ReportColumn, type ReportCounts, reportColumns } from './report-columns.ts';
 import type { ReportQuery } from './report-query.ts';
 import { isTime, latencySource, reportSource } from './report-source-store.ts';
 
@@ -35,11 +35,17 @@ export async function readReport(
     order by key`.execute(kysely);
   // Not at the same time: this connection is there, a second one would often have to be opened.
   const latencies = await readLatencies(kysely, accountId, query);
-  return rows.map(({ key: name, ...counts }) => ({
-    key: name,
-    counts,
-    latency: latencyOf(addHistograms(latencies?.get(name) ?? noHistogram)),
+  return rows.map((row) => ({
+    key: row.key,
+    counts: countsOf(row),
+    latency: latencyOf(addHistograms(latencies?.get(row.key) ?? noHistogram)),
   }));
+}
+
+function countsOf(row: ReportCounts): ReportCounts {
+  const counts = {} as Record<ReportColumn, number>;
+  for (const name of reportColumns) counts[name] = row[name];
+  return counts;
 }
 
 export const mostRows = 10_000;
