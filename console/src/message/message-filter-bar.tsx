@@ -3,16 +3,17 @@ import { getRouteApi } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { Icon } from '../parts/icon.tsx';
 import { text, textOr } from '../texts/text.ts';
-import { type MessageFilters, periods, states } from './message-filters.ts';
+import { type MessageFilters, periods, readMessageFilters, states } from './message-filters.ts';
 
 const route = getRouteApi('/$account/messages');
 
 /** Changes the filters in the address: choices at once, texts when they are entered. */
 export function MessageFilterBar() {
-  const filters = route.useSearch();
+  const filters = readMessageFilters(route.useSearch());
   const navigate = route.useNavigate();
+  // A field that is empty is no filter, and no part of the address.
   const change = (part: MessageFilters) =>
-    navigate({ search: { ...filters, ...part }, replace: true });
+    navigate({ search: readMessageFilters({ ...filters, ...part }), replace: true });
 
   return (
     <Group component="search" mb="md" gap="xs" align="flex-end">

@@ -15,14 +15,14 @@ import { StateBadge } from '../parts/state-badge.tsx';
 import { TimeText } from '../parts/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { MessageFilterBar } from './message-filter-bar.tsx';
-import { startOf, type states } from './message-filters.ts';
+import { readMessageFilters, startOf, type states } from './message-filters.ts';
 
 const route = getRouteApi('/$account/messages');
 
 /** The live log of an account's messages; its filters stand in the address, so that they can be passed on. */
 export function MessagesPage() {
   const accountId = useAccountId();
-  const filters = route.useSearch();
+  const filters = readMessageFilters(route.useSearch());
   const [live, setLive] = useState(true);
   const pages = usePages<MessageLine>({
     queryKey: ['messages', accountId, filters],
