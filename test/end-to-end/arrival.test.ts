@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { testAccountFirst } from '../support/account-first.ts';
 import { type CapturedMail, readInbox } from '../support/inbox-client.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { addSender, getToken, openShop, publishTemplate } from '../support/shop.ts';
@@ -110,3 +111,5 @@ test('the status tells a delivered message by its state and its events', async (
   });
   assert.equal(status.nextAttempt ?? null, null);
 });
+
+testAccountFirst(5);

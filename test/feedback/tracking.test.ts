@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { testAccountFirst } from '../support/account-first.ts';
 import { ask } from '../support/ask.ts';
 import { addressesIn, FeedbackShop } from '../support/feedback-shop.ts';
 import { openGate, type TcpGate } from '../support/tcp-gate.ts';
@@ -183,3 +184,5 @@ test('links lead on while the database is away, and what was clicked is written 
   gate?.open();
   assert.equal((await own.waitForEvents(id, 'clicked', 3)).length, 3);
 });
+
+testAccountFirst(5);

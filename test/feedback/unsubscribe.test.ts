@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { UnsubscribeTokens } from '../../src/feedback/unsubscribe/unsubscribe-token.ts';
 import type { EmailAddress } from '../../src/foundation/email-address.ts';
 import { type AccountId, newMessageId } from '../../src/foundation/ids.ts';
+import { testAccountFirst } from '../support/account-first.ts';
 import { ask } from '../support/ask.ts';
 import { addressesIn, FeedbackShop } from '../support/feedback-shop.ts';
 import { bodyWith } from '../support/send-client.ts';
@@ -106,3 +107,5 @@ test('tokens are the same every time, and differ in everything that they name', 
   assert.deepEqual(tokens.read(tokens.make(message)), message);
   assert.notEqual(tokens.make(message), tokens.make({ ...message, accountId: 'b' as AccountId }));
 });
+
+testAccountFirst(5);

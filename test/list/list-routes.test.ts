@@ -3,6 +3,7 @@ import { before, describe, test } from 'node:test';
 import { removeMembership } from '../../src/account/membership-store.ts';
 import type { AccountId, ListId } from '../../src/foundation/ids.ts';
 import { saveContacts, saveList } from '../../src/list/list-store.ts';
+import { testAccountFirst } from '../support/account-first.ts';
 import { type Answer, ask } from '../support/ask.ts';
 import { passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -200,3 +201,5 @@ describe('7: who may not', () => {
     );
   });
 });
+
+testAccountFirst(5);

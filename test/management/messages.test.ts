@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { testAccountFirst } from '../support/account-first.ts';
 import { openManagedShop } from '../support/management-client.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { addSender, getToken, publishTemplate } from '../support/shop.ts';
@@ -150,3 +151,5 @@ test('what waits is told by destination; reports count what became of it', async
   const wrong = await owner.get(`${path}/reports?from=x&until=${until}`);
   assert.equal(wrong.status, 422);
 });
+
+testAccountFirst(5);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { testAccountFirst } from '../support/account-first.ts';
 import { ManagementClient, openManagedShop } from '../support/management-client.ts';
 import { signIn } from '../support/sign-in.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -274,3 +275,5 @@ test('a signed-in browser changes something only from a page of the service', as
     201,
   );
 });
+
+testAccountFirst(5);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { testAccountFirst } from '../support/account-first.ts';
 import { type Answer, ask } from '../support/ask.ts';
 import {
   clientSecret,
@@ -353,3 +354,5 @@ test('a known client that fails to authenticate is recorded, once a minute at mo
     },
   ]);
 });
+
+testAccountFirst(5);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OffsetClock } from '../../src/foundation/clock.ts';
+import { testAccountFirst } from '../support/account-first.ts';
 import type { Answer } from '../support/ask.ts';
 import { bodyWith, SendClient, type SendOptions } from '../support/send-client.ts';
 import { getToken, openShop } from '../support/shop.ts';
@@ -178,3 +179,5 @@ test('a replay lists the recipients that were suppressed, as the first answer di
   assert.deepEqual(original.body.suppressedRecipients, ['Off@example.test']);
   assertReplay(await client.send(withKey('six', { body })), original);
 });
+
+testAccountFirst(5);

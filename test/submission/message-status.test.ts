@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { testAccountFirst } from '../support/account-first.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { getToken, openShop, publishTemplate, saveShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -182,3 +183,5 @@ test('7: without a valid token it is 401, an unknown message or account 400 Inva
   }
   assert.equal((await client.status(id.toUpperCase())).status, 200);
 });
+
+testAccountFirst(5);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { testAccountFirst } from '../support/account-first.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { getToken, openShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -71,3 +72,5 @@ test('suppressed cc addresses are left out of the message and listed in the 200'
   const all = await sendTo('reader@example.test', ['bounced@example.test']);
   assert.deepEqual(all.body.suppressedRecipients, ['bounced@example.test']);
 });
+
+testAccountFirst(5);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
 import { runStatement, withDatabase } from '../../scripts/scratch-database.ts';
 import { type Database, openDatabase } from '../../src/foundation/database/open-database.ts';
+import { testApplication } from './account-first.ts';
 
 function required(name: string): string {
   const value = process.env[name];
@@ -23,7 +24,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     `create database ${name} template ${required('TEST_TEMPLATE_DATABASE')}`,
   );
   const url = withDatabase(admin, name);
-  const database = openDatabase({ url });
+  const database = openDatabase({ url }, { applicationName: testApplication });
   after(async () => {
     await database.close();
     // Hooks run in the order of their registration: what the file has started is still there, and needs its database to stop.

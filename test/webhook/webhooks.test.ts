@@ -16,6 +16,7 @@ import {
   rotateSecret,
 } from '../../src/webhook/endpoint-store.ts';
 import { createWebhooks } from '../../src/webhook/webhook-room.ts';
+import { testAccountFirst } from '../support/account-first.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
 import { testKey } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -299,3 +300,5 @@ test('an event is tried for 3 days, at growing intervals; then it failed visibly
   });
   await removeEndpoint(kysely, accountId, endpointId);
 });
+
+testAccountFirst(5);
