@@ -6,7 +6,7 @@ import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { benchKey } from './bench-service.ts';
 import { median } from './median.ts';
 
-const program = join(import.meta.dirname, '../src/main.ts');
+const program = join(import.meta.dirname, '../bin/signalpost');
 
 /**
  * Milliseconds from the command to the first answer at /readyz: of `start` on a new data folder (it makes a database), and
@@ -39,20 +39,16 @@ export async function benchStart(options: BenchOptions): Promise<BenchResult[]> 
 
 async function startOnce(dataDir: string): Promise<number> {
   const started = performance.now();
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', program, 'start'],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: {
-        PATH: process.env.PATH,
-        DATA_DIR: dataDir,
-        SIGNALPOST_KEY: benchKey,
-        PORT: '0',
-        LOG_LEVEL: 'error',
-      },
+  const child = spawn(program, ['start'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      PATH: process.env.PATH,
+      DATA_DIR: dataDir,
+      SIGNALPOST_KEY: benchKey,
+      PORT: '0',
+      LOG_LEVEL: 'error',
     },
-  );
+  });
   const exit = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   try {
     const url = await new Promise<string>((resolve, reject) => {

@@ -26,7 +26,14 @@ export async function startServe(
 ): Promise<BenchNode> {
   const child = spawn(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', ...nodeOptions, program, 'serve'],
+    [
+      '--disable-warning=ExperimentalWarning',
+      // As bin/signalpost has it.
+      '--max-semi-space-size=16',
+      ...nodeOptions,
+      program,
+      'serve',
+    ],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {
