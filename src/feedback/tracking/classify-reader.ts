@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import { knownAgents, knownNetworks, type ReaderClass } from './known-readers.ts';
+import { type KnownAgent, knownAgents, knownNetworks, type ReaderClass } from './known-readers.ts';
 
 /** What a request shows of its reader. */
 export interface ReaderTraits {
@@ -25,7 +25,7 @@ export function classifyReader(traits: ReaderTraits): ReaderVerdict {
   if (traits.hidden) return { class: 'scanner', reason: 'followed the hidden link' };
   const agent = traits.userAgent.slice(0, agentLength);
   if (agent.trim() === '') return { class: 'scanner', reason: 'no user agent' };
-  const known = knownAgents.find((entry) => entry.agent.test(agent));
+  const known = findAgent(agent);
   if (known !== undefined) return { class: known.class, reason: `user agent of ${known.name}` };
   const network = findNetwork(traits.kind, traits.address);
   if (network !== undefined) return network;
@@ -33,29 +33,51 @@ export function classifyReader(traits: ReaderTraits): ReaderVerdict {
   return { class: 'person', reason: 'nothing speaks against a person' };
 }
 
+/** What was found for user agents: readers have few different ones, and looking through the patterns takes longer than all else. */
+const agents = new Map<string, KnownAgent | undefined>();
+const mostAgents = 2_000;
+
+function findAgent(agent: string): KnownAgent | undefined {
+  const found = agents.get(agent);
+  if (found !== undefined || agents.has(agent)) return found;
+  const known = knownAgents.find((entry) => entry.agent.test(agent));
+  if (agents.size >= mostAgents) agents.clear();
+  agents.set(agent, known);
+  return known;
+}
+
 interface LoadedNetwork extends ReaderVerdict {
   readonly for: 'opened' | 'clicked' | 'both';
   readonly list: BlockList;
 }
 
-const networks: readonly LoadedNetwork[] = knownNetworks.map((entry) => {
+const networks: readonly LoadedNetwork[] = knownNetworks.map((entry) => ({
+  class: entry.class,
+  reason: `network of ${entry.name}`,
+  for: entry.for,
+  list: listOf(entry.networks),
+}));
+/** Nearly all readers are in none: that is one look. */
+const allNetworks = listOf(knownNetworks.flatMap((entry) => entry.networks));
+
+function listOf(subnets: readonly string[]): BlockList {
   const list = new BlockList();
-  for (const network of entry.networks) {
-    const slash = network.indexOf('/');
-    const base = network.slice(0, slash);
-    list.addSubnet(base, Number(network.slice(slash + 1)), isIPv4(base) ? 'ipv4' : 'ipv6');
+  for (const subnet of subnets) {
+    const slash = subnet.indexOf('/');
+    const base = subnet.slice(0, slash);
+    list.addSubnet(base, Number(subnet.slice(slash + 1)), isIPv4(base) ? 'ipv4' : 'ipv6');
   }
-  return { class: entry.class, reason: `network of ${entry.name}`, for: entry.for, list };
-});
+  return list;
+}
 
 function findNetwork(kind: ReaderTraits['kind'], address: string): ReaderVerdict | undefined {
   const plain = address.startsWith('::ffff:') ? address.slice(7) : address;
   const family = isIP(plain);
   if (family === 0) return undefined;
+  const type = family === 4 ? 'ipv4' : 'ipv6';
+  if (!allNetworks.check(plain, type)) return undefined;
   const found = networks.find(
-    (entry) =>
-      (entry.for === 'both' || entry.for === kind) &&
-      entry.list.check(plain, family === 4 ? 'ipv4' : 'ipv6'),
+    (entry) => (entry.for === 'both' || entry.for === kind) && entry.list.check(plain, type),
   );
   return found && { class: found.class, reason: found.reason };
 }
