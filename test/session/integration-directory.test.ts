@@ -44,7 +44,7 @@ before(async () => {
 
 test('an integration is known, changed and gone on another node within a second', async () => {
   assert.equal(await saveIntegration(kysely, demo), true);
-  const known = { ...demo, requirePkce: false, previousSecret: undefined };
+  const known = { ...demo, requirePkce: false, previousSecret: undefined, allowance: 5 };
   assert.deepEqual(await directory.integration('demo'), known);
   assert.deepEqual(await readIntegrations(kysely, shop), [known]);
   await saveIntegration(kysely, { ...demo, disabled: true });
