@@ -172,7 +172,7 @@ test('settings: an operator sets a quota and sees what is used of it; one below 
   await page.getByRole('button', { name: 'Send a test' }).click();
   await dialog.getByLabel('To').fill('three@people.test');
   await dialog.getByRole('button', { name: 'Send a test' }).click();
-  await dialog.getByRole('alert').waitFor();
+  await dialog.getByRole('alert', { name: 'Too many requests' }).waitFor();
   await visit.open(`${shop.id}`);
   const attention = page.getByRole('region', { name: 'What needs attention' });
   await attention.getByText('2 of the 2 messages of this day are used').waitFor();
@@ -205,7 +205,7 @@ test('settings: a missing add-on needs attention, and is given there; two operat
   await addOn.click();
   await page.getByText('Saved.').waitFor();
   await card.getByRole('alert').waitFor({ state: 'detached' });
-  assert.equal(await addOn.isChecked(), true);
+  await card.getByRole('switch', { name: 'Transactional add-on', checked: true }).waitFor();
   const { body } = await operator.get(whole);
   assert.equal(body.name, 'Renamed meanwhile');
   assert.deepEqual(body.addOns, ['transactional']);
