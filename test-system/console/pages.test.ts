@@ -156,7 +156,9 @@ test('the console is used with the keyboard alone: skip link, menu, page, and th
   await page.keyboard.press('Control+k');
   const palette = page.getByRole('dialog', { name: 'Go to' });
   await palette.getByRole('option', { name: 'Suppressions' }).waitFor();
-  await page.waitForFunction("document.activeElement?.tagName === 'INPUT'");
+  await waitFor('the field to have the focus', () =>
+    page.evaluate<boolean>("document.activeElement?.tagName === 'INPUT'"),
+  );
   await visit.look('palette');
   await page.keyboard.type('rep');
   await palette.getByRole('option', { name: 'Suppressions' }).waitFor({ state: 'detached' });
@@ -164,7 +166,9 @@ test('the console is used with the keyboard alone: skip link, menu, page, and th
   await page.waitForURL(/reports$/);
   await page.getByRole('heading', { name: 'Reports', level: 1 }).waitFor();
   await page.keyboard.press('Control+k');
-  await page.waitForFunction("document.activeElement?.tagName === 'INPUT'");
+  await waitFor('the field to have the focus', () =>
+    page.evaluate<boolean>("document.activeElement?.tagName === 'INPUT'"),
+  );
   await page.keyboard.type('t-00');
   await palette.getByRole('option', { name: 't-0001 · t-0001' }).waitFor();
   await page.keyboard.press('ArrowDown');

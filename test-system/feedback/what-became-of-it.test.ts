@@ -198,6 +198,9 @@ test('a bounce that a real Postfix sends later shows in timeline, report, webhoo
   assert.equal(bounced?.detail.by, 'mail');
   assert.equal(bounced?.detail.cause, 'no-mailbox');
   await waitFor('the report', async () => (await counts()).bounced_hard === 1);
-  const { rows } = await pool.query('select address, reason from suppression');
+  const rows = await waitFor('the suppression', async () => {
+    const found = await pool.query('select address, reason from suppression');
+    return found.rows.length > 0 && found.rows;
+  });
   assert.deepEqual(rows, [{ address: 'nobody@gone.test', reason: 'hard_bounce' }]);
 });
