@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { type MessageId, parseMessageId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 
@@ -21,7 +21,7 @@ const pattern = /^b-([a-z2-7]+)$/;
  * service: `b-` and 44 letters and digits in lower case (RFC 4648 section 6), since servers on the way may change the case.
  */
 export class ReturnPaths {
-  readonly #key: Buffer;
+  readonly #key: KeyObject;
 
   constructor(key: MasterKey) {
     this.#key = key.derive('return path');

@@ -1,4 +1,4 @@
-import { hkdfSync, randomBytes, randomUUID } from 'node:crypto';
+import { createSecretKey, hkdfSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf } from './database/sqlstate.ts';
@@ -14,14 +14,19 @@ export class MasterKey {
     this.#secret = secret;
   }
 
-  /** 32 bytes for one purpose; keys of different purposes say nothing about each other. */
-  derive(purpose: string): Buffer {
-    return Buffer.from(hkdfSync('sha256', this.#secret, '', `signalpost ${purpose}`, keyBytes));
+  /**
+   * 32 bytes for one purpose; keys of different purposes say nothing about each other. As a key object, since `createHmac`
+   * takes five times as long with bytes, of which it makes one each time.
+   */
+  derive(purpose: string): KeyObject {
+    return createSecretKey(
+      Buffer.from(hkdfSync('sha256', this.#secret, '', `signalpost ${purpose}`, keyBytes)),
+    );
   }
 
   /** Names the key without revealing it; kept in the database, so that a node with another key is recognised. */
   get fingerprint(): string {
-    return this.derive('fingerprint').toString('base64url').slice(0, 22);
+    return this.derive('fingerprint').export().toString('base64url').slice(0, 22);
   }
 }
 

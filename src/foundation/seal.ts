@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto';
 
 const nonceBytes = 12;
 const tagBytes = 16;
@@ -8,7 +8,7 @@ const tagBytes = 16;
  * @param key 32 bytes of `MasterKey.derive`
  * @param place names the row; the secret opens in no other
  */
-export function seal(key: Buffer, place: string, secret: Uint8Array): Buffer {
+export function seal(key: KeyObject, place: string, secret: Uint8Array): Buffer {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(place));
   return Buffer.concat([nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
@@ -18,7 +18,7 @@ export function seal(key: Buffer, place: string, secret: Uint8Array): Buffer {
  * Decrypts what `seal` made.
  * @throws Error where it was made under another key or for another row, or was changed
  */
-export function unseal(key: Buffer, place: string, sealed: Buffer): Buffer {
+export function unseal(key: KeyObject, place: string, sealed: Buffer): Buffer {
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes))
     .setAAD(Buffer.from(place))
     .setAuthTag(sealed.subarray(-tagBytes));

@@ -12,7 +12,7 @@ type Kysely = Database['kysely'];
 
 /** DKIM keys; private parts are encrypted under the installation's key, each for its own row. */
 export class DkimKeyStore {
-  readonly #key: Buffer;
+  readonly #key: KeyObject;
 
   constructor(key: MasterKey) {
     this.#key = key.derive('dkim keys');

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { MasterKey } from '../foundation/master-key.ts';
 
 /**
@@ -6,7 +6,7 @@ import type { MasterKey } from '../foundation/master-key.ts';
  * long, so nothing slower is needed, and a stolen database alone does not let anyone try guesses.
  */
 export class ClientSecrets {
-  readonly #key: Buffer;
+  readonly #key: KeyObject;
 
   constructor(key: MasterKey) {
     this.#key = key.derive('client secret');

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import type { Clock } from '../foundation/clock.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
@@ -23,7 +23,7 @@ const freePerAddress = 30;
 export class GuessGuard {
   readonly #store: WrongGuessStore;
   readonly #clock: Clock;
-  readonly #key: Buffer;
+  readonly #key: KeyObject;
   readonly #underWay = new Map<string, number>();
 
   constructor(store: WrongGuessStore, key: MasterKey, clock: Clock) {

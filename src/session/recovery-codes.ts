@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, type KeyObject, randomBytes } from 'node:crypto';
 import { Secret } from 'otpauth';
 import type { PersonId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
@@ -22,7 +22,7 @@ export interface RecoveryCodesParts {
  */
 export class RecoveryCodes {
   readonly #parts: RecoveryCodesParts;
-  readonly #key: Buffer;
+  readonly #key: KeyObject;
 
   constructor(parts: RecoveryCodesParts) {
     this.#parts = parts;

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import type { Clock } from '../foundation/clock.ts';
 import type { PersonId } from '../foundation/ids.ts';
@@ -26,7 +27,7 @@ export interface Enrolment {
 /** Time-based one-time codes as a second factor (RFC 6238: SHA-1, six digits, 30 seconds, one step of grace). */
 export class SecondFactors {
   readonly #parts: SecondFactorParts;
-  readonly #key: Buffer;
+  readonly #key: KeyObject;
 
   constructor(parts: SecondFactorParts) {
     this.#parts = parts;

@@ -1,4 +1,4 @@
-import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { MasterKey } from '../foundation/master-key.ts';
 
 /** What a token is good for; each kind has its own prefix, so that one is never taken for another. */
@@ -28,7 +28,7 @@ const form = /^sp[arcl]_[A-Za-z0-9_-]{59}$/;
  * The checksum lets forged tokens be refused without asking the database; what proves a token is its hash in there.
  */
 export class TokenMint {
-  readonly #key: Buffer;
+  readonly #key: KeyObject;
 
   constructor(key: MasterKey) {
     this.#key = key.derive('token checksum');

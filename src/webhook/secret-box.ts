@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto';
 import type { MasterKey } from '../foundation/master-key.ts';
 
 const nonceBytes = 12;
@@ -6,7 +6,7 @@ const tagBytes = 16;
 
 /** Encrypts secrets for the database: AES-256-GCM with a random nonce in front (NIST SP 800-38D). */
 export class SecretBox {
-  readonly #key: Buffer;
+  readonly #key: KeyObject;
 
   constructor(key: MasterKey) {
     this.#key = key.derive('webhook secrets');

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createSecretKey } from 'node:crypto';
 import { test } from 'node:test';
 import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
 import { dropOldPartitions } from '../../src/feedback/privacy/drop-partitions-store.ts';
@@ -29,7 +30,7 @@ const request = (text: string, accountId: AccountId = account) => ({
   accountId,
   address: address(text),
   requestedBy: 'officer',
-  hashKey: Buffer.alloc(32, 1),
+  hashKey: createSecretKey(Buffer.alloc(32, 1)),
 });
 
 async function opened(id: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
@@ -16,7 +16,7 @@ export interface PersonRequest {
   /** Who asked for it: a person's id. */
   readonly requestedBy: string;
   /** Hashes addresses in the record. */
-  readonly hashKey: Buffer;
+  readonly hashKey: KeyObject;
 }
 
 /** What was erased. */

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 
 const macBytes = 16;
 /** Longer text is refused unread. */
@@ -7,10 +7,10 @@ const alphabet = /^[A-Za-z0-9_-]+$/;
 
 /** Bytes in a URL, signed with HMAC-SHA256 cut to 128 bits (RFC 2104 section 5), so that nobody else can make one. */
 export class SignedTokens {
-  readonly #key: Buffer;
+  readonly #key: KeyObject;
 
   /** @param key 32 bytes for this purpose alone */
-  constructor(key: Buffer) {
+  constructor(key: KeyObject) {
     this.#key = key;
   }
 

@@ -1,4 +1,10 @@
-import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  type KeyObject,
+  timingSafeEqual,
+} from 'node:crypto';
 import type { EmailAddress } from '../../foundation/email-address.ts';
 import type { AccountId, MessageId } from '../../foundation/ids.ts';
 import type { MasterKey } from '../../foundation/master-key.ts';
@@ -19,8 +25,8 @@ const longestText = 1_000;
  * hash of the content (as in RFC 5297) and proves its integrity too.
  */
 export class UnsubscribeTokens {
-  readonly #cipherKey: Buffer;
-  readonly #hashKey: Buffer;
+  readonly #cipherKey: KeyObject;
+  readonly #hashKey: KeyObject;
 
   constructor(key: MasterKey) {
     this.#cipherKey = key.derive('unsubscribe cipher');

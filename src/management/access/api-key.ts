@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, type KeyObject, randomBytes } from 'node:crypto';
 import { type AccountId, parseAccountId } from '../../foundation/ids.ts';
 import type { MasterKey } from '../../foundation/master-key.ts';
 
@@ -9,7 +9,7 @@ const pattern = /^spk\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{43})$/;
  * What is stored is a keyed hash; nobody sees a key a second time.
  */
 export class ApiKeys {
-  readonly #key: Buffer;
+  readonly #key: KeyObject;
 
   constructor(key: MasterKey) {
     this.#key = key.derive('api key');

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../foundation/clock.ts';
@@ -40,7 +40,7 @@ export interface BrowserParts {
  */
 export class Browser {
   readonly #parts: BrowserParts;
-  readonly #csrfKey: Buffer;
+  readonly #csrfKey: KeyObject;
 
   constructor(parts: BrowserParts) {
     this.#parts = parts;
