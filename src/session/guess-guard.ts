@@ -3,15 +3,7 @@ import { isIPv6 } from 'node:net';
 import type { Clock } from '../foundation/clock.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { SlowDown } from './oauth-errors.ts';
-import type { WrongGuessStore } from './wrong-guess-store.ts';
-
-/** Whose guesses are counted together, and how many wrong ones cost nothing. */
-interface Subject {
-  readonly key: Buffer;
-  readonly free: number;
-  /** Whether a right guess proves that the wrong ones before it were this person's own. */
-  readonly forgiven: boolean;
-}
+import type { CountedGuess, WrongGuessStore } from './wrong-guess-store.ts';
 
 const freePerPair = 5;
 const freePerAddress = 30;
@@ -24,7 +16,6 @@ export class GuessGuard {
   readonly #store: WrongGuessStore;
   readonly #clock: Clock;
   readonly #key: KeyObject;
-  readonly #underWay = new Map<string, number>();
 
   constructor(store: WrongGuessStore, key: MasterKey, clock: Clock) {
     this.#store = store;
@@ -44,54 +35,29 @@ export class GuessGuard {
     check: () => Promise<Proof | undefined>,
   ): Promise<Proof | undefined> {
     const network = networkOf(remoteAddress);
-    const subjects: Subject[] = [
-      { key: this.#name('pair', network, whom), free: freePerPair, forgiven: true },
-      { key: this.#name('address', network), free: freePerAddress, forgiven: false },
-    ];
-    const failures = await this.#requireTurn(subjects);
-    const leave = this.#enter(subjects, failures);
-    try {
-      const proof = await check();
-      await this.#remember(subjects, failures, proof !== undefined);
-      return proof;
-    } finally {
-      leave();
+    const pair = { key: this.#name('pair', network, whom), free: freePerPair };
+    const address = { key: this.#name('address', network), free: freePerAddress };
+    const turn = await this.#store.count([pair, address], this.#clock.offset);
+    if (turn.counted === undefined) throw slowDown(turn.wait);
+    const proof = await this.#read(check, turn.counted);
+    if (proof !== undefined) {
+      // The wrong ones before it were this person's own; those of others at the same address still count.
+      await this.#store.takeBack(turn.counted.filter(({ key }) => key.equals(address.key)));
+      await this.#store.forget(pair.key);
     }
+    return proof;
   }
 
-  async #requireTurn(subjects: readonly Subject[]): Promise<readonly number[]> {
-    const keys = subjects.map(({ key }) => key);
-    const states = await this.#store.read(keys, this.#clock.offset);
-    const wait = Math.max(0, ...states.map((state) => state.wait));
-    if (wait > 0) throw slowDown(wait);
-    return keys.map((key) => states.find((state) => state.key.equals(key))?.failures ?? 0);
-  }
-
-  /** Guesses under way count as wrong until they prove right, so that many at once get no further than one by one. */
-  #enter(subjects: readonly Subject[], failures: readonly number[]): () => void {
-    const names = subjects.map(({ key }) => key.toString('base64'));
-    names.forEach((name, index) => {
-      const room = Math.max(1, (subjects[index]?.free ?? 0) - (failures[index] ?? 0));
-      if ((this.#underWay.get(name) ?? 0) >= room) throw slowDown(1);
-    });
-    for (const name of names) this.#underWay.set(name, (this.#underWay.get(name) ?? 0) + 1);
-    return () => {
-      for (const name of names) {
-        const left = (this.#underWay.get(name) ?? 1) - 1;
-        if (left === 0) this.#underWay.delete(name);
-        else this.#underWay.set(name, left);
-      }
-    };
-  }
-
-  async #remember(
-    subjects: readonly Subject[],
-    failures: readonly number[],
-    right: boolean,
-  ): Promise<void> {
-    for (const [index, { key, free, forgiven }] of subjects.entries()) {
-      if (!right) await this.#store.add(key, free, this.#clock.offset);
-      else if (forgiven && (failures[index] ?? 0) > 0) await this.#store.forget(key);
+  /** A guess that could not be read, since too many are, counts for nothing. */
+  async #read<Proof>(
+    check: () => Promise<Proof>,
+    counted: readonly CountedGuess[],
+  ): Promise<Proof> {
+    try {
+      return await check();
+    } catch (cause) {
+      await this.#store.takeBack(counted);
+      throw cause;
     }
   }
 

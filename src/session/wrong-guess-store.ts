@@ -1,16 +1,29 @@
 import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 
-/** How one subject's wrong guesses stand. */
-export interface GuessState {
+/** Whose guesses are counted together, and how many wrong ones cost nothing. */
+export interface GuessSubject {
+  readonly key: Buffer;
+  readonly free: number;
+}
+
+/** A guess that is counted as wrong for one subject, and how that subject stood before. */
+export interface CountedGuess {
   readonly key: Buffer;
   readonly failures: number;
-  /** Seconds until the next guess is read; 0 or less: now. */
-  readonly wait: number;
+  readonly lastAt: string;
+  readonly freeAt: string;
 }
+
+/** What came of asking for a guess: it is counted, or it has to wait so many seconds. */
+export type GuessTurn =
+  | { readonly counted: readonly CountedGuess[] }
+  | { readonly counted?: never; readonly wait: number };
 
 /** Longest delay between two guesses, in seconds. */
 const longestDelay = 900;
+
+const now = (offset: number) => sql`(now() + ${offset}::float8 * interval '1 ms')`;
 
 /** The memory of wrong guesses, shared by all nodes. What is older than an hour counts for nothing. */
 export class WrongGuessStore {
@@ -20,33 +33,60 @@ export class WrongGuessStore {
     this.#database = database;
   }
 
-  async read(keys: readonly Buffer[], offset: number): Promise<GuessState[]> {
-    const { rows } = await sql<GuessState>`
-      select key, failures, extract(epoch from free_at - now())::float8 - ${offset}::float8 / 1000 as wait
-      from wrong_guess
-      where key = any(${keys}) and last_at > now() + ${offset}::float8 * interval '1 ms' - interval '1 hour'`.execute(
-      this.#database.kysely,
-    );
-    return rows;
+  /**
+   * Counts a guess as wrong for all its subjects, unless one of them has to wait. Past the free ones each doubles the delay:
+   * 1 s, 2 s, 4 s … up to a quarter of an hour.
+   *
+   * It is counted before it is read, so that guesses at once, on whatever nodes, get no further than one by one, and neither
+   * does who makes the process end in the middle of one.
+   */
+  count(subjects: readonly GuessSubject[], offset: number): Promise<GuessTurn> {
+    const keys = subjects.map(({ key }) => key);
+    return this.#database.kysely.transaction().execute(async (transaction): Promise<GuessTurn> => {
+      await sql`
+        insert into wrong_guess (key, failures, last_at, free_at)
+        select key, 0, ${now(offset)}, ${now(offset)} from unnest(${keys}::bytea[]) as key order by key
+        on conflict (key) do nothing`.execute(transaction);
+      const { rows } = await sql<CountedGuess & { wait: number }>`
+        select key, case when last_at > ${now(offset)} - interval '1 hour' then failures else 0 end as failures,
+          last_at::text as "lastAt", free_at::text as "freeAt", extract(epoch from free_at - ${now(offset)})::float8 as wait
+        from wrong_guess where key = any(${keys}) order by key for update`.execute(transaction);
+      const freeOf = (key: Buffer) =>
+        subjects.find((subject) => subject.key.equals(key))?.free ?? 0;
+      // Below the free ones nobody waits, also not for a guess that was counted a moment after this one began.
+      const waits = rows.map(({ key, failures, wait }) => (failures < freeOf(key) ? 0 : wait));
+      const wait = Math.max(...waits);
+      if (wait > 0) return { wait };
+      const counts = rows.map(({ failures }) => failures + 1);
+      const delays = rows.map(({ key, failures }) => delayOf(failures + 1 - freeOf(key)));
+      await sql`
+        update wrong_guess as guess
+        set failures = given.failures, last_at = ${now(offset)}, free_at = ${now(offset)} + given.delay * interval '1 s'
+        from unnest(${rows.map(({ key }) => key)}::bytea[], ${counts}::integer[], ${delays}::float8[])
+          as given (key, failures, delay)
+        where guess.key = given.key`.execute(transaction);
+      return { counted: rows };
+    });
   }
 
-  /** Counts a wrong guess. Past the free ones each doubles the delay: 1 s, 2 s, 4 s … up to a quarter of an hour. */
-  async add(key: Buffer, free: number, offset: number): Promise<void> {
-    await sql`
-      with moment as (select now() + ${offset}::float8 * interval '1 ms' as at)
-      insert into wrong_guess as guess (key, failures, last_at, free_at)
-      select ${key}, 1, at, at from moment
-      on conflict (key) do update set
-        failures = case when guess.last_at < excluded.last_at - interval '1 hour' then 1 else guess.failures + 1 end,
-        last_at = excluded.last_at,
-        free_at = excluded.last_at + interval '1 s' * case
-          when guess.last_at < excluded.last_at - interval '1 hour' or guess.failures + 1 < ${free} then 0
-          else least(${longestDelay}, power(2, least(guess.failures + 1 - ${free}, 10))) end`.execute(
-      this.#database.kysely,
-    );
+  /** Takes a guess back that was right; its delay too, unless another guess came after it. */
+  async takeBack(counted: readonly CountedGuess[]): Promise<void> {
+    await this.#database.kysely.transaction().execute(async (transaction) => {
+      for (const { key, failures, lastAt, freeAt } of counted)
+        await sql`
+          update wrong_guess set failures = greatest(failures - 1, 0),
+            last_at = case when failures = ${failures} + 1 then ${lastAt}::timestamptz else last_at end,
+            free_at = case when failures = ${failures} + 1 then ${freeAt}::timestamptz else free_at end
+          where key = ${key}`.execute(transaction);
+    });
   }
 
   async forget(key: Buffer): Promise<void> {
     await sql`delete from wrong_guess where key = ${key}`.execute(this.#database.kysely);
   }
+}
+
+/** Seconds that follow a wrong guess, `past` of which came after the free ones. */
+function delayOf(past: number): number {
+  return past < 0 ? 0 : Math.min(longestDelay, 2 ** Math.min(past, 10));
 }

@@ -84,11 +84,21 @@ test('an IPv6 network counts as one address', async () => {
   assert.equal((await guess(email, '2001:db8:0:1::1', true)).status, 200);
 });
 
-test('guesses at once get no further than one by one', async () => {
+test('guesses at once, on two nodes, get no further than one by one', async () => {
   const { email } = await world.addPerson();
-  const answers = await Promise.all(Array.from({ length: 40 }, () => guess(email, '192.0.2.6')));
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, count) => guess(email, '192.0.2.6', false, count % 2)),
+  );
   const read = answers.filter((answer) => answer.body.error === 'invalid_grant');
   assert.ok(read.length <= 5, `${read.length} guesses were read`);
+});
+
+test('right passwords do not count against the address that they come from', async () => {
+  for (let count = 0; count < 8; count += 1) {
+    const { email } = await world.addPerson();
+    for (let again = 0; again < 5; again += 1)
+      assert.equal((await guess(email, '192.0.2.8', true, again % 2)).status, 200);
+  }
 });
 
 test('an hour after the last wrong password nothing counts any more', async () => {
