@@ -18,6 +18,7 @@ export interface PathParams {
   readonly listId: ListId;
   readonly messageId: MessageId;
   readonly personId: string;
+  readonly receiver: string;
   readonly templateId: TemplateId;
   readonly version: number;
   readonly sessionId: string;

@@ -65,6 +65,10 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
   listId: publicId('The contact list.'),
   messageId: uuid('The message.'),
   personId: uuid('The person.'),
+  receiver: {
+    schema: Type.String({ description: 'The name of the receiver, as listed.', maxLength: 253 }),
+    read: (text) => (/^[\x21-\x7e]{1,253}$/.test(text) ? text : undefined),
+  },
   sessionId: uuid('The session.'),
   templateId: publicId('The template.'),
   version: {

@@ -15,7 +15,7 @@ import {
   listAuditEvents,
   listInstallationAuditEvents,
 } from './installation/manage-audit-routes.ts';
-import { listReceivers, setReceiverPace } from './installation/manage-destinations-routes.ts';
+import { listReceivers } from './installation/manage-destinations-routes.ts';
 import {
   emptyInbox,
   getInboxMessage,
@@ -28,6 +28,10 @@ import {
   putOperator,
 } from './installation/manage-installation-routes.ts';
 import { getPerson, listPeople, putPerson } from './installation/manage-people-routes.ts';
+import {
+  getReceiverSettings,
+  putReceiverSettings,
+} from './installation/receiver-settings-routes.ts';
 import { getTlsReport, listTlsResults } from './installation/tls-results-routes.ts';
 import {
   getAllowance,
@@ -161,7 +165,8 @@ const lines: readonly Line[] = [
   ['PUT', '/installation/operators/:email', 'operate', putOperator],
   ['DELETE', '/installation/operators/:email', 'operate', deleteOperator],
   ['GET', '/installation/receivers', 'operate', listReceivers],
-  ['POST', '/installation/receivers', 'operate', setReceiverPace],
+  ['GET', '/installation/receivers/:receiver/settings', 'operate', getReceiverSettings],
+  ['PUT', '/installation/receivers/:receiver/settings', 'operate', putReceiverSettings],
   ['GET', '/installation/tls-results', 'operate', listTlsResults],
   ['GET', '/installation/tls-reports/:domain', 'operate', getTlsReport],
   ['GET', '/installation/integrations/:clientId/allowance', 'operate', getAllowance],

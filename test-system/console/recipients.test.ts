@@ -1,10 +1,17 @@
+import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { ManagementClient } from '../../test/support/management-client.ts';
+import { getToken } from '../../test/support/shop.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
-const { database, shop, signedIn } = await openConsoleWorld();
+const { database, service, shop, signedIn } = await openConsoleWorld();
+
+/** Whoever else works on the account. */
+const colleague = new ManagementClient(service, await getToken(service, shop));
+const lists = `/accounts/${shop.id}/lists`;
 await database.pool.query(
   `insert into contact_list (account_id, id, name, folder_name, description)
    values ($1, 'l-1', 'Customers', '', 'Everyone')`,
@@ -36,6 +43,85 @@ test('lists: contacts are imported with progress, found, removed and brought bac
   await page.getByRole('cell', { name: 'Ann', exact: true }).waitFor();
   await page.getByLabel('Address begins with').fill('zoe');
   await page.getByText('No address begins like this').waitFor();
+  await visit.end();
+});
+
+test('lists: one is made and opened; an id that is taken is refused at its field, and the other list stays as it is', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/lists`);
+  await page.getByRole('button', { name: 'New list' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('News');
+  await dialog.getByLabel('List id').fill('l-1');
+  await dialog.getByRole('button', { name: 'Create list' }).click();
+  await dialog.getByRole('alert').getByText('Is taken already.').waitFor();
+  assert.equal(await dialog.getByLabel('List id').getAttribute('aria-invalid'), 'true');
+  await visit.look('list-taken');
+  assert.equal((await colleague.get(`${lists}/l-1`)).body.name, 'Customers');
+  await dialog.getByLabel('List id').fill('news');
+  await dialog.getByRole('button', { name: 'Create list' }).click();
+  await page.getByRole('link', { name: 'News' }).click();
+  await page.getByText('No contacts yet').waitFor();
+  await visit.end();
+});
+
+test('lists: a file without addresses is not imported and says why; a list that is removed meanwhile says so and keeps what was typed', async () => {
+  const file = join(folder, 'names.csv');
+  await writeFile(file, 'name\nAnn\n');
+  await colleague.put(`${lists}/l-gone`, { name: 'Gone soon' });
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/lists/l-gone`);
+  await page.getByRole('button', { name: 'Import CSV' }).click();
+  const dialog = page.getByRole('dialog');
+  await page.locator('input[type=file]').setInputFiles(file);
+  await dialog.getByRole('button', { name: 'Import', exact: true }).click();
+  await dialog.getByText('The import stopped. Mend the file').waitFor();
+  await dialog.getByText('No column is called email', { exact: true }).waitFor();
+  await visit.look('import-failed');
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  await page.getByRole('button', { name: 'Add a contact' }).first().click();
+  await dialog.getByLabel('Address').fill('ann@people.test');
+  assert.equal((await colleague.delete(`${lists}/l-gone`)).status, 204);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  const alert = dialog.getByRole('alert');
+  await alert.getByText('There is no such list').waitFor();
+  assert.equal(await dialog.getByLabel('Address').inputValue(), 'ann@people.test');
+  await alert.getByRole('button', { name: 'Show how it is now' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('alert').first().getByText('There is no such list').waitFor();
+  await visit.end();
+});
+
+test('lists: what somebody else changed of a contact meanwhile is told and not lost, by a change or by a removal', async () => {
+  const contact = `${lists}/l-1/contacts/cara@people.test`;
+  await colleague.put(contact, { fields: { Name: 'Cara' } });
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/lists/l-1`);
+  const row = page.getByRole('row', { name: /cara@people\.test/ });
+  await row.getByRole('button', { name: 'Change' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Fields').fill('Name: Cara C.');
+  await colleague.put(contact, { fields: { Name: 'Cara', City: 'Bonn' } });
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  const alert = dialog.getByRole('alert', { name: 'It was changed meanwhile' });
+  await alert.getByText('Fields: Name: Cara → ').waitFor();
+  await alert.getByRole('button', { name: 'Show how it is now' }).click();
+  await row.getByRole('cell', { name: 'Bonn' }).waitFor();
+  await row.getByRole('button', { name: 'Change' }).click();
+  await dialog.getByLabel('Fields').fill('Name: Cara C.\nCity: Bonn');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await row.getByRole('cell', { name: 'Cara C.' }).waitFor();
+  await colleague.put(contact, { fields: { Name: 'Cara C.', City: 'Berlin' } });
+  await row.getByRole('button', { name: 'Remove cara@people.test' }).click();
+  await row.getByRole('alert', { name: 'It was changed meanwhile' }).waitFor();
+  await visit.look('contact-conflict');
+  await row.getByRole('button', { name: 'Show how it is now' }).click();
+  await row.getByRole('cell', { name: 'Berlin' }).waitFor();
+  await row.getByRole('button', { name: 'Remove cara@people.test' }).click();
+  await row.waitFor({ state: 'detached' });
   await visit.end();
 });
 

@@ -1,8 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ManagementClient } from '../../test/support/management-client.ts';
+import { getToken } from '../../test/support/shop.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
-const { database, shop, signedIn } = await openConsoleWorld();
+const { database, service, shop, signedIn } = await openConsoleWorld();
+
+/** Whoever else works on the account. */
+const colleague = new ManagementClient(service, await getToken(service, shop));
+const templates = `/accounts/${shop.id}/templates`;
+
+function draftOf(subject: string) {
+  return { subject, html: '<p>Hello</p>', sender: 'orders@shop.test', fields: {} };
+}
+
+async function publish(id: string, subject: string): Promise<void> {
+  await colleague.put(`${templates}/${id}/draft`, draftOf(subject));
+  assert.equal((await colleague.post(`${templates}/${id}/publish`, {})).status, 200);
+}
 
 test('templates: a mistake is marked in place and cannot be published; versions are compared as they look, and rolled back', async () => {
   const visit = await signedIn();
@@ -94,5 +109,83 @@ test('templates: a draft that is discarded by mistake is taken back with every w
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByText('Taken back.').waitFor();
   await page.locator('input[value="Words that took an hour"]').waitFor();
+  await visit.end();
+});
+
+test('templates: “Use it” says where nothing is published yet and leads to the editor; one that was removed meanwhile says so', async () => {
+  await colleague.put(`${templates}/t-unused`, { name: 'Unused' });
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/templates/t-unused/use`);
+  await page.getByText('This template is not published yet').waitFor();
+  assert.equal(await page.locator('pre').count(), 0, 'no call that would be refused is shown');
+  await visit.look('use-unpublished');
+  await page.getByRole('link', { name: 'Publish it in the editor' }).click();
+  await page.waitForURL(/templates\/t-unused$/);
+  await page.getByRole('tab', { name: 'Use it' }).click();
+  assert.equal((await colleague.delete(`${templates}/t-unused`)).status, 204);
+  await page.reload();
+  const alert = page.getByRole('alert');
+  await alert.getByText('There is no such template').waitFor();
+  await alert.getByText('It may have been removed meanwhile.').waitFor();
+  await visit.look('use-removed');
+  await page.getByRole('link', { name: 'All templates' }).click();
+  await page.getByRole('link', { name: 't-0001' }).first().waitFor();
+  await visit.end();
+});
+
+test('versions: going back does not undo what somebody else published meanwhile without saying so', async () => {
+  await colleague.put(`${templates}/t-back`, { name: 'Back' });
+  await publish('t-back', 'One');
+  await publish('t-back', 'Two');
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/templates/t-back/versions`);
+  const first = page.getByRole('row', { name: /^Version 1 / });
+  const dialog = page.getByRole('dialog');
+  await first.getByRole('button', { name: 'Roll back to this' }).click();
+  await dialog.getByText('Publish version 1 again?').waitFor();
+  await publish('t-back', 'Three');
+  await dialog.getByRole('button', { name: 'Publish' }).click();
+  const alert = dialog.getByRole('alert', { name: 'It was changed meanwhile' });
+  await alert.getByText('Published version: 2 → 3').waitFor();
+  await visit.look('versions-conflict');
+  await alert.getByRole('button', { name: 'Show how it is now' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const third = page.getByRole('row', { name: /^Version 3 / });
+  await third.getByText('Published', { exact: true }).waitFor();
+  await first.getByRole('button', { name: 'Roll back to this' }).click();
+  await dialog.getByRole('button', { name: 'Publish' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await first.getByText('Published', { exact: true }).waitFor();
+  assert.equal((await colleague.get(`${templates}/t-back`)).body.publishedVersion, 1);
+  await visit.end();
+});
+
+test('templates: of two people who edit one draft, the second is told and says whose words stay', async () => {
+  await colleague.put(`${templates}/t-both`, { name: 'Both' });
+  await colleague.put(`${templates}/t-both/draft`, draftOf('Theirs at first'));
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/templates/t-both`);
+  const subject = page.getByLabel('Subject');
+  const save = page.getByRole('button', { name: 'Save draft' });
+  await subject.fill('Mine');
+  await colleague.put(`${templates}/t-both/draft`, draftOf('Theirs again'));
+  await save.click();
+  const alert = page.getByRole('alert', { name: 'Somebody else saved this draft meanwhile' });
+  await alert.waitFor();
+  assert.equal(await subject.inputValue(), 'Mine', 'nothing typed is lost');
+  await visit.look('editor-conflict');
+  await alert.getByRole('button', { name: 'Keep mine' }).click();
+  await alert.waitFor({ state: 'detached' });
+  await page.getByText('Saved', { exact: true }).waitFor();
+  const kept = await colleague.get(`${templates}/t-both/draft`);
+  assert.equal((kept.body.content as { subject: string }).subject, 'Mine');
+  await colleague.put(`${templates}/t-both/draft`, draftOf('Theirs at last'));
+  await subject.fill('Mine once more');
+  await save.click();
+  await alert.getByRole('button', { name: 'Show theirs' }).click();
+  await page.locator('input[value="Theirs at last"]').waitFor();
   await visit.end();
 });

@@ -20,7 +20,7 @@ export interface ConsoleVisit {
   /** Signs in by address and password, and waits for the first page. */
   signIn(email: string, password: string): Promise<void>;
   open(path: string): Promise<void>;
-  /** Keeps a picture, and notes every barrier (axe-core) and what is wider than the screen. */
+  /** Keeps a picture, and notes every barrier (axe-core), what is wider than the screen, and alerts that are cut. */
   look(name: string): Promise<void>;
   /**
    * Nothing was wrong with what was looked at, nothing was refused by the policy, no script failed, and nothing was asked
@@ -74,6 +74,10 @@ export async function visitConsole(
       if (barriers.length > 0) complaints.push(`${name}: ${barriers.join(', ')}`);
       const wide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
       if (wide === true) complaints.push(`${name} is wider than the screen`);
+      const cut = await page.evaluate(
+        "[...document.querySelectorAll('[role=alert]')].some((one) => one.scrollWidth > one.clientWidth + 1)",
+      );
+      if (cut === true) complaints.push(`${name} cuts what went wrong`);
     },
     async end() {
       assert.deepEqual(complaints, []);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { ShapingStore } from '../../src/delivery/shaping/shaping-store.ts';
+import { newId } from '../../src/foundation/ids.ts';
 import { routeTable } from '../../src/management/route-table.ts';
 import { openManagedShop } from '../support/management-client.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -21,6 +23,9 @@ for (const name of ['disabled', 'operator'])
     role: 'viewer',
     password: 'a password that is long',
   });
+await new ShapingStore(database, newId(), Date.now).beat([
+  { name: 'yahoo', label: 'Yahoo', startRate: 5, startConnections: 10, demand: 0, sent: 0 },
+]);
 const webhook = await owner.post(`${path}/webhooks`, {
   url: 'https://hooks.example/',
   kinds: ['delivered'],
@@ -59,6 +64,12 @@ const things: Readonly<Record<string, Thing>> = {
     there: true,
     first: { perHour: 5 },
     second: { perHour: 6 },
+  },
+  '/installation/receivers/:receiver/settings': {
+    at: '/installation/receivers/yahoo/settings',
+    there: true,
+    first: { rate: null },
+    second: { rate: 2, connections: 3 },
   },
   '/accounts/:accountId': { at: path, there: true, first: { name: 'A' }, second: { name: 'B' } },
   '/accounts/:accountId/users/:email': {
@@ -202,6 +213,25 @@ test('a draft is published only as the caller has read it', async () => {
   assert.equal((await owner.post(`${template}/publish`, {}, seen)).status, 412);
   const now = { 'if-match': await tagOf(`${template}/draft`) };
   assert.equal((await owner.post(`${template}/publish`, {}, now)).status, 200);
+});
+
+test('an earlier version is sent again only where nobody published meanwhile', async () => {
+  const template = `${path}/templates/t-rolled`;
+  await owner.put(template, { name: 'Rolled' });
+  const publish = async (subject: string) => {
+    await owner.put(`${template}/draft`, { ...content, subject });
+    assert.equal((await owner.post(`${template}/publish`, {})).status, 200);
+  };
+  await publish('One');
+  await publish('Two');
+  const seen = { 'if-match': await tagOf(template) };
+  await publish('Somebody else’s');
+  const back = { version: 1 };
+  assert.equal((await owner.post(`${template}/roll-back`, back, seen)).status, 412);
+  assert.equal((await owner.get(template)).body.publishedVersion, 3);
+  const now = { 'if-match': await tagOf(template) };
+  assert.equal((await owner.post(`${template}/roll-back`, back, now)).status, 200);
+  assert.equal((await owner.get(template)).body.publishedVersion, 1);
 });
 
 test('of two files under one id at the same instant, one is imported and the other is told', async () => {

@@ -13,6 +13,7 @@ const environment = { SMTP_HOSTNAME: 'mail.service.test' };
 const service = await startTestService({ databaseUrl: url, roles: ['http'], environment });
 const { owner, as } = await openManagedShop(database, service);
 const receivers = '/installation/receivers';
+const settings = `${receivers}/yahoo/settings`;
 const results = '/installation/tls-results';
 const store = new ShapingStore(database, newId(), Date.now);
 const today = new Date().toISOString().slice(0, 10);
@@ -31,37 +32,43 @@ test('what was learnt about a receiver is shown with its words, and people decid
   assert.equal(learnt?.messagesPerConnection, 5);
   assert.equal(learnt?.fixedMessagesPerConnection, null);
   assert.match(JSON.stringify(learnt?.session), new RegExp(reason));
-  const fix = { name: 'yahoo', rate: 2, connections: 3, messagesPerConnection: 8 };
-  assert.equal((await owner.post(receivers, fix)).status, 204);
+  const fix = { rate: 2, connections: 3, messagesPerConnection: 8 };
+  const put = await owner.put(settings, fix);
+  assert.deepEqual([put.status, put.body], [200, fix]);
   const [fixed] = await find();
   assert.deepEqual(
     [fixed?.rate, fixed?.connections, fixed?.messagesPerConnection],
     [fix.rate, fix.connections, fix.messagesPerConnection],
   );
   assert.equal(fixed?.fixedMessagesPerConnection, 8);
-  assert.equal((await owner.post(receivers, { name: 'yahoo' })).status, 204);
+  const learn = { rate: null, messagesPerConnection: null };
+  assert.equal((await owner.put(settings, learn)).status, 200);
   const [again] = await find();
-  assert.deepEqual([again?.messagesPerConnection, again?.fixedRate], [5, null]);
+  assert.deepEqual(
+    [again?.messagesPerConnection, again?.fixedRate, again?.fixedConnections],
+    [5, null, 3],
+    'what is left out stays',
+  );
   const { rows } = await database.pool.query<{ detail: Record<string, unknown> }>(
-    `select detail from audit_event where kind = 'receiver_pace_set' order by at`,
+    `select detail from audit_event where kind = 'receiver_changed' order by at`,
   );
   assert.deepEqual(
-    rows.map(({ detail }) => [detail.id, detail.messagesPerConnection]),
+    rows.map(({ detail }) => [detail.id, detail.changed]),
     [
-      ['yahoo', 8],
-      ['yahoo', undefined],
+      ['yahoo', 'rate, connections, messagesPerConnection'],
+      ['yahoo', 'rate, messagesPerConnection'],
     ],
   );
 });
 
 test('a number that no connection can carry is refused by name', async () => {
   for (const messagesPerConnection of [0, 2.5, 100_001, 'many']) {
-    const answer = await owner.post(receivers, { name: 'yahoo', messagesPerConnection });
+    const answer = await owner.put(settings, { messagesPerConnection });
     assert.equal(answer.status, 422, answer.text);
     const [error] = answer.body.errors as { field: string }[];
     assert.equal(error?.field, 'messagesPerConnection');
   }
-  assert.equal((await owner.post(receivers, { name: 'nobody', rate: 1 })).status, 422);
+  assert.equal((await owner.put(`${receivers}/nobody/settings`, { rate: 1 })).status, 404);
 });
 
 test('RFC 8460: how TLS went is listed by day and domain, page by page, with its failures', async () => {
@@ -168,6 +175,11 @@ test('RFC 8460 4: the report of a day names policy, summary and failures', async
 
 test('receivers and TLS results are for operators', async () => {
   const developer = await as('developer');
-  for (const path of [receivers, results, `/installation/tls-reports/a.test?day=${today}`])
+  for (const path of [
+    receivers,
+    settings,
+    results,
+    `/installation/tls-reports/a.test?day=${today}`,
+  ])
     assert.equal((await developer.get(path)).status, 403);
 });

@@ -48,6 +48,7 @@ export type QueueControlResult = { "changed": number; "busy": number };
 export type QuotaUse = { "hour": QuotaWindow; "day": QuotaWindow };
 export type QuotaWindow = { "limit": (number | null); "used": number; "endsAt": string };
 export type Receiver = { "name": string; "label": string; "rate": number; "connections": number; "sending": number; "fixedRate": (number | null); "fixedConnections": (number | null); "messagesPerConnection": number; "fixedMessagesPerConnection": (number | null); "session": (LearntSession | null); "slowedAt": (string | null); "slowedReason": (string | null) };
+export type ReceiverSettings = { "rate": (number | null); "connections": (number | null); "messagesPerConnection": (number | null) };
 export type RenderedMessage = { "subject": string; "html": (string | null); "text": (string | null) };
 export type Report = { "rows": (ReportRow)[] };
 export type ReportCounts = { "accepted": number; "delivered": number; "bounced_hard": number; "bounced_soft": number; "deferred": number; "expired": number; "failed": number; "uncertain": number; "canceled": number; "complained": number; "unsubscribed": number; "opened_people": number; "opened_people_unique": number; "opened_machines": number; "opened_machines_unique": number; "clicked_people": number; "clicked_people_unique": number; "clicked_machines": number; "clicked_machines_unique": number };
@@ -115,7 +116,10 @@ export interface paths {
   };
   "/installation/receivers": {
     get: { parameters: {  }; responses: { 200: { content: { "application/json": { "items": (Receiver)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 503: { content?: never } } };
-    post: { parameters: {  }; requestBody: { content: { "application/json": { "name": string; "rate"?: number; "connections"?: number; "messagesPerConnection"?: number } } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+  };
+  "/installation/receivers/{receiver}/settings": {
+    get: { parameters: { path: { "receiver": string } }; responses: { 200: { content: { "application/json": ReceiverSettings } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "receiver": string } }; requestBody?: { content: { "application/json": { "rate"?: (number | null); "connections"?: (number | null); "messagesPerConnection"?: (number | null) } } }; responses: { 200: { content: { "application/json": ReceiverSettings } }; 201: { content: { "application/json": ReceiverSettings } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
   };
   "/installation/tls-results": {
     get: { parameters: { query?: { "domain"?: string; "from"?: string; "until"?: string; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (TlsDay)[]; "nextCursor": (string | null) } } }; 401: { content?: never }; 403: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
@@ -227,7 +231,7 @@ export interface paths {
     post: { parameters: { path: { "accountId": string; "templateId": string } }; requestBody?: { content: { "application/json": { "force"?: boolean } } }; responses: { 200: { content: { "application/json": Published } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/templates/{templateId}/roll-back": {
-    post: { parameters: { path: { "accountId": string; "templateId": string } }; requestBody: { content: { "application/json": { "version": number; "force"?: boolean } } }; responses: { 200: { content: { "application/json": Published } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    post: { parameters: { path: { "accountId": string; "templateId": string } }; requestBody: { content: { "application/json": { "version": number; "force"?: boolean } } }; responses: { 200: { content: { "application/json": Published } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/templates/{templateId}/duplicate": {
     post: { parameters: { path: { "accountId": string; "templateId": string } }; requestBody: { content: { "application/json": { "id": string; "name": string } } }; responses: { 201: { content: { "application/json": Template } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };

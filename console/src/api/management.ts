@@ -17,7 +17,8 @@ export const csvFile = {
   headers: { 'content-type': 'text/csv' },
 };
 
-interface Result<Data> {
+/** What openapi-fetch says of a request. */
+export interface Result<Data> {
   readonly data?: Data;
   readonly error?: unknown;
   readonly response: Response;
@@ -43,7 +44,12 @@ export async function taggedAnswerOf<Data>(
   return { value, tag: response.headers.get('etag') ?? undefined };
 }
 
+/** Under which condition a change is made (RFC 9110 section 13.1). */
+export interface Precondition {
+  readonly headers: Record<string, string>;
+}
+
 /** The header that lets a change through only while the thing is as it was read. */
-export function ifMatch(tag: string | undefined): { headers: Record<string, string> } {
+export function ifMatch(tag: string | undefined): Precondition {
   return { headers: tag === undefined ? {} : { 'if-match': tag } };
 }

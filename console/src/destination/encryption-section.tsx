@@ -1,4 +1,4 @@
-import { Group, Text, TextInput, Title } from '@mantine/core';
+import { Group, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import type { TlsDay } from '../api/management.generated.ts';
@@ -6,6 +6,7 @@ import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { formatNumber } from '../format/format-number.ts';
 import { ListBody } from '../parts/list-body.tsx';
+import { PageSection } from '../parts/page-section.tsx';
 import { text, textOr } from '../texts/text.ts';
 
 /** For those who look after the installation: how TLS went with each domain, and why it failed. */
@@ -26,13 +27,7 @@ export function EncryptionSection() {
       answerOf(api.GET('/installation/tls-results', { params: { query: { ...query, cursor } } })),
   });
   return (
-    <section>
-      <Title order={2} mt="xl">
-        {text('encryption.title')}
-      </Title>
-      <Text size="sm" c="dimmed" mb="sm">
-        {text('encryption.hint')}
-      </Text>
+    <PageSection title={text('encryption.title')} hint={text('encryption.hint')}>
       <Group component="search" mb="md" align="flex-end">
         <TextInput
           label={text('encryption.filter')}
@@ -91,6 +86,6 @@ export function EncryptionSection() {
           },
         ]}
       />
-    </section>
+    </PageSection>
   );
 }

@@ -1,17 +1,35 @@
-import { NumberInput, Text } from '@mantine/core';
+import { Modal, NumberInput, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Receiver } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
-import { FormDialog } from '../parts/form-dialog.tsx';
+import { unlessChanged } from '../api/unless-changed.ts';
+import { DialogForm } from '../parts/form-dialog.tsx';
 import { tell } from '../parts/notices.tsx';
 import { text } from '../texts/text.ts';
 
 type Figure = number | string;
 
+interface ReceiverDialogProps {
+  opened: boolean;
+  close: () => void;
+  receiver: Receiver;
+}
+
 /** Fixes the pace of a receiver; a field that is empty is learnt. */
-export function ReceiverDialog({ receiver, close }: { receiver: Receiver; close: () => void }) {
+export function ReceiverDialog({ opened, ...form }: ReceiverDialogProps) {
+  const title = text('receivers.changeTitle', { name: form.receiver.label });
+  return (
+    <Modal opened={opened} onClose={form.close} title={title}>
+      <ReceiverForm {...form} />
+    </Modal>
+  );
+}
+
+function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) {
+  // However the page behind the dialog changes: what was seen is changed.
+  const [receiver] = useState(props.receiver);
   const { name, label } = receiver;
   const client = useQueryClient();
   const [rate, setRate] = useState<Figure>(receiver.fixedRate ?? '');
@@ -19,28 +37,28 @@ export function ReceiverDialog({ receiver, close }: { receiver: Receiver; close:
   const [messages, setMessages] = useState<Figure>(receiver.fixedMessagesPerConnection ?? '');
 
   async function submit() {
-    await answerOf(
-      api.POST('/installation/receivers', {
-        body: {
-          name,
-          ...(rate !== '' && { rate: Number(rate) }),
-          ...(connections !== '' && { connections: Number(connections) }),
-          ...(messages !== '' && { messagesPerConnection: Number(messages) }),
-        },
-      }),
+    const path = '/installation/receivers/{receiver}/settings';
+    const params = { path: { receiver: name } };
+    const body = {
+      rate: numberOf(rate),
+      connections: numberOf(connections),
+      messagesPerConnection: numberOf(messages),
+    };
+    await unlessChanged(
+      {
+        rate: receiver.fixedRate,
+        connections: receiver.fixedConnections,
+        messagesPerConnection: receiver.fixedMessagesPerConnection,
+      },
+      () => api.GET(path, { params }),
+      (precondition) => api.PUT(path, { params, body, ...precondition }),
     );
     await client.invalidateQueries({ queryKey: ['receivers'] });
     tell(text('receivers.saved', { name: label }));
   }
 
   return (
-    <FormDialog
-      opened
-      close={close}
-      title={text('receivers.changeTitle', { name: label })}
-      action={text('receivers.save')}
-      submit={submit}
-    >
+    <DialogForm close={close} action={text('receivers.save')} submit={submit}>
       {(error) => (
         <>
           <Text size="sm" c="dimmed">
@@ -77,6 +95,10 @@ export function ReceiverDialog({ receiver, close }: { receiver: Receiver; close:
           />
         </>
       )}
-    </FormDialog>
+    </DialogForm>
   );
+}
+
+function numberOf(figure: Figure): number | null {
+  return figure === '' ? null : Number(figure);
 }

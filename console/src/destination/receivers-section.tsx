@@ -1,9 +1,10 @@
-import { Button, Text, Title } from '@mantine/core';
+import { Button, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import type { Receiver } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { formatNumber } from '../format/format-number.ts';
+import { PageSection } from '../parts/page-section.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { Rows } from '../parts/rows.tsx';
 import { TimeText } from '../parts/time-text.tsx';
@@ -12,7 +13,6 @@ import { ReceiverDialog } from './receiver-dialog.tsx';
 
 /** For those who look after the installation: what was learnt about each receiver, and deciding otherwise. */
 export function ReceiversSection() {
-  const [changing, setChanging] = useState<Receiver>();
   const receivers = useQuery({
     queryKey: ['receivers'],
     queryFn: () => answerOf(api.GET('/installation/receivers')),
@@ -20,13 +20,10 @@ export function ReceiversSection() {
   });
   const items = receivers.data?.items ?? [];
   return (
-    <section>
-      <Title order={2} mt="xl">
-        {text('receivers.title')}
-      </Title>
-      <Text size="sm" c="dimmed" mb="sm">
-        {text(items.length === 0 ? 'receivers.none' : 'receivers.hint')}
-      </Text>
+    <PageSection
+      title={text('receivers.title')}
+      hint={text(items.length === 0 ? 'receivers.none' : 'receivers.hint')}
+    >
       <ProblemAlert error={receivers.error} retry={() => receivers.refetch()} />
       {items.length > 0 && (
         <Rows
@@ -63,19 +60,24 @@ export function ReceiversSection() {
             {
               title: text('actions'),
               actions: true,
-              cell: (receiver) => (
-                <Button size="compact-sm" variant="subtle" onClick={() => setChanging(receiver)}>
-                  {text('receivers.change')}
-                </Button>
-              ),
+              cell: (receiver) => <ChangeReceiver receiver={receiver} />,
             },
           ]}
         />
       )}
-      {changing !== undefined && (
-        <ReceiverDialog receiver={changing} close={() => setChanging(undefined)} />
-      )}
-    </section>
+    </PageSection>
+  );
+}
+
+function ChangeReceiver({ receiver }: { receiver: Receiver }) {
+  const [opened, { open, close }] = useDisclosure();
+  return (
+    <>
+      <Button size="compact-sm" variant="subtle" onClick={open}>
+        {text('receivers.change')}
+      </Button>
+      <ReceiverDialog opened={opened} close={close} receiver={receiver} />
+    </>
   );
 }
 

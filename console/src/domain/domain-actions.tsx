@@ -5,6 +5,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { DomainDetail } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
+import { unlessChanged } from '../api/unless-changed.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { tell } from '../parts/notices.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
@@ -12,7 +13,7 @@ import { RemoveButton } from '../parts/remove-button.tsx';
 import { text } from '../texts/text.ts';
 
 /** Looking the records up now, new keys, and removing the domain. */
-export function DomainActions({ domain }: { domain: string }) {
+export function DomainActions({ domain: { domain, state } }: { domain: DomainDetail }) {
   const account = useAccountId();
   const may = useMay();
   const client = useQueryClient();
@@ -37,7 +38,12 @@ export function DomainActions({ domain }: { domain: string }) {
   }
 
   async function remove() {
-    await answerOf(api.DELETE('/accounts/{accountId}/domains/{domain}', { params }));
+    const it = '/accounts/{accountId}/domains/{domain}';
+    await unlessChanged(
+      { state },
+      () => api.GET(it, { params }),
+      (precondition) => api.DELETE(it, { params, ...precondition }),
+    );
     await navigate({ to: '/$account/domains', params: { account } });
     await client.invalidateQueries({ queryKey: ['domains', account] });
   }

@@ -39,7 +39,7 @@ export function DomainPage() {
         {text('domains.all')}
       </PageAnchor>
       <PageHeading title={name} hint={text('domains.publish')}>
-        {domain.data !== undefined && <DomainActions domain={name} />}
+        {domain.data !== undefined && <DomainActions domain={domain.data} />}
       </PageHeading>
       <ProblemAlert error={domain.error} retry={() => domain.refetch()} />
       {domain.isPending && <RowsSkeleton />}

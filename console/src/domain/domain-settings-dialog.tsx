@@ -4,8 +4,9 @@ import { useState } from 'react';
 import { useAccountId, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import type { DomainSettings } from '../api/management.generated.ts';
-import { answerOf, api, ifMatch, taggedAnswerOf } from '../api/management.ts';
+import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { unlessChanged } from '../api/unless-changed.ts';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { tell } from '../parts/notices.tsx';
 import { text } from '../texts/text.ts';
@@ -19,24 +20,22 @@ interface Changes {
 export function DomainSettingsDialog({ domain, close }: { domain: string; close: () => void }) {
   const accountId = useAccountId();
   const client = useQueryClient();
+  const path = '/accounts/{accountId}/domains/{domain}/settings';
   const params = { path: { accountId, domain } };
   const [changes, setChanges] = useState<Changes>({});
   const settings = useQuery({
     queryKey: ['domains', accountId, domain, 'settings'],
-    queryFn: () =>
-      taggedAnswerOf(api.GET('/accounts/{accountId}/domains/{domain}/settings', { params })),
+    queryFn: () => answerOf(api.GET(path, { params })),
     // What was read when the dialog opened is what is changed.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
 
   async function submit() {
-    await answerOf(
-      api.PUT('/accounts/{accountId}/domains/{domain}/settings', {
-        params,
-        body: changes,
-        ...ifMatch(settings.data?.tag),
-      }),
+    await unlessChanged(
+      settings.data ?? {},
+      () => api.GET(path, { params }),
+      (precondition) => api.PUT(path, { params, body: changes, ...precondition }),
     );
     await client.invalidateQueries({ queryKey: ['domains', accountId] });
     tell(text('domainSettings.saved', { domain }));
@@ -54,7 +53,7 @@ export function DomainSettingsDialog({ domain, close }: { domain: string; close:
         settings.data !== undefined && (
           <Fields
             domain={domain}
-            shown={{ ...settings.data.value, ...changes }}
+            shown={{ ...settings.data, ...changes }}
             change={(change) => setChanges({ ...changes, ...change })}
             error={error}
           />

@@ -1,14 +1,25 @@
-import { Button, Group, NumberInput, Paper, Progress, Text, TextInput, Title } from '@mantine/core';
+import {
+  Button,
+  Group,
+  Modal,
+  NumberInput,
+  Paper,
+  Progress,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Domain } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { unlessChanged } from '../api/unless-changed.ts';
 import { formatNumber } from '../format/format-number.ts';
 import { formatDay } from '../format/format-time.ts';
-import { FormDialog } from '../parts/form-dialog.tsx';
+import { DialogForm } from '../parts/form-dialog.tsx';
 import { tell } from '../parts/notices.tsx';
 import { text } from '../texts/text.ts';
 import { dayOfPlan, warmUpPlan } from './warm-up-plan.ts';
@@ -34,7 +45,9 @@ export function WarmUpCard({ domain }: { domain: Domain }) {
         {text('warmUp.hint')}
       </Text>
       {warmUp !== null && <Course warmUp={warmUp} />}
-      <WarmUpDialog domain={domain} opened={opened} close={dialog.close} />
+      <Modal opened={opened} onClose={dialog.close} title={text('warmUp.begin')}>
+        <WarmUpForm domain={domain} close={dialog.close} />
+      </Modal>
     </Paper>
   );
 }
@@ -69,34 +82,31 @@ function Course({ warmUp: { from, plan } }: { warmUp: NonNullable<Domain['warmUp
   );
 }
 
-function WarmUpDialog(props: { domain: Domain; opened: boolean; close: () => void }) {
+function WarmUpForm({ domain: shown, close }: { domain: Domain; close: () => void }) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  const { domain } = props.domain;
+  // However the page behind the dialog changes: what was seen is changed.
+  const [{ domain, warmUp }] = useState(shown);
   const [from, setFrom] = useState(() => new Date().toISOString().slice(0, 10));
   const [first, setFirst] = useState<number | string>(50);
   const [goal, setGoal] = useState<number | string>(20_000);
   const plan = warmUpPlan(Math.max(Number(first), 1), Math.max(Number(goal), 1));
 
   async function submit() {
-    await answerOf(
-      api.PUT('/accounts/{accountId}/domains/{domain}/settings', {
-        params: { path: { accountId, domain } },
-        body: { warmUp: { from, plan } },
-      }),
+    const path = '/accounts/{accountId}/domains/{domain}/settings';
+    const params = { path: { accountId, domain } };
+    await unlessChanged(
+      { warmUp },
+      () => api.GET(path, { params }),
+      (precondition) =>
+        api.PUT(path, { params, body: { warmUp: { from, plan } }, ...precondition }),
     );
     await client.invalidateQueries({ queryKey: ['domains', accountId] });
     tell(text('warmUp.saved', { days: plan.length }));
   }
 
   return (
-    <FormDialog
-      opened={props.opened}
-      close={props.close}
-      title={text('warmUp.begin')}
-      action={text('warmUp.begin')}
-      submit={submit}
-    >
+    <DialogForm close={close} action={text('warmUp.begin')} submit={submit}>
       {(error) => (
         <>
           <TextInput
@@ -137,6 +147,6 @@ function WarmUpDialog(props: { domain: Domain; opened: boolean; close: () => voi
           </Text>
         </>
       )}
-    </FormDialog>
+    </DialogForm>
   );
 }

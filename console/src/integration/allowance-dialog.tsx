@@ -3,8 +3,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useAccountId, useMe } from '../account/use-me.ts';
 import type { Integration } from '../api/management.generated.ts';
-import { answerOf, api, ifMatch, taggedAnswerOf } from '../api/management.ts';
+import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { unlessChanged } from '../api/unless-changed.ts';
 import { tell } from '../parts/notices.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { Rows } from '../parts/rows.tsx';
@@ -81,16 +82,15 @@ function AllowanceForm({ clientId }: { clientId: string }) {
   const path = '/installation/integrations/{clientId}/allowance';
   const params = { path: { clientId } };
   const queryKey = ['allowance', clientId];
-  const known = useQuery({ queryKey, queryFn: () => taggedAnswerOf(api.GET(path, { params })) });
-  const perHour = typed ?? known.data?.value.perHour ?? '';
+  const known = useQuery({ queryKey, queryFn: () => answerOf(api.GET(path, { params })) });
+  const perHour = typed ?? known.data?.perHour ?? '';
   const save = useMutation({
     mutationFn: () =>
-      answerOf(
-        api.PUT(path, {
-          params,
-          body: { perHour: Number(perHour) },
-          ...ifMatch(known.data?.tag),
-        }),
+      unlessChanged(
+        known.data ?? {},
+        () => api.GET(path, { params }),
+        (precondition) =>
+          api.PUT(path, { params, body: { perHour: Number(perHour) }, ...precondition }),
       ),
     async onSettled() {
       await client.invalidateQueries({ queryKey });

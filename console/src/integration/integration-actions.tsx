@@ -3,7 +3,8 @@ import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { ClientSecret, Integration } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
+import { unlessChanged } from '../api/unless-changed.ts';
 import { ConfirmByName } from '../parts/confirm-by-name.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
@@ -29,22 +30,22 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
   const [removing, remove] = useDisclosure();
   const [rotating, rotate] = useDisclosure();
   const { clientId, name, redirectUri, requirePkce, disabled } = integration;
+  const it = '/accounts/{accountId}/integrations/{clientId}';
   const params = { path: { accountId, clientId } };
+  const seen = { name, redirectUri, requirePkce, disabled };
+  const read = () => api.GET(it, { params });
   const refresh = () => client.invalidateQueries({ queryKey: ['integrations', accountId] });
 
   const toggle = useMutation({
     mutationFn: () =>
-      answerOf(
-        api.PUT('/accounts/{accountId}/integrations/{clientId}', {
-          params,
-          body: { name, redirectUri, requirePkce, disabled: !disabled },
-        }),
+      unlessChanged(seen, read, (precondition) =>
+        api.PUT(it, { params, body: { ...seen, disabled: !disabled }, ...precondition }),
       ),
     onSuccess: refresh,
   });
 
   async function removeIt() {
-    await answerOf(api.DELETE('/accounts/{accountId}/integrations/{clientId}', { params }));
+    await unlessChanged(seen, read, (precondition) => api.DELETE(it, { params, ...precondition }));
     await refresh();
   }
 
@@ -74,7 +75,7 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
           )}
         </Menu.Dropdown>
       </Menu>
-      <ProblemAlert error={toggle.error} />
+      <ProblemAlert error={toggle.error} renewed={toggle.reset} />
       <ConsentsDialog opened={consents} close={consent.close} integration={integration} />
       <AllowanceDialog opened={allowance} close={allow.close} integration={integration} />
       <IntegrationDialog opened={changing} close={change.close} integration={integration} />

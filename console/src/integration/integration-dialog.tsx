@@ -1,11 +1,12 @@
-import { Checkbox, Stack, Switch } from '@mantine/core';
+import { Checkbox, Modal, Stack, Switch } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { ClientSecret, Integration } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { answerOf, api, type Precondition } from '../api/management.ts';
+import { makeNew, unlessChanged } from '../api/unless-changed.ts';
 import { Field, IdField } from '../parts/field.tsx';
-import { FormDialog } from '../parts/form-dialog.tsx';
+import { DialogForm } from '../parts/form-dialog.tsx';
 import { text } from '../texts/text.ts';
 
 type Grant = 'password' | 'authorization_code' | 'refresh_token';
@@ -19,10 +20,26 @@ interface IntegrationDialogProps {
   show?: (secret: ClientSecret) => void;
 }
 
+/** What the dialog changes. */
+function settingsOf({ name, redirectUri, requirePkce, grants }: Integration) {
+  return { name, redirectUri, requirePkce, grants };
+}
+
 /** Registers an integration and shows its secret, or changes one. */
-export function IntegrationDialog({ integration, show, ...dialog }: IntegrationDialogProps) {
+export function IntegrationDialog({ opened, ...form }: IntegrationDialogProps) {
+  const title = text(form.integration === undefined ? 'integrations.add' : 'integrations.change');
+  return (
+    <Modal opened={opened} onClose={form.close} title={title}>
+      <IntegrationForm {...form} />
+    </Modal>
+  );
+}
+
+function IntegrationForm({ show, close, ...props }: Omit<IntegrationDialogProps, 'opened'>) {
   const accountId = useAccountId();
   const client = useQueryClient();
+  // However the page behind the dialog changes: what was seen is changed.
+  const [integration] = useState(props.integration);
   const [clientId, setClientId] = useState(integration?.clientId ?? '');
   const [name, setName] = useState(integration?.name ?? '');
   const [redirectUri, setRedirectUri] = useState(integration?.redirectUri ?? '');
@@ -32,6 +49,7 @@ export function IntegrationDialog({ integration, show, ...dialog }: IntegrationD
   );
 
   async function submit() {
+    const path = '/accounts/{accountId}/integrations/{clientId}';
     const params = { path: { accountId, clientId } };
     const body = {
       name,
@@ -39,10 +57,9 @@ export function IntegrationDialog({ integration, show, ...dialog }: IntegrationD
       grants: grants as Grant[],
       ...(redirectUri === '' ? {} : { redirectUri }),
     };
-    const only = integration === undefined ? { headers: { 'if-none-match': '*' } } : {};
-    await answerOf(
-      api.PUT('/accounts/{accountId}/integrations/{clientId}', { params, body, ...only }),
-    );
+    const put = (precondition: Precondition) => api.PUT(path, { params, body, ...precondition });
+    if (integration === undefined) await makeNew('clientId', put);
+    else await unlessChanged(settingsOf(integration), () => api.GET(path, { params }), put);
     await client.invalidateQueries({ queryKey: ['integrations', accountId] });
     if (integration !== undefined) return;
     const secret = await answerOf(
@@ -52,9 +69,8 @@ export function IntegrationDialog({ integration, show, ...dialog }: IntegrationD
   }
 
   return (
-    <FormDialog
-      {...dialog}
-      title={text(integration === undefined ? 'integrations.add' : 'integrations.change')}
+    <DialogForm
+      close={close}
       action={text(integration === undefined ? 'integrations.register' : 'save')}
       submit={submit}
     >
@@ -105,6 +121,6 @@ export function IntegrationDialog({ integration, show, ...dialog }: IntegrationD
           />
         </Stack>
       )}
-    </FormDialog>
+    </DialogForm>
   );
 }

@@ -1,12 +1,13 @@
-import { Textarea } from '@mantine/core';
+import { Modal, Textarea } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { Contact } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { makeNew, unlessChanged } from '../api/unless-changed.ts';
 import { Field } from '../parts/field.tsx';
-import { FormDialog } from '../parts/form-dialog.tsx';
+import { DialogForm } from '../parts/form-dialog.tsx';
 import { text } from '../texts/text.ts';
 
 interface ContactDialogProps {
@@ -17,30 +18,41 @@ interface ContactDialogProps {
 }
 
 /** Adds a contact, or changes its fields: one `name: value` a line. */
-export function ContactDialog({ listId, contact, ...dialog }: ContactDialogProps) {
+export function ContactDialog({ opened, ...form }: ContactDialogProps) {
+  const title = text(form.contact === undefined ? 'contacts.add' : 'contacts.change');
+  return (
+    <Modal opened={opened} onClose={form.close} title={title}>
+      <ContactForm {...form} />
+    </Modal>
+  );
+}
+
+function ContactForm({ listId, close, ...props }: Omit<ContactDialogProps, 'opened'>) {
   const accountId = useAccountId();
   const client = useQueryClient();
+  // However the page behind the dialog changes: what was seen is changed.
+  const [contact] = useState(props.contact);
   const [email, setEmail] = useState(contact?.email ?? '');
   const [lines, setLines] = useState(() => writeFields(contact?.fields ?? {}));
 
   async function submit() {
-    await answerOf(
-      api.PUT('/accounts/{accountId}/lists/{listId}/contacts/{email}', {
-        params: { path: { accountId, listId, email } },
-        body: { fields: readFields(lines) },
-      }),
-    );
+    const path = '/accounts/{accountId}/lists/{listId}/contacts/{email}';
+    const params = { path: { accountId, listId, email: email.trim() } };
+    const body = { fields: readFields(lines) };
+    if (contact === undefined)
+      await makeNew('email', (precondition) => api.PUT(path, { params, body, ...precondition }));
+    else
+      await unlessChanged(
+        { fields: contact.fields },
+        () => api.GET(path, { params }),
+        (precondition) => api.PUT(path, { params, body, ...precondition }),
+      );
     await client.invalidateQueries({ queryKey: ['contacts', accountId, listId] });
     await client.invalidateQueries({ queryKey: ['lists', accountId] });
   }
 
   return (
-    <FormDialog
-      {...dialog}
-      title={text(contact === undefined ? 'contacts.add' : 'contacts.change')}
-      action={text('save')}
-      submit={submit}
-    >
+    <DialogForm close={close} action={text('save')} submit={submit}>
       {(error) => (
         <>
           <Field
@@ -65,7 +77,7 @@ export function ContactDialog({ listId, contact, ...dialog }: ContactDialogProps
           />
         </>
       )}
-    </FormDialog>
+    </DialogForm>
   );
 }
 

@@ -7,6 +7,7 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Contact } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { makeNew, unlessChanged } from '../api/unless-changed.ts';
 import { formatNumber } from '../format/format-number.ts';
 import { Icon } from '../parts/icon.tsx';
 import { PageAnchor } from '../parts/links.tsx';
@@ -48,7 +49,13 @@ export function ListPage() {
   const names = [...new Set(pages.items.flatMap(({ fields }) => Object.keys(fields)))].slice(0, 6);
 
   async function remove() {
-    await answerOf(api.DELETE('/accounts/{accountId}/lists/{listId}', { params: { path } }));
+    const { name = '', size = 0 } = list.data ?? {};
+    const it = '/accounts/{accountId}/lists/{listId}';
+    await unlessChanged(
+      { name, size },
+      () => api.GET(it, { params: { path } }),
+      (precondition) => api.DELETE(it, { params: { path }, ...precondition }),
+    );
     await client.invalidateQueries({ queryKey: ['lists', accountId] });
     await navigate({ to: '/$account/lists', params: { account: accountId } });
   }
@@ -145,6 +152,7 @@ function ContactActions({ listId, contact }: { listId: string; contact: Contact 
   const client = useQueryClient();
   const [changing, change] = useDisclosure();
   if (!may('contacts:write')) return null;
+  const it = '/accounts/{accountId}/lists/{listId}/contacts/{email}';
   const path = { accountId, listId, email: contact.email };
   async function refresh() {
     await client.invalidateQueries({ queryKey: ['contacts', accountId, listId] });
@@ -159,19 +167,16 @@ function ContactActions({ listId, contact }: { listId: string; contact: Contact 
       <UndoButton
         name={contact.email}
         remove={async () => {
-          await answerOf(
-            api.DELETE('/accounts/{accountId}/lists/{listId}/contacts/{email}', {
-              params: { path },
-            }),
+          await unlessChanged(
+            { fields: contact.fields },
+            () => api.GET(it, { params: { path } }),
+            (precondition) => api.DELETE(it, { params: { path }, ...precondition }),
           );
           await refresh();
         }}
         restore={async () => {
-          await answerOf(
-            api.PUT('/accounts/{accountId}/lists/{listId}/contacts/{email}', {
-              params: { path },
-              body: { fields: contact.fields },
-            }),
+          await makeNew('email', (precondition) =>
+            api.PUT(it, { params: { path }, body: { fields: contact.fields }, ...precondition }),
           );
           await refresh();
         }}

@@ -6,6 +6,7 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import type { ContactList } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { makeNew } from '../api/unless-changed.ts';
 import { formatNumber } from '../format/format-number.ts';
 import { Field, IdField } from '../parts/field.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
@@ -87,11 +88,11 @@ function ListDialog(props: { opened: boolean; close: () => void }) {
   const [description, setDescription] = useState('');
 
   async function submit() {
-    await answerOf(
+    await makeNew('id', (precondition) =>
       api.PUT('/accounts/{accountId}/lists/{listId}', {
         params: { path: { accountId, listId: id } },
         body: { name, folderName, description },
-        headers: { 'if-none-match': '*' },
+        ...precondition,
       }),
     );
     await client.invalidateQueries({ queryKey: ['lists', accountId] });

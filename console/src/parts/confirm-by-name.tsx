@@ -48,7 +48,7 @@ export function ConfirmByName(props: ConfirmByNameProps) {
             autoComplete="off"
             data-autofocus
           />
-          <ProblemAlert error={error} />
+          <ProblemAlert error={error} renewed={props.close} />
           <Group justify="flex-end">
             <Button variant="default" onClick={props.close}>
               {text('cancel')}

@@ -4,10 +4,8 @@ import type { FormEvent, ReactNode } from 'react';
 import { text } from '../texts/text.ts';
 import { ProblemAlert } from './problem-alert.tsx';
 
-interface FormDialogProps {
-  opened: boolean;
+interface DialogFormProps {
   close: () => void;
-  title: string;
   action: string;
   /** Closes the dialog where it works, else says what is wrong. */
   submit: () => Promise<unknown>;
@@ -15,8 +13,25 @@ interface FormDialogProps {
   children: (error: unknown) => ReactNode;
 }
 
+interface FormDialogProps extends DialogFormProps {
+  opened: boolean;
+  title: string;
+}
+
 /** A dialog with a form that is sent to the API. */
-export function FormDialog({ opened, close, title, action, submit, children }: FormDialogProps) {
+export function FormDialog({ opened, title, ...form }: FormDialogProps) {
+  return (
+    <Modal opened={opened} onClose={form.close} title={title}>
+      <DialogForm {...form} />
+    </Modal>
+  );
+}
+
+/**
+ * The form of a dialog. What keeps its fields may stand inside the dialog too: they then begin anew each time it opens, with
+ * the thing as it is shown at that moment.
+ */
+export function DialogForm({ close, action, submit, children }: DialogFormProps) {
   const send = useMutation({ mutationFn: submit, onSuccess: close });
 
   function onSubmit(event: FormEvent) {
@@ -25,21 +40,19 @@ export function FormDialog({ opened, close, title, action, submit, children }: F
   }
 
   return (
-    <Modal opened={opened} onClose={close} title={title} onExitTransitionEnd={send.reset}>
-      <form onSubmit={onSubmit}>
-        <Stack>
-          {children(send.error)}
-          <ProblemAlert error={send.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
-              {text('cancel')}
-            </Button>
-            <Button type="submit" loading={send.isPending}>
-              {action}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <form onSubmit={onSubmit}>
+      <Stack>
+        {children(send.error)}
+        <ProblemAlert error={send.error} renewed={close} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={close}>
+            {text('cancel')}
+          </Button>
+          <Button type="submit" loading={send.isPending}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
   );
 }

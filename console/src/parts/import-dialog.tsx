@@ -2,6 +2,7 @@ import { Alert, Button, FileInput, Group, List, Modal, Progress, Stack, Text } f
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import type { FileImport } from '../api/management.generated.ts';
+import { newUuid } from '../api/new-uuid.ts';
 import { formatNumber, formatShare } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
 import { ProblemAlert } from './problem-alert.tsx';
@@ -27,7 +28,7 @@ export function ImportDialog(props: ImportDialogProps) {
 
   const send = useMutation({
     mutationFn: async (chosen: File) => {
-      const id = crypto.randomUUID();
+      const id = newUuid();
       // The browser reads the file while it sends it.
       await props.send(id, chosen as unknown as string);
       return id;
@@ -64,7 +65,7 @@ export function ImportDialog(props: ImportDialogProps) {
             value={file}
             onChange={setFile}
           />
-          <ProblemAlert error={send.error ?? progress.error} />
+          <ProblemAlert error={send.error ?? progress.error} renewed={props.close} />
           {progress.data !== undefined && <ImportProgress progress={progress.data} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={props.close}>
@@ -113,7 +114,7 @@ function ImportProgress({ progress }: { progress: FileImport }) {
         <List size="sm" mt="xs">
           {problems.slice(0, 10).map(({ line, reason }) => (
             <List.Item key={`${line} ${reason}`}>
-              {text('editor.line', { line })}: {reason}
+              {line === 0 ? reason : `${text('editor.line', { line })}: ${reason}`}
             </List.Item>
           ))}
         </List>

@@ -1,12 +1,31 @@
-import { Alert, Button, List, Text } from '@mantine/core';
+import { Alert, Button, Group, List, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
 import { ApiProblem } from '../api/problem.ts';
+import { ChangedMeanwhile } from '../api/unless-changed.ts';
 import { text } from '../texts/text.ts';
+import { ChangeList } from './change-list.tsx';
 
-/** Says what went wrong, with every value that was refused, and offers to try again. */
-export function ProblemAlert({ error, retry }: { error: unknown; retry?: () => void }) {
+interface ProblemAlertProps {
+  error: unknown;
+  retry?: (() => void) | undefined;
+  /** What is done once the page shows how things are now, where somebody else changed or removed them meanwhile. */
+  renewed?: (() => void) | undefined;
+}
+
+/** Says what went wrong, with every value that was refused, and what can be done next. */
+export function ProblemAlert({ error, retry, renewed }: ProblemAlertProps) {
+  const client = useQueryClient();
   if (error === null || error === undefined) return null;
   const problem = error instanceof ApiProblem ? error : undefined;
-  const title = problem === undefined ? text('problem.network') : problem.title;
+  const title = problem === undefined ? text('problem.network') : titleOf(problem);
+  const other = problem?.status === 412 || problem?.status === 404;
+
+  async function renew() {
+    // A draft that is being edited does not change under one's hands.
+    await client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'draft' });
+    renewed?.();
+  }
+
   return (
     <Alert color="red" title={title} role="alert">
       {problem === undefined ? (
@@ -14,19 +33,34 @@ export function ProblemAlert({ error, retry }: { error: unknown; retry?: () => v
       ) : (
         <ProblemDetails problem={problem} />
       )}
-      {retry !== undefined && (
-        <Button size="compact-sm" variant="light" color="red" mt="xs" onClick={retry}>
-          {text('problem.retry')}
-        </Button>
-      )}
+      <Group gap="xs">
+        {retry !== undefined && (
+          <Button size="compact-sm" variant="light" color="red" mt="xs" onClick={retry}>
+            {text('problem.retry')}
+          </Button>
+        )}
+        {other && renewed !== undefined && (
+          <Button size="compact-sm" variant="default" mt="xs" onClick={renew}>
+            {text('problem.renew')}
+          </Button>
+        )}
+      </Group>
     </Alert>
   );
 }
 
+/** What is not there is named by the message. */
+function titleOf({ status, title, message }: ApiProblem): string {
+  return status === 404 ? message : title;
+}
+
 function ProblemDetails({ problem }: { problem: ApiProblem }) {
+  if (problem instanceof ChangedMeanwhile) return <ChangeList changes={problem.changes} />;
   return (
     <>
-      {problem.message !== problem.title && <Text size="sm">{problem.message}</Text>}
+      {problem.message !== titleOf(problem) && <Text size="sm">{problem.message}</Text>}
+      {problem.status === 412 && <Text size="sm">{text('problem.notSaved')}</Text>}
+      {problem.status === 404 && <Text size="sm">{text('problem.gone')}</Text>}
       {problem.errors.length > 1 && (
         <List size="sm" mt={4}>
           {problem.errors.map(({ field, reason }) => (

@@ -31,7 +31,7 @@ export function UndoButton({ name, action, remove, restore }: UndoButtonProps) {
       >
         {action ?? text('remove')}
       </Button>
-      <ProblemAlert error={removal.error} />
+      <ProblemAlert error={removal.error} renewed={removal.reset} />
     </>
   );
 }

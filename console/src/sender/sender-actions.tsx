@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import type { Sender } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
+import { unlessChanged } from '../api/unless-changed.ts';
 import { ConfirmByName } from '../parts/confirm-by-name.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { text } from '../texts/text.ts';
@@ -18,15 +19,14 @@ export function SenderActions({ sender }: { sender: Sender }) {
   const [changing, change] = useDisclosure();
   const [removing, remove] = useDisclosure();
   const path = { accountId, address: sender.address };
+  const it = '/accounts/{accountId}/senders/{address}';
+  const readIt = () => api.GET(it, { params: { path } });
   const refresh = () => client.invalidateQueries({ queryKey: ['senders', accountId] });
 
   const verify = useMutation({
     mutationFn: () =>
-      answerOf(
-        api.PUT('/accounts/{accountId}/senders/{address}', {
-          params: { path },
-          body: { verified: true },
-        }),
+      unlessChanged({ verified: false }, readIt, (precondition) =>
+        api.PUT(it, { params: { path }, body: { verified: true }, ...precondition }),
       ),
     onSuccess: refresh,
   });
@@ -67,7 +67,7 @@ export function SenderActions({ sender }: { sender: Sender }) {
           {text('senders.linkSent', { address: sender.address })}
         </Text>
       )}
-      <ProblemAlert error={verify.error ?? link.error} />
+      <ProblemAlert error={verify.error ?? link.error} renewed={verify.reset} />
       <SenderDialog opened={changing} close={change.close} sender={sender} />
       <ConfirmByName
         opened={removing}
@@ -77,8 +77,9 @@ export function SenderActions({ sender }: { sender: Sender }) {
         name={sender.address}
         action={text('remove')}
         confirm={async () => {
-          await answerOf(
-            api.DELETE('/accounts/{accountId}/senders/{address}', { params: { path } }),
+          const { displayNames, verified } = sender;
+          await unlessChanged({ displayNames, verified }, readIt, (precondition) =>
+            api.DELETE(it, { params: { path }, ...precondition }),
           );
           await refresh();
         }}

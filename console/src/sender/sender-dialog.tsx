@@ -1,40 +1,57 @@
-import { TagsInput } from '@mantine/core';
+import { Modal, TagsInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { Sender } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { makeNew, unlessChanged } from '../api/unless-changed.ts';
 import { Field } from '../parts/field.tsx';
-import { FormDialog } from '../parts/form-dialog.tsx';
+import { DialogForm } from '../parts/form-dialog.tsx';
 import { text } from '../texts/text.ts';
 
+interface SenderDialogProps {
+  opened: boolean;
+  close: () => void;
+  /** Where there is one, it is changed. */
+  sender?: Sender;
+}
+
 /** Adds a sender, or changes its display names. */
-export function SenderDialog(props: { opened: boolean; close: () => void; sender?: Sender }) {
+export function SenderDialog({ opened, ...form }: SenderDialogProps) {
+  const title = text(form.sender === undefined ? 'senders.add' : 'senders.change');
+  return (
+    <Modal opened={opened} onClose={form.close} title={title}>
+      <SenderForm {...form} />
+    </Modal>
+  );
+}
+
+function SenderForm({ close, ...props }: Omit<SenderDialogProps, 'opened'>) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  const { sender } = props;
+  // However the page behind the dialog changes: what was seen is changed.
+  const [sender] = useState(props.sender);
   const [address, setAddress] = useState(sender?.address ?? '');
   const [displayNames, setNames] = useState(sender?.displayNames ?? []);
 
   async function submit() {
-    const path = { accountId, address: address.trim() };
-    await answerOf(
-      api.PUT('/accounts/{accountId}/senders/{address}', {
-        params: { path },
-        body: { displayNames },
-      }),
-    );
+    const path = '/accounts/{accountId}/senders/{address}';
+    const params = { path: { accountId, address: address.trim() } };
+    const body = { displayNames };
+    if (sender === undefined)
+      await makeNew('address', (precondition) => api.PUT(path, { params, body, ...precondition }));
+    else
+      await unlessChanged(
+        { displayNames: sender.displayNames },
+        () => api.GET(path, { params }),
+        (precondition) => api.PUT(path, { params, body, ...precondition }),
+      );
     await client.invalidateQueries({ queryKey: ['senders', accountId] });
   }
 
   return (
-    <FormDialog
-      {...props}
-      title={text(sender === undefined ? 'senders.add' : 'senders.change')}
-      action={text('save')}
-      submit={submit}
-    >
+    <DialogForm close={close} action={text('save')} submit={submit}>
       {(error) => (
         <>
           <Field
@@ -57,6 +74,6 @@ export function SenderDialog(props: { opened: boolean; close: () => void; sender
           />
         </>
       )}
-    </FormDialog>
+    </DialogForm>
   );
 }

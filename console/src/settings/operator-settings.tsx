@@ -23,7 +23,10 @@ export function OperatorSettings() {
             checked={account.addOns.includes('transactional')}
             disabled={save.isPending}
             onChange={({ currentTarget }) =>
-              save.mutate({ addOns: currentTarget.checked ? ['transactional'] : [] })
+              save.mutate({
+                seen: { addOns: account.addOns },
+                change: { addOns: currentTarget.checked ? ['transactional'] : [] },
+              })
             }
           />
           <Switch
@@ -32,7 +35,12 @@ export function OperatorSettings() {
             color="red"
             checked={account.suspended}
             disabled={save.isPending}
-            onChange={({ currentTarget }) => save.mutate({ suspended: currentTarget.checked })}
+            onChange={({ currentTarget }) =>
+              save.mutate({
+                seen: { suspended: account.suspended },
+                change: { suspended: currentTarget.checked },
+              })
+            }
           />
         </Stack>
       )}

@@ -5,9 +5,11 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import type { RetentionRule } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { unlessChanged } from '../api/unless-changed.ts';
 import { tell } from '../parts/notices.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
+import { useFormValues } from '../parts/use-form-values.ts';
 import { text } from '../texts/text.ts';
 
 /** How long personal data is kept, and what is kept about one person. */
@@ -44,17 +46,24 @@ function RuleForm({ rule }: { rule: RetentionRule }) {
   const accountId = useAccountId();
   const may = useMay();
   const client = useQueryClient();
-  const [days, setDays] = useState(rule);
+  const { seen, values, change, saved, refused } = useFormValues(rule);
+  const params = { path: { accountId } };
   const save = useMutation({
     mutationFn: () =>
-      answerOf(
-        api.PUT('/accounts/{accountId}/retention-rule', {
-          params: { path: { accountId } },
-          body: days,
-        }),
+      unlessChanged(
+        seen,
+        () => api.GET('/accounts/{accountId}/retention-rule', { params }),
+        (precondition) =>
+          api.PUT('/accounts/{accountId}/retention-rule', {
+            params,
+            body: values,
+            ...precondition,
+          }),
       ),
-    onSuccess(saved) {
-      client.setQueryData(['retention-rule', accountId], saved);
+    onError: refused,
+    onSuccess(now) {
+      saved(now);
+      client.setQueryData(['retention-rule', accountId], now);
       tell(text('settings.saved'));
     },
   });
@@ -76,8 +85,8 @@ function RuleForm({ rule }: { rule: RetentionRule }) {
             allowDecimal={false}
             readOnly={!may('privacy:write')}
             w={190}
-            value={days[kind] ?? ''}
-            onChange={(value) => setDays({ ...days, [kind]: value === '' ? null : Number(value) })}
+            value={values[kind] ?? ''}
+            onChange={(value) => change({ [kind]: value === '' ? null : Number(value) })}
             error={reasonFor(save.error, kind)}
           />
         ))}

@@ -14,6 +14,7 @@ import { useMe } from '../account/use-me.ts';
 import type { MyAccount, QuotaWindow } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { ChangedMeanwhile } from '../api/unless-changed.ts';
 import { formatNumber } from '../format/format-number.ts';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { TimeText } from '../parts/time-text.tsx';
@@ -70,17 +71,31 @@ function Used({ name, window: { limit, used, endsAt } }: { name: string; window:
 
 function QuotaForm({ account }: { account: MyAccount }) {
   const { save } = useInstallationAccount();
-  const [perHour, setPerHour] = useState<number | string>(account.quota.perHour ?? '');
-  const [perDay, setPerDay] = useState<number | string>(account.quota.perDay ?? '');
+  const [seen, setSeen] = useState(account.quota);
+  const [perHour, setPerHour] = useState<number | string>(seen.perHour ?? '');
+  const [perDay, setPerDay] = useState<number | string>(seen.perDay ?? '');
 
   function submit(event: FormEvent) {
     event.preventDefault();
-    save.mutate({
-      quota: {
-        ...(perHour !== '' && { perHour: Number(perHour) }),
-        ...(perDay !== '' && { perDay: Number(perDay) }),
-      },
-    });
+    const quota = {
+      ...(perHour !== '' && { perHour: Number(perHour) }),
+      ...(perDay !== '' && { perDay: Number(perDay) }),
+    };
+    save.mutate(
+      { seen: { quota: seen }, change: { quota } },
+      { onSuccess: (saved) => setSeen(saved.quota), onError: refused },
+    );
+  }
+
+  /** The quota is one thing: what somebody else set meanwhile is shown, and what was typed is typed anew. */
+  function refused(error: unknown) {
+    if (!(error instanceof ChangedMeanwhile)) return;
+    const change = error.changes.find(({ name }) => name === 'quota');
+    if (change === undefined) return;
+    const now = change.now as MyAccount['quota'];
+    setSeen(now);
+    setPerHour(now.perHour ?? '');
+    setPerDay(now.perDay ?? '');
   }
 
   const field = {

@@ -1,15 +1,17 @@
 import { Anchor, Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import type { FormEvent } from 'react';
 import { useAccount, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import type { MyAccount, Settings } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { unlessChanged } from '../api/unless-changed.ts';
 import { Facts } from '../parts/facts.tsx';
 import { PageHeading } from '../parts/page-heading.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { RowsSkeleton } from '../parts/rows.tsx';
+import { useFormValues } from '../parts/use-form-values.ts';
 import { text, textOr } from '../texts/text.ts';
 import { OperatorSettings } from './operator-settings.tsx';
 import { PrivacySettings } from './privacy-settings.tsx';
@@ -39,16 +41,21 @@ export function SettingsPage() {
 function AccountSettings({ account }: { account: MyAccount }) {
   const may = useMay();
   const client = useQueryClient();
-  const [name, setName] = useState(account.name);
+  const { seen, values, change, saved, refused } = useFormValues({ name: account.name });
+  const params = { path: { accountId: account.id } };
   const rename = useMutation({
     mutationFn: () =>
-      answerOf(
-        api.PUT('/accounts/{accountId}', {
-          params: { path: { accountId: account.id } },
-          body: { name },
-        }),
+      unlessChanged(
+        seen,
+        () => api.GET('/accounts/{accountId}', { params }),
+        (precondition) =>
+          api.PUT('/accounts/{accountId}', { params, body: values, ...precondition }),
       ),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['me'] }),
+    onError: refused,
+    async onSuccess({ name }) {
+      saved({ name });
+      await client.invalidateQueries({ queryKey: ['me'] });
+    },
   });
 
   function submit(event: FormEvent) {
@@ -67,8 +74,8 @@ function AccountSettings({ account }: { account: MyAccount }) {
             <TextInput
               label={text('settings.name')}
               required
-              value={name}
-              onChange={(event) => setName(event.currentTarget.value)}
+              value={values.name}
+              onChange={(event) => change({ name: event.currentTarget.value })}
               error={reasonFor(rename.error, 'name')}
             />
             <Button type="submit" variant="default" loading={rename.isPending}>

@@ -1,7 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMe } from '../account/use-me.ts';
 import type { Account } from '../api/management.generated.ts';
-import { answerOf, api, ifMatch, taggedAnswerOf } from '../api/management.ts';
+import { answerOf, api } from '../api/management.ts';
+import { unlessChanged } from '../api/unless-changed.ts';
 import { tell } from '../parts/notices.tsx';
 import { text } from '../texts/text.ts';
 
@@ -23,19 +24,19 @@ export function useInstallationAccount() {
   const queryKey = ['installation-account', accountId];
   const known = useQuery({
     queryKey,
-    queryFn: () => taggedAnswerOf(api.GET(path, { params })),
+    queryFn: () => answerOf(api.GET(path, { params })),
     enabled: me?.operator === true,
   });
-  const account: Account | undefined = known.data?.value;
+  const account = known.data;
   const save = useMutation({
-    mutationFn: (change: AccountChange) =>
-      answerOf(
-        api.PUT(path, {
-          params,
-          body: { name: account?.name ?? '', ...change },
-          ...ifMatch(known.data?.tag),
-        }),
-      ),
+    mutationFn({ seen, change }: { seen: Partial<Account>; change: AccountChange }) {
+      const name = account?.name ?? '';
+      return unlessChanged(
+        { name, ...seen },
+        () => api.GET(path, { params }),
+        (precondition) => api.PUT(path, { params, body: { name, ...change }, ...precondition }),
+      );
+    },
     onSettled: () =>
       Promise.all(
         [queryKey, ['me'], ['quota-use', accountId], ['attention', accountId]].map((key) =>

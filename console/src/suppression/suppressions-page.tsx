@@ -6,6 +6,7 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Suppression } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { unlessChanged } from '../api/unless-changed.ts';
 import { Field } from '../parts/field.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -135,24 +136,25 @@ function RemoveSuppression({ entry }: { entry: Suppression }) {
   const client = useQueryClient();
   if (!may('suppressions:write')) return null;
   const refresh = () => client.invalidateQueries({ queryKey: ['suppressions', accountId] });
-  const params = {
-    path: { accountId, address: entry.address },
-    query: { reason: entry.reason },
-  };
+  const { address, reason, createdAt } = entry;
+  const it = '/accounts/{accountId}/suppressions/{address}';
+  const params = { path: { accountId, address }, query: { reason } };
+  async function read() {
+    const { data, ...rest } = await api.GET(it, { params: { path: params.path } });
+    const found = data?.items.find((one) => one.reason === reason);
+    return { ...rest, data: { createdAt: found?.createdAt ?? null } };
+  }
   return (
     <UndoButton
-      name={entry.address}
+      name={address}
       remove={async () => {
-        await answerOf(api.DELETE('/accounts/{accountId}/suppressions/{address}', { params }));
+        await unlessChanged({ createdAt }, read, (precondition) =>
+          api.DELETE(it, { params, ...precondition }),
+        );
         await refresh();
       }}
       restore={async () => {
-        await answerOf(
-          api.PUT('/accounts/{accountId}/suppressions/{address}', {
-            params: { path: params.path },
-            body: { reason: entry.reason },
-          }),
-        );
+        await answerOf(api.PUT(it, { params: { path: params.path }, body: { reason } }));
         await refresh();
       }}
     />

@@ -7,6 +7,7 @@ import type { User } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { reasonFor } from '../api/problem.ts';
+import { makeNew, unlessChanged } from '../api/unless-changed.ts';
 import { Field } from '../parts/field.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -72,17 +73,19 @@ function signInOf({ disabled, hasPassword, hasSecondFactor }: User) {
   return hasSecondFactor ? 'team.secondFactor' : 'team.password';
 }
 
+const it = '/accounts/{accountId}/users/{email}';
+
 function RoleChoice({ user }: { user: User }) {
   const accountId = useAccountId();
+  const params = { path: { accountId, email: user.email } };
   const may = useMay();
   const client = useQueryClient();
   const change = useMutation({
     mutationFn: (role: Role) =>
-      answerOf(
-        api.PUT('/accounts/{accountId}/users/{email}', {
-          params: { path: { accountId, email: user.email } },
-          body: { role },
-        }),
+      unlessChanged(
+        { role: user.role },
+        () => api.GET(it, { params }),
+        (precondition) => api.PUT(it, { params, body: { role }, ...precondition }),
       ),
     onSettled: () => client.invalidateQueries({ queryKey: ['users', accountId] }),
   });
@@ -96,7 +99,7 @@ function RoleChoice({ user }: { user: User }) {
         onChange={(event) => change.mutate(event.currentTarget.value as Role)}
         data={roleChoices}
       />
-      <ProblemAlert error={change.error} />
+      <ProblemAlert error={change.error} renewed={change.reset} />
     </>
   );
 }
@@ -113,7 +116,12 @@ function RemoveUser({ user }: { user: User }) {
       consequence={text('team.removeConsequence')}
       name={user.email}
       remove={async () => {
-        await answerOf(api.DELETE('/accounts/{accountId}/users/{email}', { params }));
+        const { name, role } = user;
+        await unlessChanged(
+          { name, role },
+          () => api.GET(it, { params }),
+          (precondition) => api.DELETE(it, { params, ...precondition }),
+        );
         await client.invalidateQueries({ queryKey: ['users', accountId] });
       }}
     />
@@ -129,11 +137,11 @@ function UserDialog(props: { opened: boolean; close: () => void }) {
   const [role, setRole] = useState<Role>('developer');
 
   async function submit() {
-    await answerOf(
-      api.PUT('/accounts/{accountId}/users/{email}', {
+    await makeNew('email', (precondition) =>
+      api.PUT(it, {
         params: { path: { accountId, email } },
         body: { role, ...(name !== '' && { name }), ...(password !== '' && { password }) },
-        headers: { 'if-none-match': '*' },
+        ...precondition,
       }),
     );
     await client.invalidateQueries({ queryKey: ['users', accountId] });

@@ -3,35 +3,47 @@ import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import { answerOf, api } from '../api/management.ts';
+import type { Template } from '../api/management.generated.ts';
+import { api } from '../api/management.ts';
+import { makeNew, unlessChanged } from '../api/unless-changed.ts';
 import { Icon } from '../parts/icon.tsx';
 import { tell } from '../parts/notices.tsx';
 import { text } from '../texts/text.ts';
 import { DuplicateDialog } from './duplicate-dialog.tsx';
 
 /** What can be done with a whole template: a copy of it, or removing it, which can be taken back. */
-export function TemplateMenu({ template }: { template: { id: string; name: string } }) {
+export function TemplateMenu({ template }: { template: Template }) {
   const accountId = useAccountId();
   const may = useMay();
   const client = useQueryClient();
   const navigate = useNavigate();
   const [duplicating, duplicate] = useDisclosure();
-  const { id, name } = template;
+  const { id, name, publishedVersion, hasDraft } = template;
   const params = { path: { accountId, templateId: id } };
   const path = '/accounts/{accountId}/templates/{templateId}';
   const refresh = () => client.invalidateQueries({ queryKey: ['templates', accountId] });
 
   const remove = useMutation({
-    mutationFn: () => answerOf(api.DELETE(path, { params })),
+    mutationFn: () =>
+      unlessChanged(
+        { name, publishedVersion, hasDraft },
+        () => api.GET(path, { params }),
+        (precondition) => api.DELETE(path, { params, ...precondition }),
+      ),
     async onSuccess() {
       await navigate({ to: '/$account/templates', params: { account: accountId } });
       await refresh();
       tell(text('undo.removed', { name }), async () => {
-        await answerOf(api.PUT(path, { params, body: { name } }));
+        await makeNew('id', (precondition) =>
+          api.PUT(path, { params, body: { name }, ...precondition }),
+        );
         await refresh();
       });
     },
-    onError: (error) => tell(error.message),
+    async onError(error) {
+      await refresh();
+      tell(error.message);
+    },
   });
 
   if (!may('templates:write')) return null;

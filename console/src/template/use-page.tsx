@@ -2,6 +2,7 @@ import { Alert, Code, Group, List, Paper, Stack, Tabs, Text, Title } from '@mant
 import { useAccountId } from '../account/use-me.ts';
 import type { TemplateField } from '../api/management.generated.ts';
 import { CopyButton } from '../parts/copy-field.tsx';
+import { PageAnchor } from '../parts/links.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { RowsSkeleton } from '../parts/rows.tsx';
 import { text } from '../texts/text.ts';
@@ -13,12 +14,21 @@ import { useTemplate, useTemplatePath, useVersion } from './use-template.ts';
 /** Calls that are ready to run, with the ids of this account and the fields of the published version. */
 export function UsePage() {
   const { data: template, error } = useTemplate();
+  const accountId = useAccountId();
   const version = useVersion(template?.publishedVersion);
   return (
     <TemplateTabs page="use">
       <ProblemAlert error={error ?? version.error} />
       {template?.publishedVersion === null && (
-        <Alert color="yellow" title={text('use.unpublished')} />
+        <Alert color="yellow" title={text('use.unpublished')}>
+          <PageAnchor
+            to="/$account/templates/$template"
+            params={{ account: accountId, template: template.id }}
+            underline="always"
+          >
+            {text('use.publish')}
+          </PageAnchor>
+        </Alert>
       )}
       {version.isLoading && <RowsSkeleton />}
       {version.data !== undefined && <Snippets fields={version.data.fields} />}

@@ -1,13 +1,15 @@
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useMay } from '../account/use-me.ts';
 import type { TemplateVersion } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { ApiProblem } from '../api/problem.ts';
+import { unlessChanged } from '../api/unless-changed.ts';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { text } from '../texts/text.ts';
-import { useTemplatePath } from './use-template.ts';
+import { useTemplate, useTemplatePath } from './use-template.ts';
 
 /** Goes back to a version, also where recent callers would be refused, once somebody has read that they would. */
 export function VersionActions({ version: { version, published } }: { version: TemplateVersion }) {
@@ -15,13 +17,19 @@ export function VersionActions({ version: { version, published } }: { version: T
   const path = useTemplatePath();
   const client = useQueryClient();
   const [opened, dialog] = useDisclosure();
+  const { data: template } = useTemplate();
+  const [seen, setSeen] = useState<number | null>(null);
   const rollBack = useMutation({
     mutationFn: (force: boolean) =>
-      answerOf(
-        api.POST('/accounts/{accountId}/templates/{templateId}/roll-back', {
-          params: { path },
-          body: { version, force },
-        }),
+      unlessChanged(
+        { publishedVersion: seen },
+        () => api.GET('/accounts/{accountId}/templates/{templateId}', { params: { path } }),
+        (precondition) =>
+          api.POST('/accounts/{accountId}/templates/{templateId}/roll-back', {
+            params: { path },
+            body: { version, force },
+            ...precondition,
+          }),
       ),
     async onSuccess() {
       dialog.close();
@@ -32,9 +40,15 @@ export function VersionActions({ version: { version, published } }: { version: T
   const { error } = rollBack;
   const breaks = error instanceof ApiProblem && error.code === 'breaks-callers';
   if (published || !may('templates:publish')) return null;
+
+  function open() {
+    setSeen(template?.publishedVersion ?? null);
+    dialog.open();
+  }
+
   return (
     <>
-      <Button size="compact-sm" variant="subtle" onClick={dialog.open}>
+      <Button size="compact-sm" variant="subtle" onClick={open}>
         {text('versions.rollBack')}
       </Button>
       <Modal
@@ -50,7 +64,7 @@ export function VersionActions({ version: { version, published } }: { version: T
               {error.message}
             </Alert>
           ) : (
-            <ProblemAlert error={error} />
+            <ProblemAlert error={error} renewed={dialog.close} />
           )}
           <Group justify="flex-end">
             <Button variant="default" onClick={dialog.close}>

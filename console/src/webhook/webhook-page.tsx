@@ -7,6 +7,7 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import type { WebhookDelivery } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { unlessChanged } from '../api/unless-changed.ts';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { PageAnchor } from '../parts/links.tsx';
@@ -66,7 +67,13 @@ export function WebhookPage() {
   }
 
   async function remove() {
-    await answerOf(api.DELETE('/accounts/{accountId}/webhooks/{webhookId}', { params }));
+    const { url = '', kinds = [], pausedAt = null } = webhook.data ?? {};
+    const it = '/accounts/{accountId}/webhooks/{webhookId}';
+    await unlessChanged(
+      { url, kinds, pausedAt },
+      () => api.GET(it, { params }),
+      (precondition) => api.DELETE(it, { params, ...precondition }),
+    );
     await refresh();
     await navigate({ to: '/$account/webhooks', params: { account } });
   }

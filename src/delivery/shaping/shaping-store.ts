@@ -160,6 +160,22 @@ export class ShapingStore {
     return rows.map((row) => this.#known(row));
   }
 
+  /** What people decided about a destination; undefined where it is unknown. */
+  async readOverride(
+    name: string,
+    kysely: Database['kysely'] = this.#database.kysely,
+  ): Promise<Override | undefined> {
+    const { rows } = await kysely.executeQuery<OverrideRow>(
+      CompiledQuery.raw(
+        `select override_rate, override_connections, override_session_messages
+         from destination where name = $1`,
+        [name],
+      ),
+    );
+    const [row] = rows;
+    return row && overrideOf(row);
+  }
+
   /**
    * Sets what people decide over what was learnt.
    * @param kysely a transaction, where more is to be committed with it
@@ -212,16 +228,25 @@ export class ShapingStore {
         session: readSession(row, now),
       },
       slowedReason: row.slowed_reason ?? undefined,
-      override: {
-        rate: row.override_rate ?? undefined,
-        connections: row.override_connections ?? undefined,
-        messagesPerConnection: row.override_session_messages ?? undefined,
-      },
+      override: overrideOf(row),
       version: row.version,
       othersDemand: row.others_demand,
       othersSent: row.others_sent,
     };
   }
+}
+
+type OverrideRow = Pick<
+  Row,
+  'override_rate' | 'override_connections' | 'override_session_messages'
+>;
+
+function overrideOf(row: OverrideRow): Override {
+  return {
+    rate: row.override_rate ?? undefined,
+    connections: row.override_connections ?? undefined,
+    messagesPerConnection: row.override_session_messages ?? undefined,
+  };
 }
 
 function readSession(row: Row, now: number): SessionLength | undefined {

@@ -3,9 +3,7 @@ import { findProfile } from '../../delivery/shaping/destination-profiles.ts';
 import { type KnownDestination, ShapingStore } from '../../delivery/shaping/shaping-store.ts';
 import { newId } from '../../foundation/ids.ts';
 import { pageOf } from '../answer/page.ts';
-import { invalid } from '../answer/problem.ts';
 import { Nullable, strict, Time } from '../answer/schema-parts.ts';
-import { inTransaction, record } from '../change-resource.ts';
 import { type Call, endpoint } from '../endpoint.ts';
 
 const ReceiverView = Type.Object(
@@ -77,29 +75,5 @@ export const listReceivers = endpoint({
   async handle(call) {
     const all = await storeOf(call).list();
     return { items: all.map(viewReceiver), nextCursor: null };
-  },
-});
-
-export const setReceiverPace = endpoint({
-  id: 'setReceiverPace',
-  summary: 'Fix the pace of a receiver, or let it be learnt again',
-  description: 'What is left out is learnt.',
-  body: Type.Object(
-    {
-      name: Type.String({ description: 'The receiver, as listed.', maxLength: 253 }),
-      rate: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 100_000 })),
-      connections: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
-      messagesPerConnection: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
-    },
-    strict,
-  ),
-  async handle(call) {
-    const { name, ...override } = call.body;
-    return inTransaction(call, async (transaction) => {
-      if (!(await storeOf(call).override(name, override, transaction)))
-        throw invalid('name', 'is no receiver that is known');
-      await record(call, transaction, 'receiver_pace_set', name, override);
-      return undefined;
-    });
   },
 });

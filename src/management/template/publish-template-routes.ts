@@ -97,14 +97,16 @@ export const rollBackTemplate = endpoint({
   id: 'rollBackTemplate',
   summary: 'Send an earlier version again from now on',
   description:
-    'The draft stays as it is. Callers of the last 30 days are looked at as for publishing.',
+    'The draft stays as it is. Callers of the last 30 days are looked at as for publishing. `If-Match` takes the ETag of the template, so that nobody undoes a publication that they have not seen.',
   body: Type.Object({ version: Type.Integer({ minimum: 1 }), force: Force }, strict),
   answer: PublishedView,
+  status: 200,
+  conditional: true,
   handle: (call) =>
     inTransaction(call, async (transaction) => {
       const { id: accountId } = accountOf(call);
       const { templateId } = call.params;
-      await requireTemplate(call, transaction);
+      requirePreconditions(call.request, await requireTemplate(call, transaction));
       const { version } = call.body;
       const row = await readVersion(transaction, accountId, templateId, version);
       if (row === undefined) throw invalid('version', 'is none of this template');

@@ -2,7 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useMay } from '../../account/use-me.ts';
-import { answerOf, api } from '../../api/management.ts';
+import { answerOf, api, ifMatch } from '../../api/management.ts';
 import { tell } from '../../parts/notices.tsx';
 import { text } from '../../texts/text.ts';
 import { useTemplatePath } from '../use-template.ts';
@@ -24,7 +24,12 @@ export function EditorActions({ draft }: { draft: EditedDraft }) {
   }
   const discard = useMutation({
     async mutationFn() {
-      await answerOf(api.DELETE('/accounts/{accountId}/templates/{templateId}/draft', { params }));
+      await answerOf(
+        api.DELETE('/accounts/{accountId}/templates/{templateId}/draft', {
+          params,
+          ...ifMatch(draft.seen()),
+        }),
+      );
       return draft.content;
     },
     async onSuccess(body) {

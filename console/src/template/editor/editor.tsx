@@ -11,6 +11,7 @@ import { EditorActions } from './editor-actions.tsx';
 import { FieldsPanel } from './fields-panel.tsx';
 import { PreviewPane } from './preview-pane.tsx';
 import { ProblemList } from './problem-list.tsx';
+import { SaveProblem } from './save-problem.tsx';
 import { SourceEditor } from './source-editor.tsx';
 import type { Beginning } from './use-draft.ts';
 import { usePreview } from './use-preview.ts';
@@ -36,7 +37,7 @@ export function Editor({ beginning }: { beginning: Beginning }) {
 
   return (
     <TemplateTabs page="edit" actions={<EditorActions draft={draft} />}>
-      <ProblemAlert error={draft.error} />
+      <SaveProblem draft={draft} />
       <div className="template-areas">
         <Stack gap="sm">
           <HeaderFields content={content} change={change} readOnly={readOnly} />

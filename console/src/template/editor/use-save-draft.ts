@@ -16,6 +16,10 @@ export interface EditedDraft {
   readonly error: unknown;
   /** Saves what is not saved. @returns the tag of the draft as it is then */
   save(): Promise<string | undefined>;
+  /** The tag of the draft as it was read or saved last. */
+  seen(): string | undefined;
+  /** Saves over what somebody else saved meanwhile. */
+  overwrite(): Promise<unknown>;
 }
 
 /** Saves the draft, unless somebody else changed it since it was read; also by Ctrl+S. */
@@ -64,6 +68,13 @@ export function useSaveDraft(beginning: Beginning, content: TemplateContent): Ed
     save: async () => {
       if (changed || (beginning.isNew && saved === undefined)) await mutateAsync();
       return tag.current;
+    },
+    seen: () => tag.current,
+    async overwrite() {
+      const params = { path };
+      const draft = api.GET('/accounts/{accountId}/templates/{templateId}/draft', { params });
+      tag.current = (await draft).response.headers.get('etag') ?? undefined;
+      await mutateAsync();
     },
   };
 }

@@ -1,0 +1,36 @@
+import { Alert, Button, Group, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { isStale } from '../../api/unless-changed.ts';
+import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { text } from '../../texts/text.ts';
+import { useTemplatePath } from '../use-template.ts';
+import type { EditedDraft } from './use-save-draft.ts';
+
+/** Why the draft is not saved; where somebody else saved one meanwhile, the person says which of the two stays. */
+export function SaveProblem({ draft }: { draft: EditedDraft }) {
+  const { accountId, templateId } = useTemplatePath();
+  const client = useQueryClient();
+  if (!isStale(draft.error)) return <ProblemAlert error={draft.error} />;
+  return (
+    <Alert color="red" title={text('editor.conflict')} role="alert" mb="md">
+      <Text size="sm">{text('editor.conflictHint')}</Text>
+      <Group gap="xs" mt="xs">
+        <Button
+          size="compact-sm"
+          variant="default"
+          // What went wrong stands on the page.
+          onClick={() => draft.overwrite().catch(() => undefined)}
+        >
+          {text('editor.keepMine')}
+        </Button>
+        <Button
+          size="compact-sm"
+          variant="default"
+          onClick={() => client.resetQueries({ queryKey: ['draft', accountId, templateId] })}
+        >
+          {text('editor.takeTheirs')}
+        </Button>
+      </Group>
+    </Alert>
+  );
+}

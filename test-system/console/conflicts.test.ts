@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ManagementClient } from '../../test/support/management-client.ts';
+import { getToken } from '../../test/support/shop.ts';
+import { openConsoleWorld } from '../support/console-world.ts';
+
+const { service, shop, signedIn } = await openConsoleWorld();
+
+/** Whoever else works on the account. */
+const colleague = new ManagementClient(service, await getToken(service, shop));
+const account = `/accounts/${shop.id}`;
+
+async function changed(path: string, body: unknown): Promise<void> {
+  const { status, text } = await colleague.put(path, body);
+  assert.ok(status === 200 || status === 201, text);
+}
+
+test('senders: names that somebody else gave meanwhile are told and stay, and a sender that is taken is not overwritten', async () => {
+  const sender = `${account}/senders/orders@shop.test`;
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/senders`);
+  const row = page.getByRole('row', { name: /orders@shop\.test/ });
+  const dialog = page.getByRole('dialog');
+  const alert = dialog.getByRole('alert', { name: 'It was changed meanwhile' });
+  await row.getByRole('button', { name: 'Change' }).click();
+  await dialog.getByLabel('Display names').fill('Mine');
+  await dialog.getByLabel('Display names').press('Enter');
+  await changed(sender, { displayNames: ['Theirs'] });
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await alert.getByText('Display names: Demo Shop, Orders → Theirs').waitFor();
+  await visit.look('sender-conflict');
+  await alert.getByRole('button', { name: 'Show how it is now' }).click();
+  await row.getByText('Theirs').waitFor();
+  await row.getByRole('button', { name: 'Change' }).click();
+  await dialog.getByText('Theirs').waitFor();
+  await dialog.getByLabel('Display names').fill('Mine');
+  await dialog.getByLabel('Display names').press('Enter');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await row.getByText('Mine').waitFor();
+  assert.deepEqual((await colleague.get(sender)).body.displayNames, ['Theirs', 'Mine']);
+
+  await row.getByRole('button', { name: 'Remove' }).click();
+  await dialog.getByLabel('Type orders@shop.test to go on').fill('orders@shop.test');
+  await changed(sender, { displayNames: ['Needed'] });
+  await dialog.getByRole('button', { name: 'Remove' }).click();
+  await alert.getByText('Display names: Theirs, Mine → Needed').waitFor();
+  await alert.getByRole('button', { name: 'Show how it is now' }).click();
+  await row.getByText('Needed').waitFor();
+
+  await page.getByRole('button', { name: 'Add a sender' }).click();
+  await dialog.getByLabel('Address').fill('orders@shop.test');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('alert').getByText('Is taken already.').waitFor();
+  assert.deepEqual((await colleague.get(sender)).body.displayNames, ['Needed']);
+  await visit.end();
+});
+
+test('team: a role that somebody else gave meanwhile is told before it is changed', async () => {
+  const user = `${account}/users/vic@shop.test`;
+  await changed(user, { name: 'Vic', role: 'viewer', password: 'a password of twelve' });
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/team`);
+  const role = page.getByLabel('Role of Vic');
+  await role.waitFor();
+  await changed(user, { role: 'developer' });
+  await role.selectOption('marketer');
+  const alert = page.getByRole('alert', { name: 'It was changed meanwhile' });
+  await alert.getByText('Role: viewer → developer').waitFor();
+  assert.equal((await colleague.get(user)).body.role, 'developer');
+  await alert.getByRole('button', { name: 'Show how it is now' }).click();
+  await alert.waitFor({ state: 'detached' });
+  assert.equal(await role.inputValue(), 'developer');
+  await Promise.all([
+    page.waitForResponse((response) => response.request().method() === 'PUT'),
+    role.selectOption('marketer'),
+  ]);
+  assert.equal((await colleague.get(user)).body.role, 'marketer');
+  await visit.end();
+});
+
+test('integrations: disabling one does not write its old name over the one that somebody else gave meanwhile', async () => {
+  const app = `${account}/integrations/app`;
+  await changed(app, { name: 'App' });
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/integrations`);
+  await page.getByRole('button', { name: 'Actions for App' }).click();
+  await changed(app, { name: 'Renamed' });
+  await page.getByRole('menuitem', { name: 'Disable' }).click();
+  const alert = page.getByRole('alert', { name: 'It was changed meanwhile' });
+  await alert.getByText('Name: App → Renamed').waitFor();
+  await alert.getByRole('button', { name: 'Show how it is now' }).click();
+  await page.getByRole('button', { name: 'Actions for Renamed' }).click();
+  await page.getByRole('menuitem', { name: 'Disable' }).click();
+  await page
+    .getByRole('row', { name: /Renamed/ })
+    .getByText('Disabled')
+    .waitFor();
+  const { body } = await colleague.get(app);
+  assert.deepEqual([body.name, body.disabled], ['Renamed', true]);
+  await visit.end();
+});
+
+test('settings: a rule that somebody else changed meanwhile is told, what was not touched follows it, and what was typed stays', async () => {
+  const rule = `${account}/retention-rule`;
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/settings`);
+  await page.getByLabel('Addresses').fill('30');
+  await changed(rule, { contentDays: 7, addressDays: null, engagementDays: null });
+  await page.getByRole('button', { name: 'Save rule' }).click();
+  const alert = page.getByRole('alert', { name: 'It was changed meanwhile' });
+  await alert.getByText('Values and subjects: – → 7').waitFor();
+  await page.locator('input[value="7 days"]').waitFor();
+  await visit.look('settings-conflict');
+  await page.getByRole('button', { name: 'Save rule' }).click();
+  await page.getByText('Saved.').waitFor();
+  assert.deepEqual((await colleague.get(rule)).body, {
+    contentDays: 7,
+    addressDays: 30,
+    engagementDays: null,
+  });
+  await visit.end();
+});
