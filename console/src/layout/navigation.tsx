@@ -14,83 +14,56 @@ function PlainNavLink(props: NavLinkProps & { icon: IconName; href?: string }) {
 
 const PageLink = createLink(PlainNavLink);
 
-interface Entry {
-  readonly to:
-    | '/$account'
-    | '/$account/messages'
-    | '/$account/templates'
-    | '/$account/senders'
-    | '/$account/integrations'
-    | '/$account/lists'
-    | '/$account/suppressions'
-    | '/$account/destinations'
-    | '/$account/team'
-    | '/$account/reports'
-    | '/$account/domains'
-    | '/$account/webhooks'
-    | '/$account/audit'
-    | '/$account/settings'
-    | '/$account/inbox';
-  readonly name: IconName & string;
-  readonly permission: string;
-}
+/** Pages of the menu, each with the permission that it needs. */
+const permissions = {
+  overview: 'account:read',
+  messages: 'messages:read',
+  reports: 'reports:read',
+  inbox: 'inbox:read',
+  templates: 'templates:read',
+  integrations: 'integrations:read',
+  webhooks: 'webhooks:read',
+  senders: 'senders:read',
+  domains: 'domains:read',
+  destinations: 'queue:read',
+  lists: 'lists:read',
+  suppressions: 'suppressions:read',
+  team: 'users:read',
+  audit: 'audit:read',
+  settings: 'account:read',
+} as const satisfies Partial<Record<IconName, string>>;
+
+type PageName = keyof typeof permissions;
 
 interface Section {
   /** Nothing above the first pages, which everybody opens. */
   readonly title?: TextKey;
-  readonly entries: readonly Entry[];
+  readonly names: readonly PageName[];
 }
 
 const sections: readonly Section[] = [
-  {
-    entries: [
-      { to: '/$account', name: 'overview', permission: 'account:read' },
-      { to: '/$account/messages', name: 'messages', permission: 'messages:read' },
-      { to: '/$account/reports', name: 'reports', permission: 'reports:read' },
-      { to: '/$account/inbox', name: 'inbox', permission: 'inbox:read' },
-    ],
-  },
-  {
-    title: 'nav.build',
-    entries: [
-      { to: '/$account/templates', name: 'templates', permission: 'templates:read' },
-      { to: '/$account/integrations', name: 'integrations', permission: 'integrations:read' },
-      { to: '/$account/webhooks', name: 'webhooks', permission: 'webhooks:read' },
-    ],
-  },
-  {
-    title: 'nav.deliver',
-    entries: [
-      { to: '/$account/senders', name: 'senders', permission: 'senders:read' },
-      { to: '/$account/domains', name: 'domains', permission: 'domains:read' },
-      { to: '/$account/destinations', name: 'destinations', permission: 'queue:read' },
-    ],
-  },
-  {
-    title: 'nav.people',
-    entries: [
-      { to: '/$account/lists', name: 'lists', permission: 'lists:read' },
-      { to: '/$account/suppressions', name: 'suppressions', permission: 'suppressions:read' },
-    ],
-  },
-  {
-    title: 'nav.account',
-    entries: [
-      { to: '/$account/team', name: 'team', permission: 'users:read' },
-      { to: '/$account/audit', name: 'audit', permission: 'audit:read' },
-      { to: '/$account/settings', name: 'settings', permission: 'account:read' },
-    ],
-  },
+  { names: ['overview', 'messages', 'reports', 'inbox'] },
+  { title: 'nav.build', names: ['templates', 'integrations', 'webhooks'] },
+  { title: 'nav.deliver', names: ['senders', 'domains', 'destinations'] },
+  { title: 'nav.people', names: ['lists', 'suppressions'] },
+  { title: 'nav.account', names: ['team', 'audit', 'settings'] },
 ];
 
+function addressOf(name: PageName) {
+  return name === 'overview' ? '/$account' : (`/$account/${name}` as const);
+}
+
 /** The pages that the person's role can see, section by section. */
-export function useSections(): readonly Section[] {
+export function useSections() {
   const may = useMay();
   const { data: settings } = useSettings();
-  const isThere = ({ name, permission }: Entry) =>
-    may(permission) && (name !== 'inbox' || settings?.delivery === 'inbox');
+  const isThere = (name: PageName) =>
+    may(permissions[name]) && (name !== 'inbox' || settings?.delivery === 'inbox');
   return sections
-    .map(({ entries, ...section }) => ({ ...section, entries: entries.filter(isThere) }))
+    .map(({ title, names }) => ({
+      title,
+      entries: names.filter(isThere).map((name) => ({ name, to: addressOf(name) })),
+    }))
     .filter(({ entries }) => entries.length > 0);
 }
 
@@ -108,7 +81,7 @@ export function Navigation() {
               to={to}
               params={{ account }}
               icon={name}
-              label={text(`nav.${name}` as TextKey)}
+              label={text(`nav.${name}`)}
               activeOptions={{ exact: to === '/$account' }}
               activeProps={{ 'data-active': true, 'aria-current': 'page' } as object}
             />

@@ -1,50 +1,35 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
-import { answerOf, api } from '../api/management.ts';
-import { FormDialog } from '../parts/form-dialog.tsx';
+import { api } from '../api/management.ts';
+import { makeNew } from '../api/unless-changed.ts';
 import { text } from '../texts/text.ts';
-import { TemplateNameFields } from './template-name-fields.tsx';
+import { NameTemplateDialog } from './name-template-dialog.tsx';
 
-/** Makes a template and leads to its editor. The id follows the name until somebody types one. */
+/** Makes a template. The id follows the name until somebody types one. */
 export function NewTemplateDialog(props: { opened: boolean; close: () => void }) {
-  const account = useAccountId();
-  const client = useQueryClient();
-  const navigate = useNavigate();
+  const accountId = useAccountId();
   const [name, setName] = useState('');
   const [typedId, setTypedId] = useState<string>();
   const id = typedId ?? idFrom(name);
-
-  async function submit() {
-    await answerOf(
-      api.PUT('/accounts/{accountId}/templates/{templateId}', {
-        params: { path: { accountId: account, templateId: id } },
-        body: { name },
-        headers: { 'if-none-match': '*' },
-      }),
-    );
-    await client.invalidateQueries({ queryKey: ['templates', account] });
-    await navigate({ to: '/$account/templates/$template', params: { account, template: id } });
-  }
-
   return (
-    <FormDialog
+    <NameTemplateDialog
       {...props}
       title={text('templates.add')}
       action={text('templates.make')}
-      submit={submit}
-    >
-      {(error) => (
-        <TemplateNameFields
-          name={name}
-          id={id}
-          changeName={setName}
-          changeId={setTypedId}
-          error={error}
-        />
-      )}
-    </FormDialog>
+      name={name}
+      id={id}
+      changeName={setName}
+      changeId={setTypedId}
+      make={() =>
+        makeNew('id', (precondition) =>
+          api.PUT('/accounts/{accountId}/templates/{templateId}', {
+            params: { path: { accountId, templateId: id } },
+            body: { name },
+            ...precondition,
+          }),
+        )
+      }
+    />
   );
 }
 

@@ -1,0 +1,60 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useAccountId } from '../account/use-me.ts';
+import { Field, IdField } from '../parts/field.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { text } from '../texts/text.ts';
+
+interface NameTemplateDialogProps {
+  opened: boolean;
+  close: () => void;
+  title: string;
+  action: string;
+  name: string;
+  id: string;
+  changeName: (name: string) => void;
+  changeId: (id: string) => void;
+  /** Makes the template under this name and id. */
+  make: () => Promise<unknown>;
+}
+
+/** Asks what a new template is called, for people and in the address of the send operation; then leads to its editor. */
+export function NameTemplateDialog(props: NameTemplateDialogProps) {
+  const { name, id, changeName, changeId, make, ...dialog } = props;
+  const account = useAccountId();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+
+  async function submit() {
+    await make();
+    await client.invalidateQueries({ queryKey: ['templates', account] });
+    await navigate({ to: '/$account/templates/$template', params: { account, template: id } });
+  }
+
+  return (
+    <FormDialog {...dialog} submit={submit}>
+      {(error) => (
+        <>
+          <Field
+            field="name"
+            label={text('templates.name')}
+            required
+            maxLength={200}
+            value={name}
+            change={changeName}
+            error={error}
+            data-autofocus
+          />
+          <IdField
+            field="id"
+            label={text('templates.id')}
+            description={text('templates.idHint')}
+            value={id}
+            change={changeId}
+            error={error}
+          />
+        </>
+      )}
+    </FormDialog>
+  );
+}
