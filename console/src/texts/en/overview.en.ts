@@ -1,0 +1,25 @@
+/** The overview. */
+export const overview = {
+  'overview.title': 'Overview',
+  'overview.hint': 'What the account is doing now.',
+  'overview.next': 'Next steps',
+  'overview.stepTemplate': 'Create a template',
+  'overview.stepTemplateHint': 'What your messages are made from. Publish it to send with it.',
+  'overview.stepSender': 'Add a sender',
+  'overview.stepSenderHint': 'The address that your messages come from. It has to be verified.',
+  'overview.stepIntegration': 'Register an integration',
+  'overview.stepIntegrationHint': 'Your program, with a client id and a secret.',
+  'overview.stepSend': 'Send a message',
+  'overview.stepSendHint':
+    'Open a template, choose “Use it”, and run the command that stands there.',
+  'overview.done': 'done',
+  'overview.attention': 'What needs attention',
+  'overview.calm': 'Nothing needs attention.',
+  'overview.redirected': 'All mail is redirected to {address}.',
+  'overview.figures': 'What became of messages',
+  'overview.stepsDone': '{done} of {all} done',
+  'overview.noneHint': 'They stand here as soon as the first one is accepted. How to send one:',
+  'overview.recent': 'Latest messages',
+  'overview.waiting': 'Waiting now',
+  'overview.allMessages': 'All messages',
+} as const;

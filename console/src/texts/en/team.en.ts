@@ -1,0 +1,27 @@
+/** Team and roles. */
+export const team = {
+  'team.title': 'Team',
+  'team.hint': 'Who belongs to the account, and what they may do.',
+  'team.add': 'Add a person',
+  'team.name': 'Name',
+  'team.nameHint': 'For people who are new here.',
+  'team.email': 'E-mail address',
+  'team.role': 'Role',
+  'team.roleOf': 'Role of {name}',
+  'team.signIn': 'Signs in with',
+  'team.password': 'Password',
+  'team.noPassword': 'Cannot sign in yet',
+  'team.secondFactor': 'Password and second factor',
+  'team.disabled': 'Disabled',
+  'team.firstPassword': 'First password',
+  'team.firstPasswordHint':
+    'At least 12 characters. Left empty, the person sets one from the sign-in page.',
+  'team.removeTitle': 'Take this person out of the account?',
+  'team.removeConsequence':
+    'The person can do nothing in this account any more. Other accounts stay.',
+
+  'role.owner': 'Owner',
+  'role.developer': 'Developer',
+  'role.marketer': 'Marketer',
+  'role.viewer': 'Viewer',
+} as const;

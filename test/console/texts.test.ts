@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { en } from '../../console/src/texts/en.ts';
+
+const folder = join(import.meta.dirname, '../../console/src/texts/en');
+
+test('every text of a file stands in the catalogue, and no two files name one alike', async () => {
+  const names: string[] = [];
+  for (const file of await readdir(folder)) {
+    const texts: Record<string, Record<string, string>> = await import(join(folder, file));
+    for (const part of Object.values(texts)) names.push(...Object.keys(part));
+  }
+  assert.deepEqual(names.toSorted(), Object.keys(en).toSorted());
+});
