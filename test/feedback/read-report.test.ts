@@ -106,3 +106,24 @@ test('reading takes whatever a stranger sends, cut and mixed as it may be, in sh
   }
   assert.ok(performance.now() - started < 5_000, `${performance.now() - started} ms`);
 });
+
+test('a run of blanks in quoted-printable text takes no longer than other text of its length', () => {
+  const blanks = ' '.repeat(199_000);
+  const source = Buffer.from(
+    `From: mailer-daemon@mx.test\nSubject: Undelivered\nContent-Transfer-Encoding: quoted-printable\n\n550 5.1.1 user unknown${blanks}x`,
+  );
+  const began = performance.now();
+  const report = readReport(source);
+  // The square of the length takes minutes.
+  assert.ok(performance.now() - began < 5_000);
+  assert.equal(report.kind, 'bounce');
+});
+
+test('blanks before a soft line break are text (RFC 2045 section 6.7)', () => {
+  const source = Buffer.from(
+    'From: mailer-daemon@mx.test\nSubject: Undelivered\nContent-Transfer-Encoding: quoted-printable\n\n550 5.1.1 user =\nunk= \nnown',
+  );
+  const report = readReport(source);
+  assert.ok('diagnostic' in report);
+  assert.equal(report.diagnostic, '550 5.1.1 user unknown');
+});

@@ -106,11 +106,14 @@ function decode(
 }
 
 function fromQuotedPrintable(text: string): string {
-  return text
-    .replace(/[ \t]*=[ \t]*\n/g, '')
-    .replace(/=([0-9A-F]{2})/gi, (_all, hex: string) =>
-      String.fromCharCode(Number.parseInt(hex, 16)),
-    );
+  return (
+    text
+      // RFC 2045 section 6.7 rules 3 and 5: blanks before a soft line break are text.
+      .replace(/=[ \t]*\n/g, '')
+      .replace(/=([0-9A-F]{2})/gi, (_all, hex: string) =>
+        String.fromCharCode(Number.parseInt(hex, 16)),
+      )
+  );
 }
 
 /** All parts of a message, the outer before the inner; messages within are not opened. */
