@@ -1,3 +1,4 @@
+import { storableJson } from '../foundation/database/storable-json.ts';
 import { newId } from '../foundation/ids.ts';
 import type { EventDraft } from './settle-attempt.ts';
 
@@ -17,17 +18,11 @@ export function eventRow(event: EventDraft, place = 0): string {
 /** The detail in JSON. No reply, however long, may keep an outcome from being written. */
 function fittingDetail(event: EventDraft): string {
   const text = JSON.stringify(event.detail);
-  if (text.length <= longestDetail) return storable(text);
+  if (text.length <= longestDetail) return storableJson(text);
   const { transcript: _, ...rest } = event.detail;
   const short = JSON.stringify(rest);
-  if (short.length <= longestDetail) return storable(short);
-  return storable(JSON.stringify({ reason: String(event.detail.reason ?? '').slice(0, 1_000) }));
-}
-
-/** What `JSON.stringify` escapes and PostgreSQL's JSON cannot hold: NUL and unpaired surrogates. */
-const unstorable = /(?<=(?<!\\)(?:\\\\)*)\\u(?:(0000)|d[89a-f][0-9a-f]{2})/g;
-
-function storable(json: string): string {
-  if (!json.includes('\\u')) return json;
-  return json.replace(unstorable, (_, nul?: string) => (nul === undefined ? '\ufffd' : ''));
+  if (short.length <= longestDetail) return storableJson(short);
+  return storableJson(
+    JSON.stringify({ reason: String(event.detail.reason ?? '').slice(0, 1_000) }),
+  );
 }

@@ -145,6 +145,30 @@ test('SendGrid: events are taken where the raw body is signed', async () => {
   );
 });
 
+test('SendGrid: every event of a large batch counts, also where one holds what the database cannot store', async () => {
+  const { id, mail } = await shop.send('note');
+  const about = { email: 'ann@people.test', 'smtp-id': mail.headers['message-id']?.[0] };
+  const others = Array.from({ length: 2_000 }, (_, place) => ({
+    ...about,
+    event: 'deferred',
+    sg_event_id: `d${place}`,
+  }));
+  const odd = { ...about, event: 'bounce', sg_event_id: 'odd', status: '5.1.1\0', email: 'x\0@y' };
+  const last = { ...about, event: 'spamreport', sg_event_id: 'last' };
+  const body = JSON.stringify([odd, ...others, last]);
+  const headers = {
+    'x-twilio-email-event-webhook-timestamp': '1600112503',
+    'x-twilio-email-event-webhook-signature': sign(
+      'sha256',
+      Buffer.from(`1600112503${body}`),
+      privateKey,
+    ).toString('base64'),
+  };
+  assert.equal((await post('sendgrid', body, headers)).status, 200);
+  assert.equal((await shop.events(id, 'delayed')).length, 2_000);
+  assert.equal((await shop.events(id, 'bounced', 'complained')).length, 2);
+});
+
 test('Amazon SES: only the operator’s own topics count', async () => {
   assert.equal(
     (await post('ses', { Type: 'Notification', TopicArn: 'arn:aws:sns:eu-west-1:2:theirs' }))
@@ -194,6 +218,10 @@ test('Amazon SES: signatures of both versions are verified over all fields', asy
       await signatures.isSigned({ ...message, SigningCertURL: 'https://sns.evil.test/x.pem' }),
       false,
     );
+    for (const trick of ['/?Action=ListTopics&x=.pem', '/other#.pem', '/x.pem?Action=ListTopics']) {
+      const other = new URL(trick, SigningCertURL).href;
+      assert.equal(await signatures.isSigned({ ...message, SigningCertURL: other }), false);
+    }
   }
   assert.deepEqual(asked, [SigningCertURL]);
 });

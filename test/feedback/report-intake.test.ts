@@ -60,6 +60,19 @@ test('the same report again changes nothing', async () => {
   assert.equal((await shop.events(id, 'bounced')).length, 1);
 });
 
+test('a bounce whose words hold what the database cannot store is kept without it', async () => {
+  const { id } = await shop.send('note', { to: 'control@people.test' });
+  const plain = (await report('postfix-user-unknown')).toString('latin1');
+  assert.match(plain, /unknown/i);
+  await deliver(
+    pathOf(id),
+    Buffer.from(plain.replaceAll('nknown', 'nkn=00own').replaceAll('nkn=00own', 'nknown\0')),
+  );
+  const [event] = await shop.events(id, 'bounced');
+  assert.equal(event?.detail.cause, 'no-mailbox');
+  assert.doesNotMatch(String(event?.detail.reason), /\p{Cc}/u);
+});
+
 test('a complaint about a Cc recipient is that recipient’s', async () => {
   const { id } = await shop.send('note', { cc: ['one@people.test', 'two@people.test'] });
   await deliver(pathOf(id, 2), await report('arf-rfc5965'));

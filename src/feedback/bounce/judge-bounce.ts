@@ -76,12 +76,12 @@ export function findReply(
   };
 }
 
-/** One line, bounded, without mail addresses: events hold no personal data. */
+/** One line, bounded, without control characters, which PostgreSQL's JSON cannot all hold, and without mail addresses: events hold no personal data. */
 export function shorten(words: string): string {
   return words
     .slice(0, 4_000)
     .replace(/[^\s<>"'(),;:[\]]{1,100}@[^\s<>"'(),;:[\]]{1,255}/g, '[address]')
-    .replace(/\s+/g, ' ')
+    .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()
     .slice(0, longestDiagnostic)
     .toWellFormed();

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
+import { storableJson } from '../../foundation/database/storable-json.ts';
 import type { MessageId } from '../../foundation/ids.ts';
 
 /** Something that happened to a message after it was handed over, told from outside. */
@@ -24,7 +25,20 @@ export async function writeOutsideEvents(
   events: readonly OutsideEvent[],
   offset: number,
 ): Promise<number> {
-  if (events.length === 0) return 0;
+  let written = 0;
+  for (let from = 0; from < events.length; from += mostRows)
+    written += await writeSome(kysely, events.slice(from, from + mostRows), offset);
+  return written;
+}
+
+/** Events of one statement: a relay may tell of thousands in one request. */
+const mostRows = 500;
+
+async function writeSome(
+  kysely: Database['kysely'],
+  events: readonly OutsideEvent[],
+  offset: number,
+): Promise<number> {
   const rows = events.map((event) => ({
     message_id: event.messageId,
     recipient: typeof event.recipient === 'number' ? event.recipient : null,
@@ -42,7 +56,7 @@ export async function writeOutsideEvents(
         select c.place::smallint from json_array_elements_text(m.content -> 'cc') with ordinality as c (address, place)
         where lower(c.address) = i.address limit 1), 0) end),
       i.detail
-    from json_to_recordset(${JSON.stringify(rows)}::json)
+    from json_to_recordset(${storableJson(JSON.stringify(rows))}::json)
       as i (message_id uuid, recipient smallint, address text, id uuid, kind text, detail json)
     cross join account a
     cross join lateral (

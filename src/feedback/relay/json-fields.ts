@@ -8,9 +8,9 @@ export function fieldsOf(value: unknown): Fields {
     : {};
 }
 
-/** The value as a list; empty where it is none. */
+/** The value as a list, which is as long as the largest body allows; empty where it is none. */
 export function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value.slice(0, 1_000) : [];
+  return Array.isArray(value) ? value : [];
 }
 
 /** The value as text; empty where it is neither text nor a number. */

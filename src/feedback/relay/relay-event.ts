@@ -22,6 +22,9 @@ export function messageOf(text: string): MessageId | undefined {
   return parseMessageId(text.trim().replace(/^<|@.*$|>$/gs, ''));
 }
 
+/** RFC 3463 section 2. */
+const statusPattern = /\b[245]\.\d{1,3}\.\d{1,3}\b/;
+
 /** A bounce as a relay tells it. */
 export function relayBounce(options: {
   readonly by: string;
@@ -35,7 +38,7 @@ export function relayBounce(options: {
   readonly report: string;
 }): OutsideEvent {
   const { by, messageId, address, words, permanent, report } = options;
-  const judged = judgeBounce(options.status || undefined, words);
+  const judged = judgeBounce(statusPattern.exec(options.status ?? '')?.[0], words);
   const cause = judged.cause === 'other' ? (options.cause ?? 'other') : judged.cause;
   const { status, diagnostic: reason } = judged;
   return {

@@ -13,6 +13,13 @@ export function isSnsAddress(address: string): boolean {
   return url !== null && url.protocol === 'https:' && url.port === '' && snsHost.test(url.hostname);
 }
 
+/** As Amazon's own verifiers have it, the path must name a certificate; a query could have SNS answer something else. */
+function isCertificateAddress(address: string): boolean {
+  if (!isSnsAddress(address)) return false;
+  const { pathname, search } = new URL(address);
+  return pathname.endsWith('.pem') && search === '';
+}
+
 /** Verifies messages of Amazon SNS by the certificate that they name, which must be Amazon's own. */
 export class SnsSignatures {
   readonly #fetch: FetchText;
@@ -25,7 +32,7 @@ export class SnsSignatures {
   /** True where the message was signed by SNS. @throws where the certificate cannot be fetched */
   async isSigned(message: Fields): Promise<boolean> {
     const address = textOf(message.SigningCertURL);
-    if (!isSnsAddress(address) || !address.endsWith('.pem')) return false;
+    if (!isCertificateAddress(address)) return false;
     const algorithm = message.SignatureVersion === '2' ? 'sha256' : 'sha1';
     const certificate = await this.#certificate(address);
     const signature = Buffer.from(textOf(message.Signature), 'base64');
