@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
 import { test } from 'node:test';
 import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
+import { lockCursor, moveCursor, nextWindow } from '../../src/feedback/feed/event-feed-store.ts';
 import { dropOldPartitions } from '../../src/feedback/privacy/drop-partitions-store.ts';
 import { erasePerson, exportPerson } from '../../src/feedback/privacy/person-data-store.ts';
 import {
@@ -16,6 +17,7 @@ import { findMessages } from '../../src/report/find-messages-store.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
 import { ensureMessagePartitions } from '../../src/submission/message-partitions-store.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const world = await DeliveryWorld.create();
 const { pool, kysely } = world.database;
@@ -110,6 +112,30 @@ test('erasing a person leaves nothing of them, and nothing else undone', async (
   assert.deepEqual(again, { messages: 0, contacts: 0, suppressions: 1 });
 });
 
+test('a person is erased also from what a follower was about to write down', async () => {
+  const id = await world.accept({ to: 'racing@people.test' });
+  let erasing: ReturnType<typeof erasePerson> | undefined;
+  await kysely.transaction().execute(async (follower) => {
+    const from = await lockCursor(follower, 'search');
+    const window = from === undefined ? undefined : await nextWindow(follower, from, 1_000);
+    assert.ok(window);
+    await writeSearchRows.follow(follower, window);
+    erasing = erasePerson(kysely, { ...request('racing@people.test'), keepSuppressions: true });
+    await waitFor('the erasure to wait for the follower', async () => {
+      const { rowCount } = await pool.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      return rowCount === 1;
+    });
+    await moveCursor(follower, 'search', window.until);
+  });
+  assert.equal((await erasing)?.messages, 1);
+  const { rows } = await pool.query('select address from message_search where message_id = $1', [
+    id,
+  ]);
+  assert.deepEqual(rows, [{ address: null }]);
+});
+
 test('an address that was left out as suppressed is found and erased, also before its search row is written', async () => {
   const store = async (content: object) => {
     const id = await world.accept({ to: 'friend@people.test' });
@@ -152,6 +178,7 @@ test('an address that was left out as suppressed is found and erased, also befor
 test('an account’s rule takes values, then addresses, then opens away, from old messages only', async () => {
   const id = await world.accept({ to: 'old@people.test', values: { Name: 'Ann' } });
   await opened(id);
+  await pool.query('delete from queue_entry where message_id = $1', [id]);
   await feed.catchUp();
   assert.deepEqual(await readRetentionRule(kysely, account), {
     contentDays: null,
@@ -178,6 +205,17 @@ test('an account’s rule takes values, then addresses, then opens away, from ol
   await assert.rejects(
     saveRetentionRule(kysely, account, { contentDays: 1, addressDays: null, engagementDays: null }),
   );
+});
+
+test('a message that still waits when its values go is canceled and not sent without them', async () => {
+  const id = await world.accept({ to: 'waiting@people.test', values: { Name: 'Ann' } });
+  await saveRetentionRule(kysely, account, {
+    contentDays: 3,
+    addressDays: null,
+    engagementDays: null,
+  });
+  await applyRetentionRules(kysely, 4 * day);
+  assert.equal(await world.content(id), null);
 });
 
 test('partitions go when all in them is older than their class', async () => {

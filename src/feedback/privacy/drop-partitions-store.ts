@@ -37,8 +37,8 @@ export async function dropOldPartitions(
         }
         for (const name of await oldPartitions(`${table}_${days}`, now - days * day)) {
           try {
-            // Names come from the catalog and hold letters, digits and underscores only.
-            await client.query(`drop table ${name}`);
+            // Names come from the catalog and hold letters, digits and underscores only. Another node may have been first.
+            await client.query(`drop table if exists ${name}`);
             log.info({ partition: name }, 'dropped a partition whose time is over');
           } catch (error) {
             if (codeOf(error) !== lockNotAvailable) throw error;

@@ -3,11 +3,14 @@ import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { type AccountId, newId } from '../../foundation/ids.ts';
+import { waitForCursor } from '../feed/event-feed-store.ts';
 
 type Kysely = Database['kysely'];
 
 /** Stands in place of an erased Cc address; nobody can have it (RFC 2606 section 2). */
 const nobody = 'erased@erased.invalid';
+/** The follower that writes down who is in a message. */
+const searchFollower = 'search';
 const perStep = 500;
 
 export interface PersonRequest {
@@ -79,6 +82,8 @@ async function eraseSome(
   accountId: AccountId,
   address: ComparableAddress,
 ): Promise<number> {
+  // A follower that has read a message before it is erased would write the address down after it.
+  await waitForCursor(transaction, searchFollower);
   const { rows } = await sql<{ count: number }>`
     with known as materialized (
       select account_id, message_id, retention_days, recipient from message_search
@@ -94,7 +99,7 @@ async function eraseSome(
         union all
         select c.place + 5, c.address
         from json_array_elements_text(m.content -> 'suppressedCc') with ordinality as c (address, place)) as r
-      where m.tx >= coalesce((select tx from feed_cursor where name = 'search'), '0'::xid8)
+      where m.tx >= coalesce((select tx from feed_cursor where name = ${searchFollower}), '0'::xid8)
         and m.account_id = ${accountId} and lower(r.address) = ${address} limit ${perStep}),
     found as materialized (select * from known union select * from fresh),
     erased as (

@@ -53,9 +53,12 @@ const steps: readonly Step[] = [
   {
     days: 'content_days',
     done: 'content_done',
+    // One that still waits, for a person or an account that is suspended, is canceled: it must not leave with its values gone.
     erase: sql`erased as (
       update message m
-      set content = ((m.content::jsonb - 'subjectLine' - 'previewText') || '{"values":{}}')::json
+      set content = case when exists (
+          select from queue_entry q where q.account_id = m.account_id and q.message_id = m.id) then null
+        else ((m.content::jsonb - 'subjectLine' - 'previewText') || '{"values":{}}')::json end
       from part where m.account_id = part.account_id and m.id = part.id and m.retention_days = part.retention_days
         and m.content is not null)`,
   },
@@ -91,7 +94,7 @@ export async function applyRetentionRules(kysely: Kysely, offset: number): Promi
     for (const step of steps) while (await applyStep(kysely, accountId, step, offset));
 }
 
-/** @returns true where there is more to do. Messages that are still to be sent are younger than any rule's days. */
+/** @returns true where there is more to do */
 async function applyStep(
   kysely: Kysely,
   accountId: AccountId,
