@@ -822,6 +822,7 @@ create table webhook_delivery (
   webhook_delivery_account_id_endpoint_id_fkey FOREIGN KEY (account_id, endpoint_id) REFERENCES webhook_endpoint(account_id, id) ON DELETE CASCADE,
   webhook_delivery_state_check CHECK (state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))
 );
+CREATE INDEX webhook_delivery_claimed ON webhook_delivery USING btree (account_id, endpoint_id, claimed_until) WHERE (claimed_until IS NOT NULL);
 CREATE INDEX webhook_delivery_done ON webhook_delivery USING btree (last_at) WHERE (state <> 'pending'::text);
 CREATE INDEX webhook_delivery_log ON webhook_delivery USING btree (account_id, endpoint_id, place);
 CREATE INDEX webhook_delivery_message ON webhook_delivery USING btree (account_id, message_id);

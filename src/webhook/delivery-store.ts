@@ -206,6 +206,24 @@ export async function enqueuePending(
   );
 }
 
+/**
+ * Makes jobs of what a process had claimed that ended without a word: its own jobs stay locked for hours.
+ * @returns how many events
+ */
+export async function enqueueAbandoned(
+  kysely: Kysely,
+  accountId: AccountId,
+  endpointId: string,
+): Promise<number> {
+  return await enqueue(
+    kysely,
+    sql`
+    update webhook_delivery set claimed_until = null
+    where account_id = ${accountId} and endpoint_id = ${endpointId} and state = 'pending' and claimed_until < now()
+    returning account_id, endpoint_id, message_id`,
+  );
+}
+
 async function enqueue(kysely: Kysely, update: ReturnType<typeof sql>): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     with changed as (${update}),

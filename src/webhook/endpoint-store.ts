@@ -167,6 +167,17 @@ export async function unpauseEndpoint(
   return numAffectedRows === 1n;
 }
 
+/** Endpoints of all accounts that are delivered to. */
+export async function listActiveEndpoints(
+  kysely: Kysely,
+): Promise<{ readonly accountId: AccountId; readonly id: string }[]> {
+  const { rows } = await sql<{ accountId: AccountId; id: string }>`
+    select account_id as "accountId", id from webhook_endpoint where paused_at is null`.execute(
+    kysely,
+  );
+  return rows;
+}
+
 /** True where any account has an endpoint. */
 export async function anyEndpoint(kysely: Kysely): Promise<boolean> {
   const { rows } = await sql<{

@@ -15,13 +15,15 @@ import {
 } from './delivery-store.ts';
 import { anyEndpoint, unpauseEndpoint } from './endpoint-store.ts';
 import { PublicNetworks } from './public-networks.ts';
+import { resumeAbandoned } from './resume-abandoned.ts';
 import { SecretBox } from './secret-box.ts';
 
 /** Of its place in `feed_cursor`. */
 export const webhookFollowerName = 'webhook';
 
 const concurrency = 8;
-const hour = 60 * 60 * 1000;
+const minute = 60 * 1000;
+const hour = 60 * minute;
 
 export interface WebhookParts {
   readonly database: Database;
@@ -70,7 +72,7 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
   let migrated: Promise<void> | undefined;
   let own: Database | undefined;
   let runner: Runner | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  let timers: NodeJS.Timeout[] = [];
   const logger = new Logger(() => (level, message, meta) => {
     log.debug({ level, ...meta }, message);
   });
@@ -99,12 +101,19 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
           deliverWebhooks({ database, box, networks, clock: parts.clock }, payload as WebhookJob),
       },
     });
-    timer = setInterval(() => {
-      removeOldDeliveries(database.kysely).catch((error: unknown) =>
-        log.warn({ err: error }, 'old webhook deliveries cannot be removed now'),
-      );
-    }, hour);
-    timer.unref();
+    timers = [
+      setInterval(() => {
+        resumeAbandoned(database.kysely).catch((error: unknown) =>
+          log.warn({ err: error }, 'abandoned webhook deliveries cannot be looked for now'),
+        );
+      }, minute),
+      setInterval(() => {
+        removeOldDeliveries(database.kysely).catch((error: unknown) =>
+          log.warn({ err: error }, 'old webhook deliveries cannot be removed now'),
+        );
+      }, hour),
+    ];
+    for (const timer of timers) timer.unref();
   };
   const ensureJobs = (): Promise<void> => {
     jobs ??= startJobs().catch((error: unknown) => {
@@ -132,7 +141,7 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
       }
     },
     async stop() {
-      clearInterval(timer);
+      for (const timer of timers) clearInterval(timer);
       await jobs?.catch(() => undefined);
       await runner?.stop();
       await own?.close();

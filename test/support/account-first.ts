@@ -42,6 +42,10 @@ const exceptions: readonly (readonly [why: string, form: RegExp])[] = [
     /\b(grant_code|session_pair|access_token)\b/,
   ],
   ['the feed reads what was committed, of all accounts in turn', /\btx >= /],
+  [
+    'which endpoints of all accounts are delivered to, each of which is then looked after by itself',
+    /^ ?select account_id as "accountId", id from webhook_endpoint where paused_at is null/,
+  ],
   ['whether anybody wants webhooks at all', /^ ?select exists \(select from webhook_endpoint\)/],
   ['what is old goes, whosever it is', /^ ?delete from template_call where last_at < now\(\)/],
 ];
