@@ -42,6 +42,8 @@ function settingsText(endpoint: Endpoint, durable: boolean): string {
     ['max_wal_senders', 0],
     ['max_logical_replication_workers', 0],
     ['max_wal_size', '1GB'],
+    // Files of the log are used again. Making one keeps every commit waiting while 16 MB of zeros go to the disk.
+    ['min_wal_size', '256MB'],
     // One statement uses one core, so that a report leaves the others to sending, and needs no
     // shared memory, of which containers have little.
     ['max_parallel_workers_per_gather', 0],
