@@ -62,15 +62,16 @@ export function SendersPage() {
           },
           {
             title: text('senders.names'),
-            cell: ({ displayNames }) => (
-              <Group gap={4}>
-                {displayNames.map((name) => (
-                  <Badge key={name} variant="default" tt="none" fw={500}>
-                    {name === '*' ? text('senders.anyName') : name}
-                  </Badge>
-                ))}
-              </Group>
-            ),
+            cell: ({ displayNames }) =>
+              displayNames.length > 0 && (
+                <Group gap={4}>
+                  {displayNames.map((name) => (
+                    <Badge key={name} className="name-badge" variant="default" tt="none" fw={500}>
+                      {name === '*' ? text('senders.anyName') : name}
+                    </Badge>
+                  ))}
+                </Group>
+              ),
           },
           {
             title: text('actions'),

@@ -1,4 +1,5 @@
 import { Paper, Stack, Switch, Text, Title } from '@mantine/core';
+import { useMe } from '../account/use-me.ts';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 import { useInstallationAccount } from './use-installation-account.ts';
@@ -6,7 +7,11 @@ import { useInstallationAccount } from './use-installation-account.ts';
 /** What an account may do at all, for whoever looks after the installation. */
 export function OperatorSettings() {
   const { account, save, error } = useInstallationAccount();
-  if (account === undefined && error === null) return null;
+  const { data: me } = useMe();
+  if (me?.operator !== true) return null;
+  // The switches keep their place while the account is being read.
+  const { addOns = [], suspended = false } = account ?? {};
+  const busy = account === undefined || save.isPending;
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="operate">
       <Title order={2} id="operate">
@@ -15,35 +20,33 @@ export function OperatorSettings() {
       <Text size="sm" c="dimmed" mb="sm">
         {text('operate.hint')}
       </Text>
-      {account !== undefined && (
-        <Stack gap="sm">
-          <Switch
-            label={text('operate.transactional')}
-            description={text('operate.transactionalHint')}
-            checked={account.addOns.includes('transactional')}
-            disabled={save.isPending}
-            onChange={({ currentTarget }) =>
-              save.mutate({
-                seen: { addOns: account.addOns },
-                change: { addOns: currentTarget.checked ? ['transactional'] : [] },
-              })
-            }
-          />
-          <Switch
-            label={text('operate.suspended')}
-            description={text('operate.suspendedHint')}
-            color="red"
-            checked={account.suspended}
-            disabled={save.isPending}
-            onChange={({ currentTarget }) =>
-              save.mutate({
-                seen: { suspended: account.suspended },
-                change: { suspended: currentTarget.checked },
-              })
-            }
-          />
-        </Stack>
-      )}
+      <Stack gap="sm">
+        <Switch
+          label={text('operate.transactional')}
+          description={text('operate.transactionalHint')}
+          checked={addOns.includes('transactional')}
+          disabled={busy}
+          onChange={({ currentTarget }) =>
+            save.mutate({
+              seen: { addOns },
+              change: { addOns: currentTarget.checked ? ['transactional'] : [] },
+            })
+          }
+        />
+        <Switch
+          label={text('operate.suspended')}
+          description={text('operate.suspendedHint')}
+          color="red"
+          checked={suspended}
+          disabled={busy}
+          onChange={({ currentTarget }) =>
+            save.mutate({
+              seen: { suspended },
+              change: { suspended: currentTarget.checked },
+            })
+          }
+        />
+      </Stack>
       <ProblemAlert error={error ?? save.error} />
     </Paper>
   );

@@ -34,7 +34,8 @@ export function PrivacySettings() {
         {text('privacy.hint')}
       </Text>
       <ProblemAlert error={rule.error} retry={() => rule.refetch()} />
-      {rule.data !== undefined && <RuleForm rule={rule.data} />}
+      {/* The form keeps its place while the rule is being read. */}
+      <RuleForm key={String(rule.isSuccess)} rule={rule.data ?? unread} reading={!rule.isSuccess} />
       <Person />
     </Paper>
   );
@@ -42,7 +43,9 @@ export function PrivacySettings() {
 
 const kinds = ['contentDays', 'addressDays', 'engagementDays'] as const;
 
-function RuleForm({ rule }: { rule: RetentionRule }) {
+const unread: RetentionRule = { contentDays: null, addressDays: null, engagementDays: null };
+
+function RuleForm({ rule, reading }: { rule: RetentionRule; reading: boolean }) {
   const accountId = useAccountId();
   const may = useMay();
   const client = useQueryClient();
@@ -83,7 +86,7 @@ function RuleForm({ rule }: { rule: RetentionRule }) {
             placeholder={text('privacy.withMessage')}
             suffix={text('privacy.days')}
             allowDecimal={false}
-            readOnly={!may('privacy:write')}
+            readOnly={reading || !may('privacy:write')}
             w={190}
             value={values[kind] ?? ''}
             onChange={(value) => change({ [kind]: value === '' ? null : Number(value) })}
@@ -91,7 +94,7 @@ function RuleForm({ rule }: { rule: RetentionRule }) {
           />
         ))}
         {may('privacy:write') && (
-          <Button type="submit" variant="default" loading={save.isPending}>
+          <Button type="submit" variant="default" disabled={reading} loading={save.isPending}>
             {text('privacy.save')}
           </Button>
         )}
