@@ -367,7 +367,7 @@ test('webhooks: what a receiver answers with a fault stands in the log and on th
   await visit.end();
 });
 
-test('a role sees only what it may: a viewer finds no button that would be refused', async () => {
+test('a role sees only what it may: a viewer finds no button that would be refused, and is told on pages of other roles', async () => {
   await saveMembership(database.kysely, { ...membership, role: 'viewer' });
   try {
     const visit = await signedIn();
@@ -383,6 +383,14 @@ test('a role sees only what it may: a viewer finds no button that would be refus
     await visit.open(`${shop.id}/templates`);
     await page.getByRole('link', { name: 't-0001' }).waitFor();
     assert.equal(await page.getByRole('button', { name: /New|Actions/ }).count(), 0);
+    // Pages that are not in the menu are opened by an address that somebody was given.
+    for (const path of ['integrations', 'webhooks', 'destinations', 'inbox', 'team', 'audit']) {
+      await visit.open(`${shop.id}/${path}`);
+      const alert = page.getByRole('alert', { name: 'Your role does not allow this' });
+      await alert.first().waitFor();
+      assert.equal(await page.getByRole('button', { name: /Add|New|Register/ }).count(), 0, path);
+    }
+    await visit.look('role-forbids');
     await visit.end();
   } finally {
     await saveMembership(database.kysely, { ...membership, role: 'owner' });

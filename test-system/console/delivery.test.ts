@@ -64,12 +64,19 @@ test('destinations: what was learnt about a receiver is seen and decided otherwi
   await dialog.getByRole('alert').waitFor();
   await dialog.getByLabel('Messages per second').fill('');
   await dialog.getByLabel('Messages per connection').fill('9');
+  await store.override('yahoo', { rate: 7 });
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  const conflict = dialog.getByRole('alert', { name: 'It was changed meanwhile' });
+  await conflict.getByText('Messages per second: – → 7').waitFor();
+  await conflict.getByRole('button', { name: 'Show how it is now' }).click();
+  await row.getByRole('button', { name: 'Change' }).click();
+  await dialog.getByLabel('Messages per connection').fill('9');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByText('The pace of Yahoo is saved.').waitFor();
-  await row.getByText('fixed').waitFor();
+  await row.getByText('fixed').first().waitFor();
   const [fixed] = await store.list();
   assert.deepEqual(fixed?.override, {
-    rate: undefined,
+    rate: 7,
     connections: undefined,
     messagesPerConnection: 9,
   });

@@ -60,12 +60,12 @@ test('hours of a day are found by their local begin', () => {
   assert.equal(points[9]?.delivered, 7);
 });
 
-test('the top of a plot reaches every value and is no more than two and a half times as high', () => {
+test('the top of a plot reaches every value and leaves at most a third of the plot empty', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 1e9 }), (value) => {
       const top = niceTop(value);
       assert.ok(top >= value && top % 4 === 0);
-      assert.ok(top <= Math.max(4, value * 2.5 + 4), `${top}`);
+      assert.ok(top <= Math.max(8, value * 1.5), `${top}`);
     }),
   );
 });

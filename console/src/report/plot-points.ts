@@ -51,10 +51,13 @@ function localKey(at: Date): string {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}`;
 }
 
-/** The smallest of 1, 2 and 5 times a power of ten, and four of them, that reach the value. */
+/** What the steps of an axis may be, times a power of ten: round numbers, close enough to leave little of a plot empty. */
+const roundSteps = [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
+
+/** The top of an axis of four whole and round steps that reaches the value. */
 export function niceTop(value: number): number {
   if (value <= 4) return 4;
-  const step = 10 ** Math.floor(Math.log10(value / 4));
-  const factor = [1, 2, 5, 10].find((one) => one * step * 4 >= value) ?? 10;
-  return factor * step * 4;
+  const power = 10 ** Math.floor(Math.log10(value / 4));
+  const steps = roundSteps.map((one) => one * power).filter(Number.isInteger);
+  return (steps.find((step) => step * 4 >= value) ?? 10 * power) * 4;
 }
