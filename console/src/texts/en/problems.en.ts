@@ -8,7 +8,7 @@ export const problems = {
   'problem.notSaved': 'Nothing of yours was done. Look at how it is now, then decide again.',
   'problem.renew': 'Show how it is now',
   'problem.gone': 'It may have been removed meanwhile.',
-  'problem.taken': 'Is taken already.',
+  'problem.taken': 'There is one already.',
 
   'member.addOns': 'Add-ons',
   'member.addressDays': 'Addresses',
