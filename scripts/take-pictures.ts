@@ -1,0 +1,148 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { startBenchDatabase } from '../bench/bench-database.ts';
+import { fillHistory } from '../bench/history/fill-history.ts';
+import { createApp } from '../src/app.ts';
+import { readConfig } from '../src/config.ts';
+import type { AccountId, TemplateId } from '../src/foundation/ids.ts';
+import { createLog } from '../src/foundation/log.ts';
+import { MasterKey } from '../src/foundation/master-key.ts';
+import { applyDemo } from '../src/manifest/apply-demo.ts';
+import { loadDemoEnvironment } from '../src/manifest/demo-environment.ts';
+
+/**
+ * `npm run pictures`: takes the README's pictures anew, of a service with the demo, a month of its messages and some
+ * more that are sent while it watches. Wants Chromium (`CHROMIUM`, else `/usr/bin/chromium`) and a built console.
+ */
+const folder = join(import.meta.dirname, '../docs/images');
+const account = '1000' as AccountId;
+/** Of one picture, so that the README opens quickly. */
+const mostBytes = 150_000;
+const minute = 60_000;
+const month = 30 * 24 * 60 * minute;
+
+const reset = { 'Reset Link': 'https://shop.test/reset/EXAMPLE' };
+/** What comes before the receipt: template, address and values. */
+const before: readonly (readonly [string, string, Readonly<Record<string, string>>])[] = [
+  ['receipt', 'katherine@orbit.example', { 'First Name': 'Katherine', 'Order Number': 'A-0997' }],
+  ['hello', 'grace@navy.example', { 'First Name': 'Grace' }],
+  ['password-reset', 'linus@kernel.example', { 'First Name': 'Linus', ...reset }],
+  ['receipt', 'margaret@apollo.example', { 'First Name': 'Margaret', 'Order Number': 'A-0998' }],
+  ['hello', 'alan@bletchley.example', { 'First Name': 'Alan' }],
+  ['password-reset', 'barbara@objects.example', { 'First Name': 'Barbara', ...reset }],
+  ['receipt', 'dorothy@fortran.example', { 'First Name': 'Dorothy', 'Order Number': 'A-1000' }],
+];
+
+const log = createLog('error');
+const dataDir = await mkdtemp(join(tmpdir(), 'signalpost-pictures-'));
+const { database, url: databaseUrl, stop } = await startBenchDatabase();
+const key = new MasterKey(Buffer.alloc(32, 7));
+await applyDemo({ database, key, dataDir });
+const secrets = await loadDemoEnvironment(dataDir);
+await fillHistory(
+  database,
+  {
+    messages: 12_000,
+    from: Date.now() - month,
+    until: Date.now() - 30 * minute,
+    accountIds: [account],
+    templateIds: ['receipt', 'password-reset', 'hello'] as TemplateId[],
+    clientId: 'demo',
+  },
+  log,
+);
+const config = readConfig({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir, PORT: '0', DEMO: '0' });
+const app = createApp({ config, database, key, log });
+await app.start();
+const url = await app.http.listen({ host: config.host, port: config.port });
+try {
+  const message = await sendMessages();
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
+  await mkdir(folder, { recursive: true });
+  for (const scheme of ['light', 'dark'] as const) await takeAll(browser, scheme, message);
+  await browser.close();
+} finally {
+  await app.stop();
+  await stop();
+  await rm(dataDir, { recursive: true });
+}
+
+/** Some messages of the demo, the receipt last. @returns its id, once it has arrived in the inbox */
+async function sendMessages(): Promise<string> {
+  const form = {
+    grant_type: 'password',
+    username: secrets.DEMO_OWNER_EMAIL ?? '',
+    password: secrets.DEMO_OWNER_PASSWORD ?? '',
+    client_id: 'demo',
+    client_secret: secrets.DEMO_CLIENT_SECRET ?? '',
+  };
+  const granted = await fetch(`${url}/token`, { method: 'POST', body: new URLSearchParams(form) });
+  const { access_token: token } = (await granted.json()) as { access_token: string };
+  async function send(template: string, to: string, values: Readonly<Record<string, string>>) {
+    const sent = await fetch(`${url}/ete/v1/email/${account}/${template}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        envelope: { toAddress: to },
+        content: { personalizationDataMap: values },
+        metadata: { transactional: true },
+        actions: { trackOpens: false, trackClicks: false },
+      }),
+    });
+    if (!sent.ok) throw new Error(`not accepted: ${await sent.text()}`);
+    await fetch(`${url}/inbox/api/messages?to=${to}&wait=30`);
+    return ((await sent.json()) as { messageId: string }).messageId;
+  }
+
+  for (const [template, to, values] of before) await send(template, to, values);
+  return send('receipt', 'ada@customer.example', {
+    'First Name': 'Ada',
+    'Order Number': 'A-1001',
+    'Item 1': 'Espresso beans, 1 kg',
+    'Item 1 Price': '€24.90',
+    'Item 2': 'Paper filters × 100',
+    'Item 2 Price': '€4.50',
+    Shipping: '€3.90',
+    Total: '€33.30',
+  });
+}
+
+async function takeAll(browser: Browser, scheme: 'light' | 'dark', message: string): Promise<void> {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 760 },
+    colorScheme: scheme,
+  });
+  const page = await context.newPage();
+  await page.goto(`${url}/sign-in?next=/console`);
+  await page.getByLabel('E-mail address').fill(secrets.DEMO_OWNER_EMAIL ?? '');
+  await page.getByLabel('Password').fill(secrets.DEMO_OWNER_PASSWORD ?? '');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.locator('.plot').waitFor();
+  await take(page, 'overview', scheme);
+  await page.goto(`${url}/console/${account}/templates/receipt`);
+  await page.frameLocator('iframe').getByText('Espresso beans').waitFor();
+  await take(page, 'editor', scheme);
+  await page.goto(`${url}/console/${account}/messages/${message}`);
+  await page.getByText('It was delivered').waitFor();
+  await page.frameLocator('iframe').getByText('Espresso beans').waitFor();
+  await take(page, 'message', scheme);
+  await page.goto(`${url}/inbox`);
+  await page.getByText('ada@customer.example').first().click();
+  await page.frameLocator('iframe').first().getByText('Espresso beans').waitFor();
+  await take(page, 'inbox', scheme);
+  await context.close();
+}
+
+async function take(page: Page, name: string, scheme: 'light' | 'dark'): Promise<void> {
+  await page.waitForLoadState('networkidle');
+  await page.evaluate('document.fonts.ready');
+  const path = join(folder, `${name}${scheme === 'dark' ? '-dark' : ''}.png`);
+  const { length } = await page.screenshot({ path });
+  if (length > mostBytes) throw new Error(`${path} has ${length} bytes`);
+  process.stdout.write(`${path}: ${length} bytes\n`);
+}
