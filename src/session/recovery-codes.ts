@@ -45,7 +45,7 @@ export class RecoveryCodes {
    */
   async spend(personId: PersonId, code: string, remoteAddress: string): Promise<boolean> {
     const { guard, store } = this.#parts;
-    const right = await guard.attempt(`code ${personId}`, remoteAddress, async () =>
+    const right = await guard.attemptCode(`code ${personId}`, remoteAddress, async () =>
       (await store.spend(personId, this.#hash(personId, code))) ? true : undefined,
     );
     return right === true;

@@ -54,7 +54,7 @@ export class SecondFactors {
    */
   async verify(personId: PersonId, code: string, remoteAddress: string): Promise<boolean> {
     const { guard } = this.#parts;
-    const right = await guard.attempt(`code ${personId}`, remoteAddress, async () =>
+    const right = await guard.attemptCode(`code ${personId}`, remoteAddress, async () =>
       (await this.#spend(personId, code.replaceAll(' ', ''))) ? true : undefined,
     );
     return right === true;

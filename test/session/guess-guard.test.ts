@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { OffsetClock } from '../../src/foundation/clock.ts';
-import { networkOf } from '../../src/session/guess-guard.ts';
+import { GuessGuard, networkOf } from '../../src/session/guess-guard.ts';
+import { SlowDown } from '../../src/session/oauth-errors.ts';
+import { WrongGuessStore } from '../../src/session/wrong-guess-store.ts';
 import type { Answer } from '../support/ask.ts';
 import { earlier, earlierSeconds } from '../support/earlier.ts';
 import { passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
 import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { startTestService, testKey } from '../support/test-service.ts';
 
 const { url, database } = await createTestDatabase();
 const clock = new OffsetClock();
@@ -60,6 +62,21 @@ test('a stranger elsewhere cannot slow a person’s own sign-in', async () => {
   const refused = await earlier(clock, () => guess(email, '198.51.100.7', true));
   assert.equal(refused.status, 429);
   assert.equal((await guess(email, '192.0.2.2', true)).status, 200);
+});
+
+test('codes of a second factor are counted per person, wherever they come from; passwords are not', async () => {
+  const guard = new GuessGuard(new WrongGuessStore(database), testKey, clock);
+  const wrong = async () => undefined;
+  for (let count = 0; count < 20; count += 1) {
+    assert.equal(await guard.attemptCode('code p1', `203.0.113.${count}`, wrong), undefined);
+    assert.equal(await guard.attempt('password p1', `203.0.114.${count}`, wrong), undefined);
+  }
+  const right = async () => true;
+  await earlier(clock, () =>
+    assert.rejects(guard.attemptCode('code p1', '203.0.115.1', right), SlowDown),
+  );
+  assert.equal(await guard.attemptCode('code p2', '203.0.115.2', right), true);
+  assert.equal(await guard.attempt('password p1', '203.0.115.3', right), true);
 });
 
 test('unknown people are slowed like known ones', async () => {
