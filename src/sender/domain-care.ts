@@ -167,7 +167,20 @@ export class DomainCare {
     while (!this.#stopped) {
       const due = await takeDueDomains(this.#parts.database.kysely, domainsAtOnce);
       if (due.length === 0) return;
-      for (const domain of due) await this.check(domain);
+      for (const domain of due) await this.#checkOne(domain);
+    }
+  }
+
+  /** One domain's fault, such as its removal meanwhile, does not stop the others. */
+  async #checkOne(domain: SendingDomain): Promise<void> {
+    try {
+      await this.check(domain);
+    } catch (error) {
+      const { accountId, domain: name } = domain;
+      this.#parts.log.warn(
+        { err: error, accountId, domain: name },
+        'a domain cannot be checked now',
+      );
     }
   }
 }

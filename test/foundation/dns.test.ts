@@ -20,6 +20,7 @@ dns
   .set('mx1.shop.test', { A: ['127.0.0.2', '127.0.0.3'], AAAA: ['::1'] })
   .set('alias.test', { CNAME: 'mx1.shop.test', ttl: 30 })
   .set('long.test', { TXT: Array.from({ length: 10 }, (_, index) => `${index}`.repeat(400)) })
+  .set('bytes.test', { TXT: ['v=\0spf1'], MX: [[10, 'm\0x.bytes.test']] })
   .set('silent.test', { fault: 'silent' })
   .set('broken.test', { fault: 'servfail' })
   .set('refused.test', { fault: 'refused' })
@@ -37,6 +38,17 @@ test('records come with their time to live and the resolver that gave them', asy
     ttl: 120,
     server: dns.server,
   });
+});
+
+test('what no store takes stands for itself no longer: records may hold any bytes', async () => {
+  const [text, hosts] = [
+    await client.lookUp('bytes.test', 'TXT'),
+    await client.lookUp('bytes.test', 'MX'),
+  ];
+  assert.deepEqual(text.kind === 'found' && text.records, ['v=\ufffdspf1']);
+  assert.deepEqual(hosts.kind === 'found' && hosts.records, [
+    { preference: 10, exchange: 'm\ufffdx.bytes.test' },
+  ]);
 });
 
 test('an alias is followed, and its shorter time to live counts', async () => {

@@ -67,3 +67,18 @@ test('what is not due is not looked up', async () => {
   await Promise.all(nodes.map((one) => one.checkDue()));
   assert.deepEqual(zones.asked, []);
 });
+
+test('a domain that cannot be checked keeps no other from its check', async () => {
+  const { pool } = database;
+  await pool.query(`
+    create function refuse() returns trigger language plpgsql as $$ begin raise 'not this one'; end $$;
+    create trigger refuse before insert on domain_finding for each row when (new.domain = 'd3.test') execute function refuse();
+    update sending_domain set checked_at = null, next_check_at = now() - interval '1 s'`);
+  await nodes[0]?.checkDue();
+  const domains = await readDomains(database.kysely, accountId);
+  const unchecked = domains.filter(({ checkedAt }) => checkedAt === undefined);
+  assert.deepEqual(
+    unchecked.map(({ domain }) => domain),
+    ['d3.test'],
+  );
+});

@@ -100,15 +100,20 @@ function readData(answer: Answer): DnsData[DnsType] | undefined {
       return answer.data;
     case 'CNAME':
     case 'PTR':
-      return answer.data.toLowerCase();
+      return plain(answer.data).toLowerCase();
     case 'MX':
       return {
         preference: answer.data.preference ?? 0,
-        exchange: answer.data.exchange.toLowerCase().replace(/\.$/, ''),
+        exchange: plain(answer.data.exchange).toLowerCase().replace(/\.$/, ''),
       };
     case 'TXT':
-      return [answer.data].flat().map(String).join('');
+      return plain([answer.data].flat().map(String).join(''));
     default:
       return undefined;
   }
+}
+
+/** A stranger's record may hold any bytes (RFC 2181 section 11); what is no text would keep what is learnt of it from being stored. */
+function plain(text: string): string {
+  return text.replace(/\p{Cc}/gu, '\ufffd');
 }
