@@ -43,6 +43,17 @@ export function makeUuid7(): string {
   return text;
 }
 
+/** The lowest UUID v7 of a time (RFC 9562 section 5.7): its 48 bits of milliseconds, and nothing after them. */
+export function lowestId(time: Date): string {
+  const hex = Math.max(0, time.getTime()).toString(16).padStart(12, '0').slice(-12);
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+/** The time of a UUID v7. */
+export function timeOf(id: string): Date {
+  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+}
+
 function take(): number {
   const byte = stock[used] ?? 0;
   used += 1;

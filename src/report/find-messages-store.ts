@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
-import { lowestId, recentFrom, timeOf } from './message-id-range.ts';
+import { lowestId, timeOf } from '../foundation/uuid7.ts';
+import { recentFrom } from './message-id-range.ts';
 
 /** What messages are looked for by; members that are there must all fit. */
 export interface MessageFilter {

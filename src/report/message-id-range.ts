@@ -1,13 +1,4 @@
-/** The lowest UUID v7 of a time (RFC 9562 section 5.7): ids of messages begin with their milliseconds. */
-export function lowestId(time: Date): string {
-  const hex = Math.max(0, time.getTime()).toString(16).padStart(12, '0').slice(-12);
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
-}
-
-/** The time of a UUID v7. */
-export function timeOf(id: string): Date {
-  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
-}
+import { lowestId, timeOf } from '../foundation/uuid7.ts';
 
 const days = 24 * 60 * 60 * 1_000;
 const recent = 14 * days;

@@ -3,6 +3,7 @@ import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import type { Log } from '../foundation/log.ts';
+import { lowestId } from '../foundation/uuid7.ts';
 
 /** The classes of retention, and the tables that a message has rows in, with their column of message ids. */
 const classes = [30, 90, 400] as const;
@@ -71,14 +72,8 @@ function rangesFrom(now: number): Range[] {
   return Array.from({ length: ahead + 1 }, (_, index) => {
     const from = start + index * week;
     const name = new Date(from).toISOString().slice(0, 10).replaceAll('-', '');
-    return { name, from: lowestId(from), to: lowestId(from + week) };
+    return { name, from: lowestId(new Date(from)), to: lowestId(new Date(from + week)) };
   });
-}
-
-/** The lowest UUID with this time in front (RFC 9562 section 5.7: 48 bits of milliseconds). */
-function lowestId(milliseconds: number): string {
-  const hex = milliseconds.toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
 /** Classes of accounts that are there, and the one of an account that names none. */

@@ -1,6 +1,7 @@
 import type { Database } from '../../foundation/database/open-database.ts';
 import { codeOf } from '../../foundation/database/sqlstate.ts';
 import type { Log } from '../../foundation/log.ts';
+import { lowestId } from '../../foundation/uuid7.ts';
 
 const classes = [30, 90, 400] as const;
 /** The messages themselves last, so that nothing is left that names one that is gone. */
@@ -26,7 +27,7 @@ export async function dropOldPartitions(
     for (const table of tables) {
       for (const days of classes) {
         const column = table === 'message' ? 'id' : 'message_id';
-        const bound = lowestId(now - days * day);
+        const bound = lowestId(new Date(now - days * day));
         for (;;) {
           const { rowCount } = await client.query(
             `delete from ${table}_${days}_rest where ctid = any (array(
@@ -68,9 +69,4 @@ export async function dropOldPartitions(
 function endOf(name: string): number {
   const text = name.slice(-8);
   return Date.parse(`${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6)}`) + week;
-}
-
-function lowestId(milliseconds: number): string {
-  const hex = Math.max(0, milliseconds).toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }

@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, MessageId, TemplateId } from '../../foundation/ids.ts';
+import { lowestId } from '../../foundation/uuid7.ts';
 import { findMessages } from '../../report/find-messages-store.ts';
-import { lowestId, recentFrom } from '../../report/message-id-range.ts';
+import { recentFrom } from '../../report/message-id-range.ts';
 
 type Kysely = Database['kysely'];
 
