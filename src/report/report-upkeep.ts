@@ -1,6 +1,7 @@
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
+import { PeriodicTask } from '../foundation/periodic-task.ts';
 import { findUnordered, orderRows } from './order-rows-store.ts';
 
 const hour = 60 * 60 * 1_000;
@@ -16,8 +17,7 @@ export interface ReportUpkeepParts {
 /** Puts the rows of days that are over into the order in which reports read them, every hour. */
 export class ReportUpkeep {
   readonly #parts: ReportUpkeepParts;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> = Promise.resolve();
+  readonly #task = new PeriodicTask(hour, () => this.run());
   #stopping = false;
 
   constructor(parts: ReportUpkeepParts) {
@@ -25,17 +25,13 @@ export class ReportUpkeep {
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      this.#running = this.#running.then(() => this.run());
-    }, hour);
-    this.#timer.unref();
+    this.#task.start();
   }
 
   /** Ends after the day that is under way. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    clearInterval(this.#timer);
-    await this.#running;
+    await this.#task.stop();
   }
 
   /** One round; a fault is logged and left to the next. */

@@ -6,6 +6,7 @@ import { type Database, openDatabase } from '../foundation/database/open-databas
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
+import { PeriodicTask } from '../foundation/periodic-task.ts';
 import { deliverWebhooks, type WebhookJob } from './deliver-webhooks.ts';
 import {
   enqueuePending,
@@ -72,7 +73,18 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
   let migrated: Promise<void> | undefined;
   let own: Database | undefined;
   let runner: Runner | undefined;
-  let timers: NodeJS.Timeout[] = [];
+  const upkeep = [
+    new PeriodicTask(minute, () =>
+      resumeAbandoned(database.kysely).catch((error: unknown) =>
+        log.warn({ err: error }, 'abandoned webhook deliveries cannot be looked for now'),
+      ),
+    ),
+    new PeriodicTask(hour, () =>
+      removeOldDeliveries(database.kysely).catch((error: unknown) =>
+        log.warn({ err: error }, 'old webhook deliveries cannot be removed now'),
+      ),
+    ),
+  ];
   const logger = new Logger(() => (level, message, meta) => {
     log.debug({ level, ...meta }, message);
   });
@@ -101,23 +113,13 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
           deliverWebhooks({ database, box, networks, clock: parts.clock }, payload as WebhookJob),
       },
     });
-    timers = [
-      setInterval(() => {
-        resumeAbandoned(database.kysely).catch((error: unknown) =>
-          log.warn({ err: error }, 'abandoned webhook deliveries cannot be looked for now'),
-        );
-      }, minute),
-      setInterval(() => {
-        removeOldDeliveries(database.kysely).catch((error: unknown) =>
-          log.warn({ err: error }, 'old webhook deliveries cannot be removed now'),
-        );
-      }, hour),
-    ];
-    for (const timer of timers) timer.unref();
+    for (const task of upkeep) task.start();
   };
   const ensureJobs = (): Promise<void> => {
-    jobs ??= startJobs().catch((error: unknown) => {
+    jobs ??= startJobs().catch(async (error: unknown) => {
       jobs = undefined;
+      // The next try opens connections of its own.
+      await own?.close().catch(() => undefined);
       throw error;
     });
     return jobs;
@@ -141,8 +143,8 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
       }
     },
     async stop() {
-      for (const timer of timers) clearInterval(timer);
       await jobs?.catch(() => undefined);
+      for (const task of upkeep) await task.stop();
       await runner?.stop();
       await own?.close();
     },

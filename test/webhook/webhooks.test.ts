@@ -244,6 +244,47 @@ test('a redirect is not followed', async () => {
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
+test('events that a killed process had claimed go out once its claim is over, though its job stays locked', async () => {
+  const receiver = await Receiver.open();
+  const { id: endpointId } = await addEndpoint(kysely, webhooks.box, accountId, {
+    url: receiver.url,
+    kinds: ['accepted'],
+  });
+  const { id } = await shop.send('note');
+  const delivered = async () => {
+    const [line] = await readLog(kysely, accountId, endpointId, { limit: 1 });
+    return line?.state === 'delivered';
+  };
+  await waitFor('the first delivery', delivered);
+  const { pool } = shop.database;
+  // As kill -9 leaves it behind.
+  await pool.query(
+    `with job as (
+       select id from graphile_worker.add_job('webhook', $4::json, job_key => $5, run_at => now() + interval '1 hour')),
+     locked as (
+       update graphile_worker._private_jobs j set locked_at = now(), locked_by = 'killed' from job where j.id = job.id)
+     update webhook_delivery set state = 'pending', claimed_until = now() + interval '1 minute'
+     where account_id = $1 and endpoint_id = $2 and message_id = $3`,
+    [
+      accountId,
+      endpointId,
+      id,
+      JSON.stringify({ accountId, endpointId, messageId: id }),
+      `${accountId} ${endpointId} ${id}`,
+    ],
+  );
+  await resumeAbandoned(kysely);
+  assert.equal(await delivered(), false);
+  await pool.query(
+    `update webhook_delivery set claimed_until = now() - interval '1 second' where endpoint_id = $1`,
+    [endpointId],
+  );
+  await resumeAbandoned(kysely);
+  await waitFor('the second delivery', delivered);
+  assert.equal(receiver.about(id).length, 2);
+  await removeEndpoint(kysely, accountId, endpointId);
+});
+
 test('an event is tried for 3 days, at growing intervals; then it failed visibly and its endpoint is paused', async () => {
   const receiver = await Receiver.open();
   receiver.status = 503;
@@ -299,47 +340,6 @@ test('an event is tried for 3 days, at growing intervals; then it failed visibly
     const [line] = await readLog(kysely, accountId, endpointId, { limit: 1 });
     return line?.state === 'delivered';
   });
-  await removeEndpoint(kysely, accountId, endpointId);
-});
-
-test('events that a killed process had claimed go out once its claim is over, though its job stays locked', async () => {
-  const receiver = await Receiver.open();
-  const { id: endpointId } = await addEndpoint(kysely, webhooks.box, accountId, {
-    url: receiver.url,
-    kinds: ['accepted'],
-  });
-  const { id } = await shop.send('note');
-  const delivered = async () => {
-    const [line] = await readLog(kysely, accountId, endpointId, { limit: 1 });
-    return line?.state === 'delivered';
-  };
-  await waitFor('the first delivery', delivered);
-  const { pool } = shop.database;
-  // As kill -9 leaves it behind.
-  await pool.query(
-    `with job as (
-       select id from graphile_worker.add_job('webhook', $4::json, job_key => $5, run_at => now() + interval '1 hour')),
-     locked as (
-       update graphile_worker._private_jobs j set locked_at = now(), locked_by = 'killed' from job where j.id = job.id)
-     update webhook_delivery set state = 'pending', claimed_until = now() + interval '1 minute'
-     where account_id = $1 and endpoint_id = $2 and message_id = $3`,
-    [
-      accountId,
-      endpointId,
-      id,
-      JSON.stringify({ accountId, endpointId, messageId: id }),
-      `${accountId} ${endpointId} ${id}`,
-    ],
-  );
-  await resumeAbandoned(kysely);
-  assert.equal(await delivered(), false);
-  await pool.query(
-    `update webhook_delivery set claimed_until = now() - interval '1 second' where endpoint_id = $1`,
-    [endpointId],
-  );
-  await resumeAbandoned(kysely);
-  await waitFor('the second delivery', delivered);
-  assert.equal(receiver.about(id).length, 2);
   await removeEndpoint(kysely, accountId, endpointId);
 });
 

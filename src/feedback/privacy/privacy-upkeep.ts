@@ -1,6 +1,7 @@
 import type { Clock } from '../../foundation/clock.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { Log } from '../../foundation/log.ts';
+import { PeriodicTask } from '../../foundation/periodic-task.ts';
 import { removeEndedSuppressions } from '../suppression/suppression-store.ts';
 import { dropOldPartitions } from './drop-partitions-store.ts';
 import { applyRetentionRules } from './retention-store.ts';
@@ -10,23 +11,18 @@ const hour = 60 * 60 * 1000;
 /** Lets go of what is no longer to be kept, every hour. */
 export class PrivacyUpkeep {
   readonly #parts: { readonly database: Database; readonly clock: Clock; readonly log: Log };
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> = Promise.resolve();
+  readonly #task = new PeriodicTask(hour, () => this.run());
 
   constructor(parts: { readonly database: Database; readonly clock: Clock; readonly log: Log }) {
     this.#parts = parts;
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      this.#running = this.#running.then(() => this.run());
-    }, hour);
-    this.#timer.unref();
+    this.#task.start();
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#running;
+    await this.#task.stop();
   }
 
   /** One round; a fault is logged and left to the next. */
