@@ -15,7 +15,9 @@ function days(description: string) {
 
 const RuleView = Type.Object(
   {
-    contentDays: days('Values, subject and preview text of messages.'),
+    contentDays: days(
+      'Values, subject and preview text of messages; one that still waits by then is canceled.',
+    ),
     addressDays: days('Addresses, and all else that is personal in a message.'),
     engagementDays: days('Opens and clicks.'),
   },
