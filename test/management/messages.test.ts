@@ -56,7 +56,12 @@ test('messages are listed newest first, page by page, and filtered', async () =>
     (next.body.items as Item[]).map(({ id }) => id),
     [ids[1], ids[0]],
   );
-  assert.equal(next.body.nextCursor, null);
+  // A page that ran out of its milliseconds has a next one, which is empty here.
+  for (let cursor = next.body.nextCursor; cursor !== null; ) {
+    const { body } = await owner.get(`${path}/messages?limit=3&cursor=${cursor}`);
+    assert.deepEqual(body.items, []);
+    cursor = body.nextCursor;
+  }
   for (const query of ['waiting=true', 'state=queued', 'recipient=P']) {
     const { body } = await owner.get(`${path}/messages?${query}`);
     assert.equal((body.items as Item[]).length, 5, query);
