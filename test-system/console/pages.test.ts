@@ -54,6 +54,13 @@ const pages = [
   'settings',
 ] as const;
 
+/** Adds up what moves on a page without anybody having touched it (Layout Instability API). */
+const noteShifts = `
+  window.shifted = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
+  }).observe({ type: 'layout-shift', buffered: true });`;
+
 /** As pictures are called: without ids that differ each time. */
 function nameOf(path: string): string {
   return path.replace(/\/[\w-]{36}$/, '-one').replaceAll('/', '-') || 'overview';
@@ -66,14 +73,18 @@ describe('on every device', { concurrency: true }, () => {
     ['phone', { phone: true }],
     ['dark', { dark: true }],
   ] as const) {
-    test(`every page is without barriers, no wider than the screen, and asks for the API and static files alone, on a ${device}`, async () => {
+    test(`every page is without barriers, no wider than the screen, stays in its place while it is read, and asks for the API and static files alone, on a ${device}`, async () => {
       const visit = await signedIn(options);
+      await visit.page.addInitScript(noteShifts);
       await visit.open(shop.id);
       const asked: string[] = [];
       visit.page.on('request', (request) => asked.push(new URL(request.url()).pathname));
       for (const path of pages) {
         await visit.open(`${shop.id}/${path}`);
         await visit.page.waitForLoadState('networkidle');
+        const shifted = await visit.page.evaluate<number>('window.shifted');
+        // What Core Web Vitals call good.
+        assert.ok(shifted < 0.1, `${path} moves by ${shifted} on a ${device}`);
         await visit.look(`${nameOf(path)}-${device}`);
       }
       const others = asked.filter((path) => !/^\/(?:console(?:\/|$)|manage\/v1\/)/.test(path));
