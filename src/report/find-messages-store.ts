@@ -48,11 +48,11 @@ const mostRecipients = 6;
 export interface Patience {
   /** Rows that one statement looks at. */
   readonly rows: number;
-  /** No further statement begins after so many milliseconds. */
+  /** No further statement begins that would end later than this, if it takes as long as the one before. */
   readonly milliseconds: number;
 }
 
-const usualPatience: Patience = { rows: 500, milliseconds: 15 };
+const usualPatience: Patience = { rows: 200, milliseconds: 15 };
 
 /**
  * Messages of an account. One thing that must fit is read from its index in order, the others are checked on what it gives.
@@ -75,6 +75,7 @@ export async function findMessages(
   let before = highestOf(filter);
   let from = filter.messageId === undefined ? recentFrom(lowest, before) : lowest;
   for (;;) {
+    const began = performance.now();
     const missing = filter.limit - countMessages(found);
     const look = await lookFor(
       kysely,
@@ -90,7 +91,8 @@ export async function findMessages(
       if (from === lowest) return { found, next: undefined };
       from = lowest;
     }
-    if (others.length > 0 && performance.now() - started >= patience.milliseconds)
+    const now = performance.now();
+    if (others.length > 0 && now - started + (now - began) >= patience.milliseconds)
       return { found, next: before as MessageId };
   }
 }

@@ -41,9 +41,12 @@ export interface MessageFilter {
 }
 
 /** Messages that one statement looks at. */
-const mostScanned = 1_000;
-/** No further statement begins after so many milliseconds, so that a filter that hardly anything passes costs no more. */
-const patience = 20;
+const mostScanned = 700;
+/**
+ * No further statement begins that would end after more milliseconds than these, if it takes as long as the one before, so
+ * that a filter that hardly anything passes costs no more.
+ */
+const patience = 25;
 
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
@@ -71,6 +74,7 @@ export async function readMessagePage(
   let end: string = before;
   let from = range.waiting ? lowest : recentFrom(lowest, before);
   for (;;) {
+    const began = performance.now();
     const wanted = page.limit + 1 - lines.length;
     const look = await lookAt(kysely, filter, { ...range, before: end, lowest: from }, wanted);
     lines.push(...look.lines);
@@ -82,7 +86,8 @@ export async function readMessagePage(
     if (look.end === undefined && from === lowest) return { lines, next: undefined };
     end = look.end ?? from;
     if (look.end === undefined) from = lowest;
-    if (performance.now() - started >= patience) return { lines, next: end };
+    const now = performance.now();
+    if (now - started + (now - began) >= patience) return { lines, next: end };
   }
 }
 
