@@ -15,6 +15,9 @@ const common = {
   validateFormats: false,
 } as const;
 
+/** Errors that one answer names. */
+const mostErrors = 50;
+
 /** Checks bodies and queries against the schemas of their endpoints; each schema is compiled when it is first needed. */
 export class InputChecker {
   /** Query parameters are text: numbers and flags are read from it. */
@@ -45,11 +48,9 @@ export class InputChecker {
   }
 
   #check(ajv: Ajv, schema: TSchema, value: unknown): void {
-    const bad = findBadText(value);
+    const bad = findBadText(value, mostErrors);
     if (bad.length > 0)
-      throw new Problem('validation-failed', `${bad[0]?.field} ${bad[0]?.reason}`, {
-        errors: bad.slice(0, 50),
-      });
+      throw new Problem('validation-failed', `${bad[0]?.field} ${bad[0]?.reason}`, { errors: bad });
     const check = this.#compiled.get(schema) ?? ajv.compile(schema);
     this.#compiled.set(schema, check);
     if (check(value)) return;
@@ -59,6 +60,6 @@ export class InputChecker {
     }));
     const [first] = errors;
     const detail = `${first?.field ?? ''} ${first?.reason ?? 'cannot be used'}`.trim();
-    throw new Problem('validation-failed', detail, { errors: errors.slice(0, 50) });
+    throw new Problem('validation-failed', detail, { errors: errors.slice(0, mostErrors) });
   }
 }

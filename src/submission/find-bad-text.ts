@@ -1,32 +1,54 @@
 import type { Detail } from '../foundation/errors.ts';
 
+/** Levels of objects and arrays within each other; nothing that is asked for needs a tenth. RFC 8259 section 9 allows a limit. */
+const deepest = 64;
+/** Characters of a path in an answer: names come from the body, and one can stand before thousands of values. */
+const longestPath = 300;
+
+/** A value's place within its parent; its path is only put together where there is something to say. */
+interface Place {
+  readonly parent: Place | undefined;
+  readonly name: string | number;
+}
+
 /**
  * Finds strings and member names of a parsed JSON value that hold NUL or an unpaired surrogate: neither can be stored
  * as text nor sent. They can stand in valid JSON only as `\u` escapes, so a text without those need not be searched.
- * Walks without recursion, however deep the value is nested.
+ * What is nested deeper than 64 levels is named and not looked into. Takes time in proportion to the value's size.
+ * @param most after so many it looks no further
  */
-export function findBadText(root: unknown): Detail[] {
+export function findBadText(root: unknown, most = Number.POSITIVE_INFINITY): Detail[] {
   const details: Detail[] = [];
-  const pending: [field: string, value: unknown][] = [['', root]];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const [field, value] = next;
+  look(root, undefined, 1);
+  return details;
+
+  function look(value: unknown, place: Place | undefined, level: number): void {
+    if (details.length >= most) return;
     if (typeof value === 'string') {
       const reason = reasonAgainst(value);
-      if (reason !== undefined) details.push({ field, reason });
-    } else if (Array.isArray(value)) {
-      value.forEach((entry, index) => {
-        pending.push([`${field}[${index}]`, entry]);
-      });
+      if (reason !== undefined) details.push({ field: pathOf(place), reason });
     } else if (typeof value === 'object' && value !== null) {
-      for (const [name, member] of Object.entries(value)) {
-        const path = field === '' ? name : `${field}.${name}`;
-        const reason = reasonAgainst(name);
-        if (reason !== undefined) details.push({ field: mend(path), reason: `its name ${reason}` });
-        pending.push([mend(path), member]);
-      }
+      if (level > deepest)
+        details.push({ field: pathOf(place), reason: `is nested deeper than ${deepest} levels` });
+      else lookInside(value, place, level + 1);
     }
   }
-  return details.reverse();
+
+  function lookInside(value: object, parent: Place | undefined, level: number): void {
+    if (Array.isArray(value)) {
+      value.forEach((entry, name) => {
+        look(entry, { parent, name }, level);
+      });
+      return;
+    }
+    for (const [name, member] of Object.entries(value)) {
+      const place = { parent, name };
+      const reason = reasonAgainst(name);
+      if (reason !== undefined)
+        details.push({ field: pathOf(place), reason: `its name ${reason}` });
+      look(member, place, level);
+    }
+  }
 }
 
 function reasonAgainst(text: string): string | undefined {
@@ -34,7 +56,14 @@ function reasonAgainst(text: string): string | undefined {
   return text.isWellFormed() ? undefined : 'holds half of a surrogate pair';
 }
 
-/** The path in a form that can be answered. */
-function mend(path: string): string {
-  return path.replaceAll('\0', '\u{fffd}').toWellFormed();
+/** The path in a form that can be answered: its end is what tells most, so that is kept of a long one. */
+function pathOf(place: Place | undefined): string {
+  let path = '';
+  for (let at = place; at !== undefined && path.length <= longestPath; at = at.parent) {
+    const { name, parent } = at;
+    const step = typeof name === 'number' ? `[${name}]` : name.slice(-longestPath - 1);
+    path = `${typeof name === 'number' || parent === undefined ? '' : '.'}${step}${path}`;
+  }
+  const cut = path.length > longestPath ? `…${path.slice(-longestPath)}` : path;
+  return cut.replaceAll('\0', '\u{fffd}').toWellFormed();
 }

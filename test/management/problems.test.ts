@@ -32,6 +32,15 @@ test('a method that an endpoint does not have is 405 and says which it has', asy
   isProblem(await owner.call('PATCH', path, {}), 405, 'method-not-allowed');
 });
 
+test('a body that is nested too deeply is refused at once, whatever its size', async () => {
+  const levels = 600_000;
+  const body = `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+  const json = { 'content-type': 'application/json' };
+  const answer = await owner.call('PUT', `${path}/lists/l-1`, body, json);
+  isProblem(answer, 422, 'validation-failed');
+  assert.match(String(answer.body.detail), /is nested deeper than 64 levels$/);
+});
+
 test('a body that is too large, of another type or no JSON is a problem', async () => {
   const large = JSON.stringify({ name: 'x'.repeat(5 * 1024 * 1024) });
   const json = { 'content-type': 'application/json' };
