@@ -5,7 +5,7 @@ import { classifyReader, truncateAddress } from '../../src/feedback/tracking/cla
 import type { Engagement } from '../../src/feedback/tracking/engagement.ts';
 import { findBursts } from '../../src/feedback/tracking/find-bursts.ts';
 import type { ReaderClass } from '../../src/feedback/tracking/known-readers.ts';
-import type { AccountId, MessageId } from '../../src/foundation/ids.ts';
+import { type AccountId, type MessageId, newId } from '../../src/foundation/ids.ts';
 
 type Row = readonly [
   label: ReaderClass,
@@ -228,6 +228,7 @@ test('addresses are cut to their network', () => {
 });
 
 const item = (at: number, link: number | undefined, agent = 'Firefox'): Engagement => ({
+  id: newId(),
   message: { accountId: 'a' as AccountId, messageId: 'm' as MessageId, retentionDays: 90 },
   kind: 'clicked',
   at,

@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import { type KnownAgent, knownAgents, knownNetworks, type ReaderClass } from './known-readers.ts';
+import { knownAgents, knownNetworks, type ReaderClass } from './known-readers.ts';
 
 /** What a request shows of its reader. */
 export interface ReaderTraits {
@@ -20,40 +20,46 @@ export interface ReaderVerdict {
 
 const agentLength = 500;
 
+/** Shared, as nearly all that is kept of readers says the same. */
+const person: ReaderVerdict = { class: 'person', reason: 'nothing speaks against a person' };
+const hiddenLink: ReaderVerdict = { class: 'scanner', reason: 'followed the hidden link' };
+const noAgent: ReaderVerdict = { class: 'scanner', reason: 'no user agent' };
+const prefetched: ReaderVerdict = { class: 'prefetch', reason: 'fetched ahead by the browser' };
+
 /** Tells who opened or clicked by the request alone. Total and pure. */
 export function classifyReader(traits: ReaderTraits): ReaderVerdict {
-  if (traits.hidden) return { class: 'scanner', reason: 'followed the hidden link' };
+  if (traits.hidden) return hiddenLink;
   const agent = traits.userAgent.slice(0, agentLength);
-  if (agent.trim() === '') return { class: 'scanner', reason: 'no user agent' };
+  if (agent.trim() === '') return noAgent;
   const known = findAgent(agent);
-  if (known !== undefined) return { class: known.class, reason: `user agent of ${known.name}` };
+  if (known !== undefined) return known;
   const network = findNetwork(traits.kind, traits.address);
   if (network !== undefined) return network;
-  if (traits.prefetch) return { class: 'prefetch', reason: 'fetched ahead by the browser' };
-  return { class: 'person', reason: 'nothing speaks against a person' };
+  return traits.prefetch ? prefetched : person;
 }
 
 /** What was found for user agents: readers have few different ones, and looking through the patterns takes longer than all else. */
-const agents = new Map<string, KnownAgent | undefined>();
+const agents = new Map<string, ReaderVerdict | undefined>();
 const mostAgents = 2_000;
 
-function findAgent(agent: string): KnownAgent | undefined {
+function findAgent(agent: string): ReaderVerdict | undefined {
   const found = agents.get(agent);
   if (found !== undefined || agents.has(agent)) return found;
-  const known = knownAgents.find((entry) => entry.agent.test(agent));
+  const entry = knownAgents.find((one) => one.agent.test(agent));
+  const known = entry && { class: entry.class, reason: `user agent of ${entry.name}` };
   if (agents.size >= mostAgents) agents.clear();
   agents.set(agent, known);
   return known;
 }
 
-interface LoadedNetwork extends ReaderVerdict {
+interface LoadedNetwork {
+  readonly verdict: ReaderVerdict;
   readonly for: 'opened' | 'clicked' | 'both';
   readonly list: BlockList;
 }
 
 const networks: readonly LoadedNetwork[] = knownNetworks.map((entry) => ({
-  class: entry.class,
-  reason: `network of ${entry.name}`,
+  verdict: { class: entry.class, reason: `network of ${entry.name}` },
   for: entry.for,
   list: listOf(entry.networks),
 }));
@@ -76,10 +82,9 @@ function findNetwork(kind: ReaderTraits['kind'], address: string): ReaderVerdict
   if (family === 0) return undefined;
   const type = family === 4 ? 'ipv4' : 'ipv6';
   if (!allNetworks.check(plain, type)) return undefined;
-  const found = networks.find(
+  return networks.find(
     (entry) => (entry.for === 'both' || entry.for === kind) && entry.list.check(plain, type),
-  );
-  return found && { class: found.class, reason: found.reason };
+  )?.verdict;
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { Database } from '../../foundation/database/open-database.ts';
-import { newId } from '../../foundation/ids.ts';
 import type { Engagement } from './engagement.ts';
 
 /**
@@ -34,7 +33,7 @@ function rowOf(item: Engagement): Record<string, unknown> {
     account_id: message.accountId,
     message_id: message.messageId,
     retention_days: message.retentionDays,
-    id: newId(),
+    id: item.id,
     at: new Date(item.at).toISOString(),
     kind: item.kind,
     class: verdict.class,

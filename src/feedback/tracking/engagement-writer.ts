@@ -6,7 +6,7 @@ import { findBursts } from './find-bursts.ts';
 /** Opens and clicks wait so long for those that come with them, which shows bursts. */
 const holdMilliseconds = 2_500;
 const mostPerBatch = 500;
-/** Past it the oldest go: a database that is away for long must not take the memory. */
+/** Past it the oldest that wait go: a database that is away for long must not take the memory. */
 const mostWaiting = 200_000;
 const retryMilliseconds = 1_000;
 
@@ -14,20 +14,25 @@ export interface EngagementWriterOptions {
   readonly write: (items: readonly Engagement[]) => Promise<void>;
   readonly log: Log;
   readonly holdMilliseconds?: number;
+  readonly mostWaiting?: number;
 }
 
 /**
- * Takes opens and clicks without waiting for anything and writes them in batches; a failed batch is tried until the
- * database takes it. `stop` writes what waits, so an orderly stop loses none.
+ * Takes opens and clicks without waiting for anything and writes them in batches, one after the other; a failed batch is
+ * tried until the database takes it. `stop` writes what waits, so an orderly stop loses none.
  */
 export class EngagementWriter {
   readonly #options: EngagementWriterOptions;
   readonly #hold: number;
   #waiting: Engagement[] = [];
+  /** Taken from those that wait and not written yet. */
+  #inFlight = 0;
   #timer: NodeJS.Timeout | undefined;
-  #writing: Promise<void> = Promise.resolve();
+  /** The round of writing that is under way; there is never a second one beside it. */
+  #writing: Promise<void> | undefined;
   #dropped = 0;
   #stopping = false;
+  #givenUp = false;
 
   constructor(options: EngagementWriterOptions) {
     this.#options = options;
@@ -36,52 +41,73 @@ export class EngagementWriter {
 
   /** Adds one; never throws and never waits. */
   add(item: Engagement): void {
-    if (this.#waiting.length >= mostWaiting) {
-      this.#waiting.splice(0, mostPerBatch);
-      this.#dropped += mostPerBatch;
+    if (this.#givenUp) {
+      this.#tellLoss(1);
+      return;
     }
-    this.#waiting.push(item);
-    this.#schedule();
+    const most = this.#options.mostWaiting ?? mostWaiting;
+    if (this.#waiting.length + this.#inFlight >= most)
+      this.#dropped += this.#waiting.splice(0, mostPerBatch).length;
+    if (this.#waiting.length + this.#inFlight >= most) this.#dropped += 1;
+    else this.#waiting.push(item);
+    this.#schedule(this.#hold);
   }
 
   /** Writes what waits; gives up after some seconds without a database and says how many were lost. */
   async stop(milliseconds = 10_000): Promise<void> {
     this.#stopping = true;
     clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const deadline = performance.now() + milliseconds;
-    while (this.#waiting.length > 0 && performance.now() < deadline) {
-      await this.#writing;
-      await this.#flush();
-      if (this.#waiting.length > 0) await delay(100);
+    const stop = new AbortController();
+    const deadline = delay(milliseconds, undefined, { signal: stop.signal }).catch(() => undefined);
+    void deadline.then(() => {
+      this.#givenUp = true;
+    });
+    while (!this.#givenUp && this.#waiting.length + this.#inFlight > 0) {
+      await Promise.race([this.#write(), deadline]);
+      if (this.#waiting.length > 0) await Promise.race([delay(100), deadline]);
     }
-    await this.#writing;
-    if (this.#waiting.length > 0)
-      this.#options.log.error(
-        { lost: this.#waiting.length },
-        'opens and clicks were lost at the stop',
-      );
+    stop.abort();
+    this.#givenUp = true;
+    const lost = this.#waiting.length + this.#inFlight + this.#dropped;
+    if (lost > 0) this.#tellLoss(lost);
   }
 
-  #schedule(after = this.#hold): void {
-    if (this.#timer !== undefined || this.#stopping) return;
+  #tellLoss(lost: number): void {
+    this.#options.log.error({ lost }, 'opens and clicks were lost at the stop');
+  }
+
+  /** The next round, unless one is under way or due: that one makes the next at its end. */
+  #schedule(after: number): void {
+    if (this.#timer !== undefined || this.#writing !== undefined || this.#stopping) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#writing = this.#flush();
+      void this.#write();
     }, after);
     this.#timer.unref();
   }
 
-  async #flush(): Promise<void> {
+  #write(): Promise<void> {
+    this.#writing ??= this.#flush().then((written) => {
+      this.#writing = undefined;
+      if (this.#waiting.length > 0) this.#schedule(written ? this.#hold : retryMilliseconds);
+    });
+    return this.#writing;
+  }
+
+  /** @returns false where something could not be written and waits again */
+  async #flush(): Promise<boolean> {
     const items = findBursts(this.#waiting.splice(0));
+    this.#inFlight = items.length;
     for (let from = 0; from < items.length; from += mostPerBatch) {
+      const batch = items.slice(from, from + mostPerBatch);
       try {
-        await this.#options.write(items.slice(from, from + mostPerBatch));
+        await this.#options.write(batch);
+        this.#inFlight -= batch.length;
       } catch (error) {
         this.#options.log.warn({ err: error }, 'opens and clicks cannot be written; trying on');
-        this.#waiting = [...items.slice(from), ...this.#waiting];
-        this.#schedule(retryMilliseconds);
-        return;
+        this.#waiting = items.slice(from).concat(this.#waiting);
+        this.#inFlight = 0;
+        return false;
       }
     }
     if (this.#dropped > 0) {
@@ -91,5 +117,6 @@ export class EngagementWriter {
       );
       this.#dropped = 0;
     }
+    return true;
   }
 }

@@ -3,6 +3,8 @@ import type { TrackedMessage } from './tracking-tokens.ts';
 
 /** One open or click, as it came. */
 export interface Engagement {
+  /** Of its event: writing it once more, since nobody knows whether it was written, changes nothing. */
+  readonly id: string;
   readonly message: TrackedMessage;
   readonly kind: 'opened' | 'clicked';
   /** When, in milliseconds since the epoch by the process clock. */

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { newId } from '../../foundation/ids.ts';
 import { classifyReader, truncateAddress } from './classify-reader.ts';
 import type { Engagement } from './engagement.ts';
 import type { TrackedMessage } from './tracking-tokens.ts';
@@ -19,7 +20,7 @@ export function readEngagement(
   keepAddresses: boolean,
   { message, kind, link, hidden = false }: Engaged,
 ): Engagement {
-  const userAgent = String(request.headers['user-agent'] ?? '').slice(0, agentLength);
+  const userAgent = shorten(String(request.headers['user-agent'] ?? ''));
   const verdict = classifyReader({
     kind,
     userAgent,
@@ -28,7 +29,26 @@ export function readEngagement(
     prefetch: isPrefetch(request),
   });
   const network = keepAddresses ? request.ip : truncateAddress(request.ip);
-  return { message, kind, at, link, hidden, verdict, userAgent, network };
+  // Many wait together: of a link's token only what names the message is kept, not the values in it.
+  const { accountId, messageId, retentionDays } = message;
+  return {
+    id: newId(),
+    message: { accountId, messageId, retentionDays },
+    kind,
+    at,
+    link,
+    hidden,
+    verdict,
+    userAgent,
+    network,
+  };
+}
+
+/** Copied, since a slice would keep the whole of a long header in memory. */
+function shorten(agent: string): string {
+  return agent.length <= agentLength
+    ? agent
+    : Buffer.from(agent.slice(0, agentLength), 'utf16le').toString('utf16le');
 }
 
 /** Sec-Purpose (Fetch standard) and its forerunners. */
