@@ -8,7 +8,11 @@ import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import type { Http } from '../http/create-http.ts';
-import { type OutsideEvent, writeOutsideEvents } from './bounce/report-store.ts';
+import {
+  countOutsideEvents,
+  type OutsideEvent,
+  writeOutsideEvents,
+} from './bounce/report-store.ts';
 import { type ReportServer, startReportServer } from './bounce/start-report-server.ts';
 import { PrivacyUpkeep } from './privacy/privacy-upkeep.ts';
 import { fetchText } from './relay/fetch-text.ts';
@@ -100,6 +104,7 @@ export function createFeedback(parts: FeedbackParts): Feedback {
         hostname: parts.hostname,
         readReturnPath: (address) => returnPaths.read(address),
         write,
+        count: (event, most) => countOutsideEvents(database.kysely, event, most),
         clock,
         log,
       });

@@ -81,6 +81,45 @@ test('a complaint about a Cc recipient is that recipient’s', async () => {
   assert.equal(event?.detail.feedbackType, 'abuse');
 });
 
+test('who knows the return path of a message cannot fill the table with reports about it', async () => {
+  const { id } = await shop.send('note');
+  const bounce = String(await report('postfix-mailbox-full'));
+  const transport = createTransport({
+    host: '127.0.0.1',
+    port,
+    pool: true,
+    maxConnections: 1,
+    maxMessages: 1_000,
+  });
+  try {
+    for (let time = 0; time < 60; time += 1) {
+      const raw = `X-Time: ${time}\r\n${bounce}`;
+      await transport.sendMail({ envelope: { from: '', to: pathOf(id) }, raw });
+    }
+  } finally {
+    transport.close();
+  }
+  assert.equal((await shop.events(id, 'bounced')).length, 50);
+  // Another kind of report about it still counts, and so do those about other messages.
+  await deliver(pathOf(id), await report('arf-rfc5965'));
+  assert.equal((await shop.events(id, 'complained')).length, 1);
+  const { id: other } = await shop.send('note');
+  await deliver(pathOf(other), await report('postfix-mailbox-full'));
+  assert.equal((await shop.events(other, 'bounced')).length, 1);
+});
+
+test('a report with a large message in it is taken, one past the limit is refused', async () => {
+  const { id } = await shop.send('note');
+  const bounce = await report('postfix-mailbox-full');
+  const padding = (bytes: number): Buffer => Buffer.alloc(bytes, `${'x'.repeat(76)}\r\n`);
+  await deliver(pathOf(id), Buffer.concat([bounce, padding(9 * 1024 ** 2)]));
+  assert.equal((await shop.events(id, 'bounced')).length, 1);
+  await assert.rejects(
+    deliver(pathOf(id), Buffer.concat([bounce, padding(11 * 1024 ** 2)])),
+    /552/,
+  );
+});
+
 test('what says nothing about delivery is taken and forgotten', async () => {
   const { id } = await shop.send('note');
   for (const name of ['auto-reply-vacation', 'person-answers', 'read-receipt', 'postfix-delivered'])

@@ -169,7 +169,7 @@ async function makeByProduct(): Promise<Database> {
   });
   await reaches(stopped, 'canceled');
   const arf = await readFile(new URL('../feedback/mail-reports/arf-rfc5965.eml', import.meta.url));
-  const report = takeReport({ messageId: read, recipient: 0 }, arf);
+  const report = takeReport({ messageId: read, recipient: 0 }, { source: arf, digest: 'arf' });
   assert.ok(report !== undefined);
   await writeOutsideEvents(kysely, [report], 0);
   await unsubscribe(

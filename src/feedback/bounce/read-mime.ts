@@ -14,12 +14,15 @@ const mostParts = 100;
 /** What a report says stands at its beginning; the rest of a large one is not read. */
 const longestText = 200_000;
 
+/** Bytes of a message that are looked at. */
+export const mostRead = 2_000_000;
+
 /**
  * Reads the structure of a message (RFC 2045, 2046) as far as reports need it, forgiving what programs get wrong: bare line
  * feeds, missing closing boundaries, unknown encodings. Never throws.
  */
 export function readMime(source: Buffer): MimePart {
-  const text = source.toString('latin1', 0, Math.min(source.length, 2_000_000));
+  const text = source.toString('latin1', 0, Math.min(source.length, mostRead));
   return readPart(text.replaceAll('\r\n', '\n'), deepest, { left: mostParts });
 }
 

@@ -66,6 +66,22 @@ async function writeSome(
   return Number(numAffectedRows ?? 0n);
 }
 
+/**
+ * How many events of the kind of `event` its message has.
+ * @param most it counts no further
+ */
+export async function countOutsideEvents(
+  kysely: Database['kysely'],
+  { messageId, kind }: Pick<OutsideEvent, 'messageId' | 'kind'>,
+  most: number,
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from account a cross join lateral (
+      select from message_event where account_id = a.id and message_id = ${messageId} and kind = ${kind}
+      limit ${most}) as e`.execute(kysely);
+  return rows[0]?.count ?? 0;
+}
+
 /** The same report about the same message always makes the same id. */
 function eventId(event: OutsideEvent): string {
   const recipient = typeof event.recipient === 'number' ? event.recipient : event.recipient.address;

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
+import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 import type { ReturnPath } from '../../delivery/return-path.ts';
 import type { Clock } from '../../foundation/clock.ts';
 import type { Log } from '../../foundation/log.ts';
 import { truncateAddress } from '../tracking/classify-reader.ts';
 import { RateLimit } from './rate-limit.ts';
+import { type ReceivedReport, ReportReceiver } from './receive-report.ts';
 import type { OutsideEvent } from './report-store.ts';
 import { takeReport } from './take-report.ts';
 
@@ -14,6 +15,11 @@ const mostBytes = 10 * 1024 ** 2;
 /** Connections, and messages a minute from one network. */
 const mostClients = 100;
 const messagesPerMinute = 600;
+/**
+ * Events of one kind that a message can get by mail: a few for each of its recipients. Whoever had a message knows its
+ * return path, and must not fill the table with it.
+ */
+const mostEvents = 50;
 
 export interface ReportServerParts {
   readonly host: string;
@@ -24,6 +30,8 @@ export interface ReportServerParts {
   readonly tls: { readonly key: string; readonly cert: string } | undefined;
   readonly readReturnPath: (address: string) => ReturnPath | undefined;
   readonly write: (events: readonly OutsideEvent[]) => Promise<number>;
+  /** How many events of the kind the message has; counts to `most` and no further. */
+  readonly count: (event: OutsideEvent, most: number) => Promise<number>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -40,6 +48,8 @@ export interface ReportServer {
  */
 export async function startReportServer(parts: ReportServerParts): Promise<ReportServer> {
   const limit = new RateLimit(messagesPerMinute);
+  const warnings = new RateLimit(1);
+  const receiver = new ReportReceiver();
   const paths = new WeakMap<SMTPServerSession, ReturnPath>();
   const server = new SMTPServer({
     ...(parts.hostname !== undefined && { name: parts.hostname }),
@@ -74,8 +84,15 @@ export async function startReportServer(parts: ReportServerParts): Promise<Repor
       return callback(null);
     },
     onData(stream, session, callback) {
-      receive(stream)
-        .then((source) => keep(source, paths.get(session)))
+      receiver
+        .receive(stream as AsyncIterable<Buffer>, async (report) => {
+          if (!stream.sizeExceeded) await keep(report, paths.get(session));
+          return true;
+        })
+        .then((kept) => {
+          if (stream.sizeExceeded) throw replyError(552, `The limit is ${mostBytes} bytes`);
+          if (kept === undefined) throw replyError(451, 'Too much mail at once; try again shortly');
+        })
         .then(
           () => callback(null, 'Noted'),
           (error: unknown) => callback(toReply(error, parts.log)),
@@ -90,10 +107,19 @@ export async function startReportServer(parts: ReportServerParts): Promise<Repor
     stop: () => new Promise((resolve) => server.close(() => resolve())),
   };
 
-  async function keep(source: Buffer, path: ReturnPath | undefined): Promise<void> {
-    const event = path && takeReport(path, source);
+  async function keep(report: ReceivedReport, path: ReturnPath | undefined): Promise<void> {
+    const event = path && takeReport(path, report);
     if (event === undefined) return;
-    await parts.write([event]);
+    if ((await parts.count(event, mostEvents)) < mostEvents) {
+      await parts.write([event]);
+      return;
+    }
+    const { messageId, kind } = event;
+    if (warnings.take(`${messageId} ${kind}`, parts.clock.now()))
+      parts.log.warn(
+        { messageId, kind, most: mostEvents },
+        'a message has too many reports by mail',
+      );
   }
 }
 
@@ -114,15 +140,4 @@ function toReply(error: unknown, log: Log): Error {
   if (error instanceof ReplyError) return error;
   log.warn({ err: error }, 'a report cannot be kept now');
   return replyError(451, 'Reports cannot be kept now; try again shortly');
-}
-
-/** The message as bytes; past the limit it is read to its end but not kept. */
-async function receive(stream: SMTPServerDataStream): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) {
-    if (stream.sizeExceeded) chunks.length = 0;
-    else chunks.push(chunk as Buffer);
-  }
-  if (stream.sizeExceeded) throw replyError(552, `The limit is ${mostBytes} bytes`);
-  return Buffer.concat(chunks);
 }

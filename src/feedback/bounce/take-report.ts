@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { ReturnPath } from '../../delivery/return-path.ts';
 import type { MailReport } from './mail-report.ts';
 import { readReport } from './read-report.ts';
+import type { ReceivedReport } from './receive-report.ts';
 import type { OutsideEvent } from './report-store.ts';
 
 /**
@@ -9,11 +9,14 @@ import type { OutsideEvent } from './report-store.ts';
  * and proves that it answers mail of this service; what the mail itself names is not believed.
  * @returns undefined where it says nothing about the message
  */
-export function takeReport(path: ReturnPath, source: Buffer): OutsideEvent | undefined {
+export function takeReport(
+  path: ReturnPath,
+  { source, digest }: ReceivedReport,
+): OutsideEvent | undefined {
   const report = readReport(source);
   const event = eventOf(report);
   if (event === undefined) return undefined;
-  return { ...path, ...event, report: createHash('sha256').update(source).digest('base64url') };
+  return { ...path, ...event, report: digest };
 }
 
 function eventOf(report: MailReport): Pick<OutsideEvent, 'kind' | 'detail'> | undefined {
