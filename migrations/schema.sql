@@ -693,6 +693,13 @@ create table source_warm_up (
   source_warm_up_pkey PRIMARY KEY (address)
 );
 
+create table spent_intake_token (
+  hash bytea not null,
+  spent_at timestamp with time zone not null default now(),
+  spent_intake_token_pkey PRIMARY KEY (hash)
+);
+CREATE INDEX spent_intake_token_spent_at ON spent_intake_token USING btree (spent_at);
+
 create table sts_policy (
   domain text not null,
   record_id text not null,
@@ -818,6 +825,7 @@ create table webhook_delivery (
   last_status integer,
   last_request text,
   last_answer text,
+  erased boolean not null default false,
   webhook_delivery_pkey PRIMARY KEY (account_id, endpoint_id, event_id),
   webhook_delivery_account_id_endpoint_id_fkey FOREIGN KEY (account_id, endpoint_id) REFERENCES webhook_endpoint(account_id, id) ON DELETE CASCADE,
   webhook_delivery_state_check CHECK (state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))

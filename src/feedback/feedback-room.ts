@@ -18,6 +18,7 @@ import { PrivacyUpkeep } from './privacy/privacy-upkeep.ts';
 import { fetchText } from './relay/fetch-text.ts';
 import { type IntakeSecrets, registerIntakeRoutes } from './relay/intake-routes.ts';
 import { relayHeaders } from './relay/relay-event.ts';
+import { spendToken } from './relay/spent-token-store.ts';
 import { BriefMemory } from './tracking/brief-memory.ts';
 import { registerClickRoute } from './tracking/click-routes.ts';
 import { writeEngagements } from './tracking/engagement-store.ts';
@@ -85,6 +86,11 @@ export function createFeedback(parts: FeedbackParts): Feedback {
   });
   const write = (events: readonly OutsideEvent[]): Promise<number> =>
     writeOutsideEvents(database.kysely, events, clock.offset);
+  const writeOnce = (token: string, events: readonly OutsideEvent[]): Promise<void> =>
+    database.kysely.transaction().execute(async (transaction) => {
+      if (await spendToken(transaction, token))
+        await writeOutsideEvents(transaction, events, clock.offset);
+    });
   const returnPaths = new ReturnPaths(key);
   const hosts = new BriefMemory<string | undefined>(5_000);
   const baseOf = async (accountId: AccountId, fromDomain: string): Promise<string> => {
@@ -127,7 +133,7 @@ export function createFeedback(parts: FeedbackParts): Feedback {
       const record = writer.add.bind(writer);
       registerClickRoute(http, { tokens, clock, findVersion, keepAddresses, record });
       registerOpenRoute(http, { tokens, clock, keepAddresses, record });
-      registerIntakeRoutes(http, { secrets: parts.intake, clock, fetchText, write });
+      registerIntakeRoutes(http, { secrets: parts.intake, clock, fetchText, write, writeOnce });
       registerUnsubscribeRoutes(http, { tokens: unsubscribeTokens, database, clock });
     },
     async stop() {

@@ -50,13 +50,15 @@ export async function deliverWebhooks(parts: DeliverWebhooksParts, job: WebhookJ
     try {
       for (const delivery of claimed) if (!(await deliverOne(parts, job, delivery))) return;
     } finally {
-      const ids = claimed.map(({ eventId }) => eventId);
-      await releaseClaims(kysely, accountId, endpointId, ids);
+      await releaseClaims(kysely, accountId, endpointId, claimed);
     }
   }
 }
 
-/** @returns false where the endpoint takes nothing now: its events wait for it to be resumed, which makes jobs anew */
+/**
+ * @returns false where the endpoint takes nothing now: its events wait for it to be resumed, which makes jobs anew; or where
+ *   the claim is another job's by now
+ */
 async function deliverOne(
   parts: DeliverWebhooksParts,
   { accountId, endpointId, messageId }: WebhookJob,
@@ -73,9 +75,12 @@ async function deliverOne(
   const taken = status >= 200 && status < 300;
   const tooOld = !taken && delivery.age > patience;
   const state = taken ? 'delivered' : tooOld ? 'failed' : 'pending';
-  const key = { accountId, endpointId, eventId: delivery.eventId };
-  await noteAttempt(kysely, key, { state, status, request, answer: text });
+  const { eventId, claim } = delivery;
+  const key = { accountId, endpointId, eventId, claim };
+  const mine = await noteAttempt(kysely, key, { state, status, request, answer: text });
   await noteHealth(kysely, accountId, endpointId, taken, clock.offset);
+  // Another job delivers what comes now, in its order.
+  if (!mine) return false;
   if (taken) return true;
   const failedLong =
     endpoint.failingSince !== null && clock.now() - endpoint.failingSince.getTime() > patience;

@@ -20,6 +20,8 @@ export interface PendingDelivery {
   readonly externalId: string | null;
   /** Null: erased. */
   readonly address: string | null;
+  /** Names the claim: what is written without it changes nothing. */
+  readonly claim: string;
 }
 
 /**
@@ -85,7 +87,7 @@ export async function claimPending(
       returning d.*)
     select d.event_id as "eventId", d.kind, d.recipient, d.event_at as at, d.detail, d.attempts,
       extract(epoch from now() - d.due_since)::float8 * 1000 + ${offset}::float8 as age, m.template_id as "templateId", m.tag,
-      m.external_id as "externalId",
+      m.external_id as "externalId", d.claimed_until::text as claim,
       case when coalesce(d.recipient, 0) = 0 then m.content ->> 'to' else m.content -> 'cc' ->> (d.recipient - 1) end as address
     from taken d
     left join message m on m.account_id = d.account_id and m.id = d.message_id and m.retention_days = d.retention_days
@@ -93,38 +95,48 @@ export async function claimPending(
   return rows;
 }
 
-/** Gives back what was claimed and not tried. */
+/** Gives back what was claimed and not tried, unless another job has claimed it since. */
 export async function releaseClaims(
   kysely: Kysely,
   accountId: AccountId,
   endpointId: string,
-  eventIds: readonly string[],
+  claimed: readonly Pick<PendingDelivery, 'eventId' | 'claim'>[],
 ): Promise<void> {
+  const [first] = claimed;
+  if (first === undefined) return;
+  const eventIds = claimed.map(({ eventId }) => eventId);
   await sql`
     update webhook_delivery set claimed_until = null
-    where account_id = ${accountId} and endpoint_id = ${endpointId} and event_id = any (${eventIds}::uuid[])`.execute(
-    kysely,
-  );
+    where account_id = ${accountId} and endpoint_id = ${endpointId} and event_id = any (${eventIds}::uuid[])
+      and claimed_until = ${first.claim}::timestamptz`.execute(kysely);
 }
 
-/** Notes an attempt with its request and answer. */
+/**
+ * Notes an attempt with its request and answer; the request not where the person was erased meanwhile.
+ * @returns false where another job has claimed the event since: its word counts
+ */
 export async function noteAttempt(
   kysely: Kysely,
-  key: { readonly accountId: AccountId; readonly endpointId: string; readonly eventId: string },
+  key: {
+    readonly accountId: AccountId;
+    readonly endpointId: string;
+    readonly eventId: string;
+    readonly claim: string;
+  },
   attempt: {
     readonly state: DeliveryState;
     readonly status: number;
     readonly request: string;
     readonly answer: string;
   },
-): Promise<void> {
-  await sql`
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
     update webhook_delivery
     set state = ${attempt.state}, claimed_until = null, attempts = attempts + 1, last_at = now(), last_status = ${attempt.status},
-      last_request = ${attempt.request}, last_answer = ${attempt.answer}
-    where account_id = ${key.accountId} and endpoint_id = ${key.endpointId} and event_id = ${key.eventId}`.execute(
-    kysely,
-  );
+      last_request = case when erased then null else ${attempt.request} end, last_answer = ${attempt.answer}
+    where account_id = ${key.accountId} and endpoint_id = ${key.endpointId} and event_id = ${key.eventId}
+      and claimed_until = ${key.claim}::timestamptz`.execute(kysely);
+  return numAffectedRows === 1n;
 }
 
 export type DeliveryState = 'pending' | 'delivered' | 'failed';
@@ -168,25 +180,66 @@ export async function readLog(
   return rows;
 }
 
-/**
- * Delivers again: one event, or all of a time.
- * @returns how many
- */
-export async function replayDeliveries(
+/** Delivers one event again. @returns how many there are */
+export async function replayDelivery(
   kysely: Kysely,
   accountId: AccountId,
   endpointId: string,
-  which: { readonly eventId: string } | { readonly from: Date; readonly until: Date },
+  eventId: string,
 ): Promise<number> {
-  const condition =
-    'eventId' in which
-      ? sql`event_id = ${which.eventId}`
-      : sql`event_at >= ${which.from} and event_at < ${which.until}`;
   return await enqueue(
     kysely,
     sql`
     update webhook_delivery set state = 'pending', due_since = now()
-    where account_id = ${accountId} and endpoint_id = ${endpointId} and ${condition}
+    where account_id = ${accountId} and endpoint_id = ${endpointId} and event_id = ${eventId}
+    returning account_id, endpoint_id, message_id`,
+  );
+}
+
+/** A stretch of an endpoint's log, by places: those after the first up to the last. */
+export interface LogStretch {
+  readonly after: string;
+  readonly upTo: string;
+}
+
+/** Lines of the log that one statement looks at: there may be millions. */
+const perStretch = 2_000;
+
+/** The stretches of an endpoint's log as it is now, in order. */
+export async function* stretchesOfLog(
+  kysely: Kysely,
+  accountId: AccountId,
+  endpointId: string,
+): AsyncGenerator<LogStretch> {
+  const lines = sql`webhook_delivery where account_id = ${accountId} and endpoint_id = ${endpointId}`;
+  const { rows: ends } = await sql<{ last: string | null }>`
+    select max(place)::text as last from ${lines}`.execute(kysely);
+  const last = ends[0]?.last ?? null;
+  for (let after = '0'; last !== null && BigInt(after) < BigInt(last); ) {
+    const { rows } = await sql<{ end: string | null }>`
+      select max(place)::text as end from (
+        select place from ${lines} and place > ${after}::bigint and place <= ${last}::bigint
+        order by place limit ${perStretch}) as s`.execute(kysely);
+    const upTo = rows[0]?.end ?? last;
+    yield { after, upTo };
+    after = upTo;
+  }
+}
+
+/** Delivers again what happened in a time, as far as it stands in a stretch of the log. @returns how many events */
+export async function replayStretch(
+  kysely: Kysely,
+  accountId: AccountId,
+  endpointId: string,
+  { from, until }: { readonly from: Date; readonly until: Date },
+  { after, upTo }: LogStretch,
+): Promise<number> {
+  return await enqueue(
+    kysely,
+    sql`
+    update webhook_delivery set state = 'pending', due_since = now()
+    where account_id = ${accountId} and endpoint_id = ${endpointId} and event_at >= ${from} and event_at < ${until}
+      and place > ${after}::bigint and place <= ${upTo}::bigint
     returning account_id, endpoint_id, message_id`,
   );
 }

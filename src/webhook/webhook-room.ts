@@ -12,7 +12,9 @@ import {
   enqueuePending,
   enqueueWindow,
   removeOldDeliveries,
-  replayDeliveries,
+  replayDelivery,
+  replayStretch,
+  stretchesOfLog,
 } from './delivery-store.ts';
 import { anyEndpoint, unpauseEndpoint } from './endpoint-store.ts';
 import { PublicNetworks } from './public-networks.ts';
@@ -52,14 +54,15 @@ export interface Webhooks {
    */
   resume(accountId: AccountId, endpointId: string, commitWith?: CommitWith): Promise<boolean>;
   /**
-   * Delivers again.
-   * @param commitWith what is committed with it, told how many events there are
+   * Delivers again: one event, or all of a time. Those of a time go stretch by stretch, each committed by itself; where it
+   * breaks off, asking once more does the rest.
+   * @param commitWith what is committed at its end, told how many events there are
    * @returns how many events
    */
   replay: (
     accountId: AccountId,
     endpointId: string,
-    which: Parameters<typeof replayDeliveries>[3],
+    which: { readonly eventId: string } | { readonly from: Date; readonly until: Date },
     commitWith?: (transaction: Database['kysely'], events: number) => Promise<void>,
   ) => Promise<number>;
 }
@@ -159,11 +162,17 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
     },
     async replay(accountId, endpointId, which, commitWith) {
       await migrate();
-      return await database.kysely.transaction().execute(async (transaction) => {
-        const events = await replayDeliveries(transaction, accountId, endpointId, which);
+      const { kysely } = database;
+      let events = 0;
+      if (!('eventId' in which))
+        for await (const stretch of stretchesOfLog(kysely, accountId, endpointId))
+          events += await replayStretch(kysely, accountId, endpointId, which, stretch);
+      await kysely.transaction().execute(async (transaction) => {
+        if ('eventId' in which)
+          events = await replayDelivery(transaction, accountId, endpointId, which.eventId);
         await commitWith?.(transaction, events);
-        return events;
       });
+      return events;
     },
   };
 }

@@ -103,6 +103,40 @@ test('Mailgun: a failure is taken where its signature is right and new', async (
   assert.equal(event?.recipient, 1);
 });
 
+test('Mailgun: a signed request that is sent again changes nothing, whatever is put beside its signature', async () => {
+  const { id, mail } = await shop.send('note');
+  const timestamp = String(Math.floor(Date.now() / 1_000));
+  const token = 'a'.repeat(50);
+  const signature = createHmac('sha256', 'mailgun-key')
+    .update(`${timestamp}${token}`)
+    .digest('hex');
+  const request = (event: string, eventId: string, messageId: string) => ({
+    signature: { timestamp, token, signature },
+    'event-data': {
+      event,
+      severity: 'permanent',
+      id: eventId,
+      recipient: 'ann@people.test',
+      message: { headers: { 'message-id': messageId } },
+      'delivery-status': { code: 550, message: 'no such user', description: '' },
+    },
+  });
+  const named = String(mail.headers['message-id']?.[0]).slice(1, -1);
+  assert.equal((await post('mailgun', request('failed', 'first', named))).status, 200);
+  // The signature is over time and token alone: who saw one request could put anything beside it.
+  const { id: other, mail: otherMail } = await shop.send('note');
+  const otherNamed = String(otherMail.headers['message-id']?.[0]).slice(1, -1);
+  for (const again of [
+    request('failed', 'first', named),
+    request('failed', 'second', named),
+    request('complained', 'first', named),
+    request('complained', 'third', otherNamed),
+  ])
+    assert.equal((await post('mailgun', again)).status, 200);
+  assert.equal((await shop.events(id, 'bounced', 'complained')).length, 1);
+  assert.deepEqual(await shop.events(other, 'bounced', 'complained'), []);
+});
+
 test('SendGrid: events are taken where the raw body is signed', async () => {
   const { id, mail } = await shop.send('note');
   const body = JSON.stringify([

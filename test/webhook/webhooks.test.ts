@@ -1,17 +1,25 @@
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
+import { createHmac, createSecretKey } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
+import { erasePerson } from '../../src/feedback/privacy/person-data-store.ts';
 import { OffsetClock } from '../../src/foundation/clock.ts';
-import type { AccountId } from '../../src/foundation/ids.ts';
-import { readLog } from '../../src/webhook/delivery-store.ts';
+import type { ComparableAddress } from '../../src/foundation/email-address.ts';
+import { type AccountId, newId, newMessageId } from '../../src/foundation/ids.ts';
+import {
+  claimPending,
+  noteAttempt,
+  readLog,
+  releaseClaims,
+} from '../../src/webhook/delivery-store.ts';
 import {
   addEndpoint,
   changeEndpoint,
   listEndpoints,
+  pauseEndpoint,
   removeEndpoint,
   rotateSecret,
 } from '../../src/webhook/endpoint-store.ts';
@@ -46,17 +54,20 @@ interface Received {
 class Receiver {
   readonly received: Received[] = [];
   status = 200;
+  #held: Promise<void> | undefined;
+  letGo = (): void => undefined;
   readonly #server = createServer((request, response) => {
     let text = '';
     request.on('data', (chunk) => {
       text += chunk;
     });
-    request.on('end', () => {
+    request.on('end', async () => {
       this.received.push({
         headers: request.headers as Record<string, string>,
         text,
         body: JSON.parse(text),
       });
+      await this.#held;
       response
         .writeHead(this.status, { location: `http://127.0.0.1:${this.port}/elsewhere` })
         .end(`said ${this.status}`);
@@ -69,6 +80,13 @@ class Receiver {
     await once(receiver.#server, 'listening');
     after(() => receiver.#server.close());
     return receiver;
+  }
+
+  /** Answers nothing until `letGo`. */
+  hold(): void {
+    this.#held = new Promise((resolve) => {
+      this.letGo = resolve;
+    });
   }
 
   get port(): number {
@@ -282,6 +300,113 @@ test('events that a killed process had claimed go out once its claim is over, th
   await resumeAbandoned(kysely);
   await waitFor('the second delivery', delivered);
   assert.equal(receiver.about(id).length, 2);
+  await removeEndpoint(kysely, accountId, endpointId);
+});
+
+test('a replay of a long time goes in steps that are committed one by one, and takes every event of it once', async () => {
+  const { pool } = shop.database;
+  const { id: endpointId } = await addEndpoint(kysely, webhooks.box, accountId, {
+    url: 'http://127.0.0.1:9/',
+    kinds: ['clicked'],
+  });
+  await pauseEndpoint(kysely, accountId, endpointId, 'by hand');
+  await pool.query(
+    `insert into webhook_delivery (account_id, endpoint_id, event_id, message_id, retention_days, kind, event_at, detail, state)
+     select $1, $2, gen_random_uuid(), gen_random_uuid(), 30, 'clicked',
+       timestamptz '2026-01-01' + n * interval '1 s', '{}', 'delivered'
+     from generate_series(1, 5000) as n order by n`,
+    [accountId, endpointId],
+  );
+  const pending = async (): Promise<number> => {
+    const { rows } = await pool.query(
+      "select count(*)::int as count from webhook_delivery where endpoint_id = $1 and state = 'pending'",
+      [endpointId],
+    );
+    return rows[0].count;
+  };
+  const other = await pool.connect();
+  let told: number | undefined;
+  try {
+    await other.query('begin');
+    await other.query(
+      'select from webhook_delivery where endpoint_id = $1 order by place desc offset 100 limit 1 for update',
+      [endpointId],
+    );
+    const which = {
+      from: new Date('2026-01-01T00:01:41Z'),
+      until: new Date('2026-01-02T00:00:00Z'),
+    };
+    const replayed = webhooks.replay(accountId, endpointId, which, async (_transaction, events) => {
+      told = events;
+    });
+    await waitFor('the first steps', async () => (await pending()) >= 2_000);
+    assert.equal(told, undefined);
+    await other.query('commit');
+    assert.equal(await replayed, 4_900);
+  } finally {
+    other.release();
+  }
+  assert.equal(told, 4_900);
+  assert.equal(await pending(), 4_900);
+  await removeEndpoint(kysely, accountId, endpointId);
+});
+
+test('an attempt that was under way when its person was erased writes nothing of it down', async () => {
+  const receiver = await Receiver.open();
+  const { id: endpointId } = await addEndpoint(kysely, webhooks.box, accountId, {
+    url: receiver.url,
+    kinds: ['delivered'],
+  });
+  receiver.hold();
+  const { id, mail } = await shop.send('note');
+  await waitFor('the request', () => receiver.about(id).length === 1);
+  const address = String(mail.envelopeTo[0]);
+  assert.ok(receiver.about(id)[0]?.text.includes(address));
+  await erasePerson(kysely, {
+    accountId,
+    address: address as ComparableAddress,
+    requestedBy: 'test',
+    hashKey: createSecretKey(Buffer.alloc(32, 1)),
+    keepSuppressions: true,
+  });
+  receiver.letGo();
+  const [line] = await waitFor('the attempt', async () => {
+    const lines = await readLog(kysely, accountId, endpointId, { limit: 10 });
+    return lines.every(({ state }) => state === 'delivered') && lines.length === 1 && lines;
+  });
+  assert.equal(line?.lastStatus, 200);
+  assert.equal(line?.lastRequest, null);
+  await removeEndpoint(kysely, accountId, endpointId);
+});
+
+test('a job that lost its claim changes nothing of what the other job does', async () => {
+  const { pool } = shop.database;
+  const { id: endpointId } = await addEndpoint(kysely, webhooks.box, accountId, {
+    url: 'http://127.0.0.1:9/',
+    kinds: ['clicked'],
+  });
+  const messageId = newMessageId();
+  const eventId = newId();
+  await pool.query(
+    `insert into webhook_delivery (account_id, endpoint_id, event_id, message_id, retention_days, kind, event_at, detail)
+     values ($1, $2, $3, $4, 30, 'clicked', now(), '{}')`,
+    [accountId, endpointId, eventId, messageId],
+  );
+  const [first] = await claimPending(kysely, accountId, endpointId, messageId, 0);
+  await pool.query(
+    "update webhook_delivery set claimed_until = now() - interval '1 s' where event_id = $1",
+    [eventId],
+  );
+  const [second] = await claimPending(kysely, accountId, endpointId, messageId, 0);
+  assert.ok(first && second);
+  const attempt = { state: 'delivered', status: 200, request: 'asked', answer: 'said' } as const;
+  const key = { accountId, endpointId, eventId };
+  assert.equal(await noteAttempt(kysely, { ...key, claim: first.claim }, attempt), false);
+  await releaseClaims(kysely, accountId, endpointId, [first]);
+  assert.deepEqual(await claimPending(kysely, accountId, endpointId, messageId, 0), []);
+  const [line] = await readLog(kysely, accountId, endpointId, { limit: 10 });
+  assert.equal(line?.state, 'pending');
+  assert.equal(await noteAttempt(kysely, { ...key, claim: second.claim }, attempt), true);
   await removeEndpoint(kysely, accountId, endpointId);
 });
 

@@ -133,7 +133,7 @@ async function eraseSome(
       where e.account_id = f.account_id and e.message_id = f.message_id and e.retention_days = f.retention_days
         and e.kind in ('opened', 'clicked')),
     posted as (
-      update webhook_delivery w set last_request = null
+      update webhook_delivery w set last_request = null, erased = true
       from (select distinct account_id, message_id from found) as f
       where w.account_id = f.account_id and w.message_id = f.message_id)
     select count(*)::int as count from found`.execute(transaction);

@@ -2,6 +2,7 @@ import type { Clock } from '../../foundation/clock.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { Log } from '../../foundation/log.ts';
 import { PeriodicTask } from '../../foundation/periodic-task.ts';
+import { removeSpentTokens } from '../relay/spent-token-store.ts';
 import { removeEndedSuppressions } from '../suppression/suppression-store.ts';
 import { dropOldPartitions } from './drop-partitions-store.ts';
 import { applyRetentionRules } from './retention-store.ts';
@@ -30,6 +31,7 @@ export class PrivacyUpkeep {
     const { database, clock, log } = this.#parts;
     try {
       await removeEndedSuppressions(database.kysely, clock.offset);
+      await removeSpentTokens(database.kysely);
       await applyRetentionRules(database.kysely, clock.offset);
       await dropOldPartitions(database, clock.now(), log);
     } catch (error) {

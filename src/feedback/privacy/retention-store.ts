@@ -73,7 +73,7 @@ const steps: readonly Step[] = [
       update message_search s set address = null
       from part where s.account_id = part.account_id and s.message_id = part.id and s.retention_days = part.retention_days),
     posted as (
-      update webhook_delivery w set last_request = null
+      update webhook_delivery w set last_request = null, erased = true
       from part where w.account_id = part.account_id and w.message_id = part.id)`,
   },
   {

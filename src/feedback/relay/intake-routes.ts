@@ -4,7 +4,7 @@ import type { Clock } from '../../foundation/clock.ts';
 import type { Http } from '../../http/create-http.ts';
 import type { OutsideEvent } from '../bounce/report-store.ts';
 import { fieldsOf, textOf } from './json-fields.ts';
-import { isFromMailgun, readMailgun } from './read-mailgun.ts';
+import { isFromMailgun, mailgunToken, readMailgun } from './read-mailgun.ts';
 import { readPostmark } from './read-postmark.ts';
 import { isFromSendgrid, readSendgrid } from './read-sendgrid.ts';
 import { readSes } from './read-ses.ts';
@@ -25,6 +25,8 @@ export interface IntakeRouteParts {
   readonly clock: Clock;
   readonly fetchText: FetchText;
   readonly write: (events: readonly OutsideEvent[]) => Promise<number>;
+  /** Writes events unless the token was spent before; both are one commit. */
+  readonly writeOnce: (token: string, events: readonly OutsideEvent[]) => Promise<void>;
 }
 
 const bodyLimit = 4 * 1024 ** 2;
@@ -32,7 +34,7 @@ const bodyLimit = 4 * 1024 ** 2;
 /**
  * `POST /intake/{ses,postmark,mailgun,sendgrid}`: what relays report by webhook. 200 once it is committed; 401 where the
  * request does not prove itself; 400 for a body that is no JSON; 503 where the database is away, so that the relay tries
- * again. Reports of messages that are not known change nothing.
+ * again. Reports of messages that are not known change nothing, and neither do reports that were taken before.
  */
 export function registerIntakeRoutes(http: Http, parts: IntakeRouteParts): void {
   const { secrets, clock, write } = parts;
@@ -64,8 +66,11 @@ export function registerIntakeRoutes(http: Http, parts: IntakeRouteParts): void 
     scope.post('/intake/mailgun', async (request, reply) => {
       const { mailgunKey } = secrets;
       if (mailgunKey === undefined) return reply.callNotFound();
-      if (!isFromMailgun(jsonOf(request), mailgunKey, clock.now())) return refuse(reply, 401);
-      return take(request, reply, readMailgun);
+      const body = jsonOf(request);
+      if (!isFromMailgun(body, mailgunKey, clock.now())) return refuse(reply, 401);
+      const events = readMailgun(body);
+      if (events.length > 0) await parts.writeOnce(`mailgun ${mailgunToken(body)}`, events);
+      return reply.send({ success: true });
     });
     scope.post('/intake/sendgrid', async (request, reply) => {
       const { sendgridKey } = secrets;

@@ -8,7 +8,10 @@ const by = 'Mailgun';
 /** How old a signed request may be, in milliseconds. */
 const oldest = 15 * 60_000;
 
-/** True where the body was signed with the account's webhook key a short while ago. */
+/**
+ * True where the body was signed with the account's webhook key a short while ago. The signature is over time and token
+ * alone, so what stands beside it is only believed where the token is new.
+ */
 export function isFromMailgun(body: unknown, key: string, now: number): boolean {
   const { timestamp, token, signature } = fieldsOf(fieldsOf(body).signature);
   const given = Buffer.from(textOf(signature), 'hex');
@@ -17,6 +20,11 @@ export function isFromMailgun(body: unknown, key: string, now: number): boolean 
     .digest();
   if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return false;
   return Math.abs(now - Number(textOf(timestamp)) * 1_000) <= oldest;
+}
+
+/** What names a signed request. */
+export function mailgunToken(body: unknown): string {
+  return textOf(fieldsOf(fieldsOf(body).signature).token);
 }
 
 /** A failure, complaint or unsubscription of Mailgun's webhooks. */

@@ -538,6 +538,11 @@ export interface SourceWarmUp {
   warm_up_plan: number[];
 }
 
+export interface SpentIntakeToken {
+  hash: Buffer;
+  spent_at: Generated<Timestamp>;
+}
+
 export interface StsPolicy {
   domain: string;
   fetched_at: Timestamp;
@@ -628,6 +633,7 @@ export interface WebhookDelivery {
   detail: Json;
   due_since: Generated<Timestamp>;
   endpoint_id: string;
+  erased: Generated<boolean>;
   event_at: Timestamp;
   event_id: string;
   kind: string;
@@ -708,6 +714,7 @@ export interface DB {
   sending_domain: SendingDomain;
   session_pair: SessionPair;
   source_warm_up: SourceWarmUp;
+  spent_intake_token: SpentIntakeToken;
   sts_policy: StsPolicy;
   suppression: Suppression;
   template: Template;
