@@ -3,6 +3,7 @@ import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import { closeFinishedConnections } from './close-connections.ts';
+import { RequestLog } from './request-log.ts';
 
 export interface HttpOptions {
   readonly log: Log;
@@ -26,6 +27,7 @@ export function createHttp(options: HttpOptions): Http {
       disableRequestLogging: true,
       requestIdLogLabel: 'requestId',
     }),
+    childLoggerFactory: (log, bindings) => new RequestLog(log as Log, bindings),
     genReqId: newId,
     trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
     bodyLimit,

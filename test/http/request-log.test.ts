@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
+import { test } from 'node:test';
+import { pino } from 'pino';
+import { createHttp } from '../../src/http/create-http.ts';
+
+function serverThatLogs(level: string) {
+  const lines: Record<string, unknown>[] = [];
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(JSON.parse(chunk.toString()) as Record<string, unknown>);
+      done();
+    },
+  });
+  const http = createHttp({ log: pino({ level }, sink), trustProxy: [] });
+  http.get('/fails', () => Promise.reject(new Error('broken')));
+  http.get('/works', () => 'fine');
+  return { http, lines };
+}
+
+test('what a request logs carries its id, in each line of it and only there', async () => {
+  const { http, lines } = serverThatLogs('debug');
+  const [one, other] = await Promise.all([http.inject('/fails'), http.inject('/works')]);
+  const ids = (message: string) =>
+    lines.filter(({ msg }) => msg === message).map((line) => line.requestId);
+  assert.deepEqual(ids('request failed'), [one.headers['x-request-id']]);
+  assert.deepEqual(
+    new Set(ids('answered')),
+    new Set([one.headers['x-request-id'], other.headers['x-request-id']]),
+  );
+  await http.close();
+});
+
+test('a request logs nothing below the level', async () => {
+  const { http, lines } = serverThatLogs('warn');
+  await http.inject('/works');
+  assert.deepEqual(lines, []);
+  await http.close();
+});
+
+test('an error is logged with its stack', async () => {
+  const { http, lines } = serverThatLogs('warn');
+  await http.inject('/fails');
+  const [stack] = lines.map(({ err }) => (err as { readonly stack: string }).stack);
+  assert.match(stack ?? '', /broken[^]+request-log\.test/);
+  await http.close();
+});
+
+test('a child of a request’s log carries the request’s id too', async () => {
+  const { http, lines } = serverThatLogs('info');
+  http.get('/child', (request) => {
+    request.log.child({ part: 'inner' }).info('from a child');
+    return 'fine';
+  });
+  const answer = await http.inject('/child');
+  assert.equal(lines[0]?.requestId, answer.headers['x-request-id']);
+  assert.equal(lines[0]?.part, 'inner');
+  await http.close();
+});
