@@ -35,7 +35,7 @@ export async function startBenchService(
     [
       '--disable-warning=ExperimentalWarning',
       // As bin/signalpost has it.
-      '--max-semi-space-size=16',
+      '--max-semi-space-size=8',
       ...nodeOptions,
       join(import.meta.dirname, 'bench-server.ts'),
     ],

@@ -29,7 +29,7 @@ export async function startServe(
     [
       '--disable-warning=ExperimentalWarning',
       // As bin/signalpost has it.
-      '--max-semi-space-size=16',
+      '--max-semi-space-size=8',
       ...nodeOptions,
       program,
       'serve',
