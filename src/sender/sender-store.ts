@@ -67,6 +67,15 @@ export async function saveSender(
         verified_at: sender.verified
           ? eb.fn.coalesce('sender.verified_at', 'excluded.verified_at')
           : null,
+        // Who verified it before says nothing once it was not.
+        verified_by: sender.verified
+          ? eb
+              .case()
+              .when('sender.verified_at', 'is not', null)
+              .then(eb.ref('sender.verified_by'))
+              .else(null)
+              .end()
+          : null,
       })),
     )
     .execute();

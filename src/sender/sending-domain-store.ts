@@ -12,6 +12,7 @@ import type {
   SendingDomain,
   WarmUp,
 } from './sending-domain.ts';
+import { unverifySendersOfDomain } from './verify-sender-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -64,7 +65,10 @@ export async function addDomain(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Removes a domain with its keys and findings, and tells all nodes at commit. @returns false where there is none */
+/**
+ * Removes a domain with its keys and findings; senders that it verified are verified no more. Tells all nodes at commit.
+ * @returns false where there is none
+ */
 export async function removeDomain(
   transaction: Kysely,
   accountId: AccountId,
@@ -76,7 +80,9 @@ export async function removeDomain(
     .where('domain', '=', domain)
     .executeTakeFirstOrThrow();
   await announceChange(transaction, domainTopic, domainKey(accountId, domain));
-  return numDeletedRows === 1n;
+  if (numDeletedRows === 0n) return false;
+  await unverifySendersOfDomain(transaction, accountId, domain);
+  return true;
 }
 
 /** Sets the warm-up plan of a domain, or none. */

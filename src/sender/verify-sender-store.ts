@@ -20,7 +20,7 @@ export async function verifySendersOfDomain(
     .set({ verified_at: new Date(), verified_by: 'domain' })
     .where('account_id', '=', accountId)
     .where('verified_at', 'is', null)
-    .where('address', 'like', `%@${domain.replace(/[\\%_]/g, '\\$&')}`)
+    .where('address', 'like', atDomain(domain))
     .where((eb) =>
       eb.exists(
         eb
@@ -36,6 +36,32 @@ export async function verifySendersOfDomain(
   for (const { address } of rows)
     await announceChange(transaction, senderTopic, senderKey(accountId, address));
   return rows.map(({ address }) => address);
+}
+
+/** Matches the addresses of a domain, not of those below it. */
+function atDomain(domain: string): string {
+  return `%@${domain.replace(/[\\%_]/g, '\\$&')}`;
+}
+
+/**
+ * Takes back what a domain that is removed said about its senders, and tells all nodes at commit: nobody looks any more
+ * whether it is still the account's. Those that a link or an operator verified stay so.
+ */
+export async function unverifySendersOfDomain(
+  transaction: Kysely,
+  accountId: AccountId,
+  domain: string,
+): Promise<void> {
+  const rows = await transaction
+    .updateTable('sender')
+    .set({ verified_at: null, verified_by: null })
+    .where('account_id', '=', accountId)
+    .where('verified_by', '=', 'domain')
+    .where('address', 'like', atDomain(domain))
+    .returning('address')
+    .execute();
+  for (const { address } of rows)
+    await announceChange(transaction, senderTopic, senderKey(accountId, address));
 }
 
 /** A sender gets a link at most so often, so that nobody's mailbox is filled by asking. */

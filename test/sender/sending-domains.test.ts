@@ -9,11 +9,13 @@ import { MasterKey } from '../../src/foundation/master-key.ts';
 import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
 import { DomainCare } from '../../src/sender/domain-care.ts';
 import { DomainDirectory } from '../../src/sender/domain-directory.ts';
+import { SenderDirectory } from '../../src/sender/sender-directory.ts';
 import { readSender, saveSender } from '../../src/sender/sender-store.ts';
 import type { DomainRecord, SendingDomain, ServiceNames } from '../../src/sender/sending-domain.ts';
 import {
   readDomain,
   readFindings,
+  removeDomain,
   setTrackingHost,
   takeDueDomains,
 } from '../../src/sender/sending-domain-store.ts';
@@ -291,6 +293,33 @@ test('senders of a verified domain are verified by it, others not', async () => 
   assert.equal(await verified('orders@owns.test'), true);
   assert.equal(await verified('x@sub.owns.test'), false);
   assert.equal(await verified('y@notowns.test'), false);
+});
+
+test('a broken domain leaves its senders verified; a removed one takes back what it verified and nothing else', async () => {
+  const save = (address: string, verified = false): Promise<void> =>
+    saveSender(kysely, accountId, { address, displayNames: [], verified });
+  await save('orders@leaves.test');
+  await save('again@leaves.test');
+  await save('by-operator@leaves.test', true);
+  await setUp('leaves.test');
+  await save('again@leaves.test', false);
+  await save('again@leaves.test', true);
+  const senders = new SenderDirectory(database, nodes.second);
+  const verified = async (address: string) => (await senders.sender(accountId, address))?.verified;
+  const records = await care.records(await read('leaves.test'));
+  for (const { name } of records) zones.delete(name);
+  await check('leaves.test');
+  assert.equal((await check('leaves.test')).state, 'broken');
+  assert.equal(await verified('orders@leaves.test'), true);
+  assert.equal(
+    await kysely
+      .transaction()
+      .execute((transaction) => removeDomain(transaction, accountId, 'leaves.test')),
+    true,
+  );
+  await waitFor('the other node', async () => !(await verified('orders@leaves.test')));
+  assert.equal(await verified('by-operator@leaves.test'), true);
+  assert.equal(await verified('again@leaves.test'), true);
 });
 
 test('due domains are taken by one node only', async () => {

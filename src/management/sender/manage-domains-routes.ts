@@ -199,6 +199,8 @@ export const putDomain = endpoint({
 export const deleteDomain = endpoint({
   id: 'deleteDomain',
   summary: 'Remove a sending domain with its keys',
+  description:
+    'Senders that the domain verified are verified no more, so nothing can be sent from them; those that a link or an operator verified stay so.',
   conditional: true,
   handle: (call) =>
     removeResource(call, {

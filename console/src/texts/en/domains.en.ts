@@ -74,5 +74,6 @@ export const domains = {
   'domains.record.wrong': 'Wrong',
   'domains.record.unknown': 'Not looked up yet',
   'domains.removeTitle': 'Remove this domain?',
-  'domains.removeConsequence': 'Its keys are deleted, and its mail is not signed any more.',
+  'domains.removeConsequence':
+    'Its keys are deleted, its mail is not signed any more, and nothing can be sent from the senders that it verified.',
 } as const;
