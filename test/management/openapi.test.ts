@@ -34,6 +34,34 @@ test('a linter finds nothing in the document', () => {
   assert.equal(status, 0, `${stdout}${stderr}`);
 });
 
+test('every PUT that leaves something to its caller says what becomes of what is left out', async () => {
+  const document = await ask(`${service.url}/openapi.json`);
+  type Schema = { $ref?: string; properties?: object; required?: string[] };
+  const { paths, components } = document.body as unknown as {
+    paths: Record<
+      string,
+      {
+        put?: {
+          operationId: string;
+          description?: string;
+          requestBody?: { content: Record<string, { schema: Schema }> };
+        };
+      }
+    >;
+    components: { schemas: Record<string, Schema> };
+  };
+  let checked = 0;
+  for (const { put } of Object.values(paths)) {
+    const named = put?.requestBody?.content['application/json']?.schema;
+    const schema = named?.$ref ? components.schemas[named.$ref.split('/').at(-1) ?? ''] : named;
+    const members = Object.keys(schema?.properties ?? {}).length;
+    if (put === undefined || members === (schema?.required ?? []).length) continue;
+    checked += 1;
+    assert.match(String(put.description), /left out/, put.operationId);
+  }
+  assert.ok(checked >= 8, `${checked} were looked at`);
+});
+
 test('no two operations have one name', () => {
   const ids = routeTable.map(({ endpoint }) => endpoint.id);
   assert.equal(new Set(ids).size, ids.length);

@@ -35,6 +35,38 @@ test('putting a thing makes it, again changes nothing, and is audited once', asy
   );
 });
 
+test('what a PUT leaves out of a thing that exists stays as it is, of every kind', async () => {
+  const things: [where: string, whole: object, least: object][] = [
+    [
+      'integrations/keeps',
+      {
+        name: 'Keeps',
+        redirectUri: 'https://keeps.test/back',
+        grants: ['authorization_code'],
+        requirePkce: true,
+        disabled: true,
+      },
+      { name: 'Keeps' },
+    ],
+    ['senders/keeps@shop.test', { displayNames: ['One', 'Two'], verified: true }, {}],
+    [
+      'lists/l-keeps',
+      { name: 'Keeps', folderName: 'Folder', description: 'Kept' },
+      { name: 'Keeps' },
+    ],
+    ['templates/keeps', { name: 'Keeps', whenUncertain: 'hold' }, { name: 'Keeps' }],
+  ];
+  for (const [where, whole, least] of things) {
+    const made = await owner.put(`${path}/${where}`, whole);
+    assert.equal(made.status, 201, made.text);
+    for (const [member, value] of Object.entries(whole))
+      assert.deepEqual(made.body[member], value, `${where}: ${member}`);
+    const kept = await owner.put(`${path}/${where}`, least);
+    assert.equal(kept.status, 200, kept.text);
+    assert.deepEqual(kept.body, made.body, where);
+  }
+});
+
 test('of two people who change the same, the second is told', async () => {
   const list = `${path}/lists/l-0001`;
   const first = await owner.put(list, { name: 'Customers' });

@@ -77,7 +77,7 @@ export const putUser = endpoint({
   id: 'putUser',
   summary: 'Add a user to an account, or change the role',
   description:
-    'Name and password are taken for people whom the installation does not know yet: those who exist belong to themselves.',
+    'Name and password are taken for people whom the installation does not know yet: those who exist belong to themselves. What is left out stays as it is.',
   body: Type.Omit(UserSchema, ['email', 'operator'], strict),
   answer: UserView,
   conditional: true,

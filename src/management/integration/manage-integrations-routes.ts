@@ -119,16 +119,18 @@ export const putIntegration = endpoint({
   id: 'putIntegration',
   summary: 'Register an integration, or change it',
   description:
-    'A new one has a secret that nobody knows: ask for one at `/secret`, which shows it once. Disabling an integration ends its tokens on every node within a second.',
+    'A new one has a secret that nobody knows: ask for one at `/secret`, which shows it once. Disabling an integration ends its tokens on every node within a second. What is left out of one that exists stays as it is; a default is what a new one gets.',
   body: Type.Object(
     {
       name: IntegrationSchema.properties.name,
       redirectUri: IntegrationSchema.properties.redirectUri,
       grants: IntegrationSchema.properties.grants,
       requirePkce: Type.Optional(
-        Type.Boolean({ description: 'Whether the code grant must use PKCE. Default false.' }),
+        Type.Boolean({
+          description: 'Whether the code grant must use PKCE. Default of a new one: false.',
+        }),
       ),
-      disabled: Type.Optional(Type.Boolean({ description: 'Default false.' })),
+      disabled: Type.Optional(Type.Boolean({ description: 'Default of a new one: false.' })),
     },
     strict,
   ),

@@ -71,6 +71,8 @@ export const getList = endpoint({
 export const putList = endpoint({
   id: 'putList',
   summary: 'Make a contact list, or change its settings',
+  description:
+    'What is left out of one that exists stays as it is; a default is what a new one gets.',
   body: Type.Omit(ListSchema, ['id', 'csv'], strict),
   answer: ListView,
   conditional: true,

@@ -160,7 +160,7 @@ export const putDomain = endpoint({
   id: 'putDomain',
   summary: 'Add a sending domain',
   description:
-    'It gets keys of its own; nothing is signed with them before their records are found. Once they are, the senders of the domain are verified. One that is there already stays as it is.',
+    'It gets keys of its own; nothing is signed with them before their records are found. Once they are, the senders of the domain are verified. One that is there already stays as it is, with what is left out and with what is not.',
   body: Type.Object(
     {
       ed25519: Type.Optional(Type.Boolean({ description: 'An Ed25519 key beside the RSA one.' })),

@@ -66,7 +66,8 @@ export const getSender = endpoint({
 export const putSender = endpoint({
   id: 'putSender',
   summary: 'Add a sender, or change its display names',
-  description: 'Only an operator of the installation can say that an address is verified.',
+  description:
+    'Only an operator of the installation can say that an address is verified. What is left out of one that exists stays as it is; a default is what a new one gets.',
   body: Type.Omit(SenderSchema, ['address'], strict),
   answer: SenderView,
   conditional: true,

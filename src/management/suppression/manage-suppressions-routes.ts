@@ -93,6 +93,7 @@ export const getSuppression = endpoint({
 export const putSuppression = endpoint({
   id: 'putSuppression',
   summary: 'Suppress an address',
+  description: 'Reasons that it has already stay; one that is left out is `manual`.',
   body: Type.Object({ reason: Type.Optional(Reason) }, strict),
   answer: AddressView,
   conditional: true,

@@ -42,7 +42,8 @@ export const getDraft = endpoint({
 export const putDraft = endpoint({
   id: 'putDraft',
   summary: 'Write the draft of a template',
-  description: 'A draft may have problems; only publishing refuses them.',
+  description:
+    'A draft may have problems; only publishing refuses them. It is written as a whole: what is left out it has no more.',
   body: TemplateContent,
   answer: DraftView,
   conditional: true,

@@ -69,7 +69,8 @@ export const getTemplate = endpoint({
 export const putTemplate = endpoint({
   id: 'putTemplate',
   summary: 'Make a template, or change its settings',
-  description: 'Nothing is sent with it before a version is published. Its content is the draft.',
+  description:
+    'Nothing is sent with it before a version is published. Its content is the draft. What is left out of one that exists stays as it is; a default is what a new one gets.',
   body: Type.Object(
     {
       name: TemplateSchema.properties.name,
