@@ -106,7 +106,7 @@ export function createApp(parts: AppParts): App {
   });
   const inbox =
     config.delivery === 'inbox'
-      ? createInbox({ database, log, tokens: session.tokens, browser: session.browser, accounts })
+      ? createInbox({ database, log, tokens: session.tokens, browser: session.browser })
       : undefined;
   const findVersion: FindVersion = (accountId, templateId, version) =>
     templates.version(accountId, templateId, version);

@@ -4,7 +4,7 @@ import { hasLocalHost, isLoopbackPeer } from '../http/loopback.ts';
 import { isSameOrigin, isSameOriginOrVisit } from '../http/same-origin.ts';
 import type { AnswerProblem } from './answer-problem.ts';
 
-/** True where the caller is signed in as somebody who may read the inbox: an owner or developer. */
+/** True where the caller is signed in as somebody who may see the mail of all accounts. */
 export type MayRead = (request: FastifyRequest) => Promise<boolean>;
 
 const safeMethods = new Set(['GET', 'HEAD']);
@@ -36,7 +36,7 @@ export function guardInbox(http: Http, mayRead: MayRead, answerProblem: AnswerPr
 function explainRefusal(request: FastifyRequest): string {
   return isLoopbackPeer(request)
     ? 'The inbox answers on this machine under its own names only: open it at localhost or 127.0.0.1.'
-    : 'The inbox can hold password resets, so it answers on its own machine only, or with the access token of an owner or developer.';
+    : 'The inbox can hold password resets, so it answers on its own machine only, or with the access token of an operator, or of an owner or developer of every account.';
 }
 
 /** Header fields of every answer of the inbox; pages add their Content-Security-Policy. */

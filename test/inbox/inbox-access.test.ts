@@ -86,7 +86,7 @@ test('another machine does not get in, also where it names this one', async (con
     headers: { host: 'localhost', accept: 'text/html' },
   });
   assert.equal(status, 403);
-  assert.match(text, /access token of an owner or developer/);
+  assert.match(text, /access token of an operator/);
 });
 
 test('an owner or developer gets in from anywhere with an access token, other roles and strangers do not', async () => {
@@ -111,11 +111,14 @@ test('an owner or developer gets in from anywhere with an access token, other ro
 });
 
 test('an owner or developer who is signed in with the browser gets in, other roles do not', async () => {
-  const world = new SessionWorld(database, '3000');
-  const accountId = await world.addAccount();
+  const world = new SessionWorld(database);
   const statusAs = async (role: 'owner' | 'marketer'): Promise<number> => {
     const person = await world.addPerson();
-    await saveMembership(database.kysely, { accountId, personId: person.id, role });
+    await saveMembership(database.kysely, {
+      accountId: world.accountId,
+      personId: person.id,
+      role,
+    });
     const browser = new TestBrowser(url);
     await browser.submit(await browser.open('/me'), { email: person.email, password });
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -125,26 +128,51 @@ test('an owner or developer who is signed in with the browser gets in, other rol
   assert.equal(await statusAs('marketer'), 403);
 });
 
-test('a token for one account does not borrow a role in another', async () => {
+test('who has no part in one of the accounts does not see its mail, an operator does', async () => {
   const world = new SessionWorld(database, '2000');
   const accountId = await world.addAccount();
-  const other = await world.addAccount('2001');
-  const person = await world.addPerson({ accounts: ['2001'] });
+  const person = await world.addPerson();
+  const headers = { host: 'mail.example.com', authorization: '' };
+  const client = await world.addIntegration();
+  const { body } = await postToken({ url }, passwordFields(person, client));
+  headers.authorization = `Bearer ${body.access_token}`;
+  assert.equal(await statusOf(headers), 403);
+  const operator = (is: boolean) =>
+    database.pool.query('update person set operator = $2 where id = $1', [person.id, is]);
+  await operator(true);
+  assert.equal(await statusOf(headers), 200);
+  await operator(false);
+  const others = await database.pool.query<{ id: AccountId }>('select id from account');
+  for (const { id } of others.rows)
+    await saveMembership(database.kysely, {
+      accountId: id,
+      personId: person.id,
+      role: 'developer',
+    });
+  assert.equal(await statusOf(headers), 200);
   await saveMembership(database.kysely, { accountId, personId: person.id, role: 'viewer' });
+  assert.equal(await statusOf(headers), 403);
+});
+
+test('a token for one account does not reach the mail of others', async () => {
+  const { rows } = await database.pool.query<{ id: AccountId }>(
+    'select id from account order by id',
+  );
+  const [first] = rows;
+  assert.ok(first !== undefined && rows.length > 1);
+  const world = new SessionWorld(database, first.id);
+  const person = await world.addPerson({ accounts: rows.map(({ id }) => id) });
   const client = await world.addIntegration();
   const { body } = await postToken({ url }, passwordFields(person, client));
   const headers = { host: 'mail.example.com', authorization: `Bearer ${body.access_token}` };
-  const bind = (id: AccountId) =>
-    database.pool.query('update access_token set account_id = $1 where person_id = $2', [
-      id,
-      person.id,
-    ]);
-  await bind(accountId);
-  assert.equal(await statusOf(headers), 403);
-  await bind(other);
+  assert.equal(await statusOf(headers), 200);
+  await database.pool.query('update access_token set account_id = $1 where person_id = $2', [
+    first.id,
+    person.id,
+  ]);
   const fresh = await startTestService({ databaseUrl, environment });
   const answer = await rawRequest(`http://127.0.0.1:${new URL(fresh.url).port}/inbox`, { headers });
-  assert.equal(answer.status, 200);
+  assert.equal(answer.status, 403);
 });
 
 /** How browsers and programs announce themselves, and whether they may change and read. */

@@ -1,11 +1,12 @@
 import { Type } from 'typebox';
 import type { InboxMessageId, InboxSummary } from '../../inbox/inbox-message.ts';
+import { mayReadAllMail } from '../../inbox/inbox-reader-store.ts';
 import type { InboxStore } from '../../inbox/inbox-store.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
-import { notFound } from '../answer/problem.ts';
+import { notFound, Problem } from '../answer/problem.ts';
 import { Nullable, strict, Time, Uuid } from '../answer/schema-parts.ts';
 import { inTransaction, record } from '../change-resource.ts';
-import { type Call, endpoint } from '../endpoint.ts';
+import { accountOf, type Call, endpoint } from '../endpoint.ts';
 
 const InboxSummaryView = Type.Object(
   {
@@ -20,10 +21,20 @@ const InboxSummaryView = Type.Object(
   { ...strict, title: 'InboxSummary' },
 );
 
-/** @throws Problem where mail is not captured */
-function inboxOf(call: Call): InboxStore {
-  if (call.parts.inbox === undefined) throw notFound('inbox: mail is not captured here');
-  return call.parts.inbox;
+/** @throws Problem where mail is not captured, and for callers who have no part in an account whose mail is there too */
+async function inboxOf(call: Call): Promise<InboxStore> {
+  const { inbox, database } = call.parts;
+  if (inbox === undefined) throw notFound('inbox: mail is not captured here');
+  const { actor } = call;
+  const reader =
+    actor?.kind === 'person'
+      ? { personId: actor.personId, boundTo: actor.boundTo }
+      : { personId: undefined, boundTo: accountOf(call).id };
+  if (await mayReadAllMail(database.kysely, reader)) return inbox;
+  throw new Problem(
+    'forbidden',
+    'The inbox holds the mail of all accounts: it is for operators, and for who owns or develops in every account',
+  );
 }
 
 function viewSummary(summary: InboxSummary) {
@@ -34,7 +45,8 @@ function viewSummary(summary: InboxSummary) {
 export const listInboxMessages = endpoint({
   id: 'listInboxMessages',
   summary: 'List captured messages, newest first',
-  description: 'The inbox is one for the installation; it exists where mail is captured.',
+  description:
+    'The inbox is one for the installation, so it is for operators, and for who owns or develops in every account. It exists where mail is captured.',
   query: pageQuery({
     search: Type.Optional(
       Type.String({ description: 'In subject, addresses or text, in any case.', maxLength: 200 }),
@@ -45,7 +57,7 @@ export const listInboxMessages = endpoint({
     const limit = limitOf(call.query);
     const [receivedAt, id] = readCursor(call.query, 'time', 'uuid') ?? [];
     const after = receivedAt === undefined || id === undefined ? undefined : { receivedAt, id };
-    const rows = await inboxOf(call).listAfter(call.query.search ?? '', after, limit + 1);
+    const rows = await (await inboxOf(call)).listAfter(call.query.search ?? '', after, limit + 1);
     return toPage(rows, limit, viewSummary, ({ place, id: last }) => [place, last]);
   },
 });
@@ -68,7 +80,7 @@ export const getInboxMessage = endpoint({
     { ...strict, title: 'InboxMessage' },
   ),
   async handle(call) {
-    const message = await inboxOf(call).read(call.params.inboxMessageId as InboxMessageId);
+    const message = await (await inboxOf(call)).read(call.params.inboxMessageId as InboxMessageId);
     if (message === undefined) throw notFound('message');
     const { id, receivedAt, envelopeFrom, envelopeTo, subject, html, text } = message;
     return {
@@ -89,7 +101,7 @@ export const emptyInbox = endpoint({
   id: 'emptyInbox',
   summary: 'Delete all captured messages',
   async handle(call) {
-    const inbox = inboxOf(call);
+    const inbox = await inboxOf(call);
     return inTransaction(call, async (transaction) => {
       await inbox.remove({ to: undefined, since: undefined }, transaction);
       await record(call, transaction, 'inbox_emptied', 'inbox');
