@@ -28,7 +28,13 @@ test('the first owner is made once, from this machine, and is signed in and oper
   const made = await page.post('/set-up', owner);
   assert.equal(made.status, 201, made.text);
   const cookie = (made.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-  const me = await new ManagementClient(service, undefined, { cookie }).get('/me');
+  const ann = new ManagementClient(service, undefined, { cookie });
+  const { body: audit } = await ann.get('/accounts/shop/audit');
+  assert.deepEqual(
+    (audit.items as { kind: string }[]).map(({ kind }) => kind),
+    ['set_up'],
+  );
+  const me = await ann.get('/me');
   assert.equal(me.body.operator, true);
   assert.deepEqual(
     (me.body.accounts as { role: string }[]).map(({ role }) => role),
