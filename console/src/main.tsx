@@ -7,11 +7,13 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from './api/query-client.ts';
 import { nonce } from './nonce.ts';
+import { ignoreSecondClicks } from './parts/ignore-second-click.ts';
 import { router } from './router.tsx';
 import { language } from './texts/text.ts';
 import { theme } from './theme.ts';
 
 document.documentElement.lang = language;
+ignoreSecondClicks();
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no place for the console');

@@ -1,10 +1,11 @@
 import { Badge, Button, Group, TextInput } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import type { Destination } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { refusal } from '../api/problem.ts';
+import { useAction } from '../api/use-action.ts';
 import { isDomainName } from '../domain/domain-name.ts';
 import { formatNumber } from '../format/format-number.ts';
 import { EmptyState } from '../parts/empty-state.tsx';
@@ -112,7 +113,7 @@ export function DestinationsPage() {
 function usePause() {
   const accountId = useAccountId();
   const client = useQueryClient();
-  return useMutation({
+  return useAction({
     mutationFn: async ({ destination, pause }: { destination: string; pause: boolean }) => {
       if (destination !== '*' && !isDomainName(destination))
         throw refusal('destination', text('domains.notOne'));
@@ -170,7 +171,7 @@ function DestinationActions({ row, paused }: { row: Destination; paused: boolean
   const body = destination === '*' ? {} : { destination };
   const params = { path: { accountId } };
   const refresh = () => client.invalidateQueries({ queryKey: ['queue', accountId] });
-  const retry = useMutation({
+  const retry = useAction({
     mutationFn: () => answerOf(api.POST('/accounts/{accountId}/queue/retry', { params, body })),
     onSuccess: refresh,
   });

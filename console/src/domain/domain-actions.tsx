@@ -1,11 +1,12 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { DomainDetail } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { unlessChanged } from '../api/unless-changed.ts';
+import { useAction } from '../api/use-action.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { tell } from '../parts/notices.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
@@ -21,7 +22,7 @@ export function DomainActions({ domain: { domain, state } }: { domain: DomainDet
   const [rotating, rotation] = useDisclosure();
   const params = { path: { accountId: account, domain } };
   const show = (found: DomainDetail) => client.setQueryData(['domains', account, domain], found);
-  const check = useMutation({
+  const check = useAction({
     mutationFn: () =>
       answerOf(api.POST('/accounts/{accountId}/domains/{domain}/check', { params })),
     onSuccess(found) {

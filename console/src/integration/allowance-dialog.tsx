@@ -1,11 +1,12 @@
 import { Button, Group, Modal, NumberInput, Skeleton, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useAccountId, useMe } from '../account/use-me.ts';
 import type { Integration } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { unlessChanged } from '../api/unless-changed.ts';
+import { useAction } from '../api/use-action.ts';
 import { tell } from '../parts/notices.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { Rows } from '../parts/rows.tsx';
@@ -84,7 +85,7 @@ function AllowanceForm({ clientId }: { clientId: string }) {
   const queryKey = ['allowance', clientId];
   const known = useQuery({ queryKey, queryFn: () => answerOf(api.GET(path, { params })) });
   const perHour = typed ?? known.data?.perHour ?? '';
-  const save = useMutation({
+  const save = useAction({
     mutationFn: () =>
       unlessChanged(
         known.data ?? {},

@@ -1,10 +1,11 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { ClientSecret, Integration } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { unlessChanged } from '../api/unless-changed.ts';
+import { useAction } from '../api/use-action.ts';
 import { ConfirmByName } from '../parts/confirm-by-name.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
@@ -36,7 +37,7 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
   const read = () => api.GET(it, { params });
   const refresh = () => client.invalidateQueries({ queryKey: ['integrations', accountId] });
 
-  const toggle = useMutation({
+  const toggle = useAction({
     mutationFn: () =>
       unlessChanged(seen, read, (precondition) =>
         api.PUT(it, { params, body: { ...seen, disabled: !disabled }, ...precondition }),

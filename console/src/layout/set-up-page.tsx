@@ -11,10 +11,10 @@ import {
   TextInput,
   Title,
 } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useState } from 'react';
 import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { useAction } from '../api/use-action.ts';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 
@@ -41,7 +41,7 @@ const nothing = { email: '', name: '', password: '', accountId: '1001', accountN
 
 function OwnerForm() {
   const [owner, setOwner] = useState(nothing);
-  const make = useMutation({
+  const make = useAction({
     mutationFn: () => answerOf(api.POST('/set-up', { body: owner })),
     // A new page, so that nothing of the stranger's is kept.
     onSuccess: ({ accountId }) => location.assign(`/console/${accountId}`),

@@ -1,10 +1,11 @@
 import { Button, Group, Text } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
+import { useAction } from '../api/use-action.ts';
 import { ConfirmByName } from '../parts/confirm-by-name.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { text } from '../texts/text.ts';
@@ -20,14 +21,14 @@ export function MessageActions({ message }: { message: Message }) {
   const path = { accountId: account, messageId: message.messageId };
   const refresh = () => client.invalidateQueries({ queryKey: ['message', account] });
 
-  const control = useMutation({
+  const control = useAction({
     mutationFn: (action: 'retry' | 'cancel' | 'pause' | 'resume') =>
       answerOf(
         api.POST(`/accounts/{accountId}/messages/{messageId}/${action}`, { params: { path } }),
       ),
     onSettled: refresh,
   });
-  const resend = useMutation({
+  const resend = useAction({
     mutationFn: () =>
       answerOf(api.POST('/accounts/{accountId}/messages/{messageId}/resend', { params: { path } })),
     onSuccess: ({ messageId }) =>
@@ -47,7 +48,11 @@ export function MessageActions({ message }: { message: Message }) {
           </Button>
         )}
         {waiting && (
-          <Button variant="default" onClick={() => control.mutate(paused ? 'resume' : 'pause')}>
+          <Button
+            variant="default"
+            loading={control.isPending}
+            onClick={() => control.mutate(paused ? 'resume' : 'pause')}
+          >
             {text(paused ? 'message.resume' : 'message.pause')}
           </Button>
         )}

@@ -1,5 +1,6 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
+import { useAction } from '../api/use-action.ts';
 import { text } from '../texts/text.ts';
 import { ProblemAlert } from './problem-alert.tsx';
 
@@ -18,22 +19,17 @@ interface ConfirmByNameProps {
 /** Asks for the name of what is about to be destroyed. */
 export function ConfirmByName(props: ConfirmByNameProps) {
   const [typed, setTyped] = useState('');
-  const [error, setError] = useState<unknown>();
-  const [busy, setBusy] = useState(false);
-
-  async function submit(event: FormEvent) {
-    event.preventDefault();
-    setBusy(true);
-    setError(undefined);
-    try {
-      await props.confirm();
+  const send = useAction({
+    mutationFn: props.confirm,
+    onSuccess() {
       setTyped('');
       props.close();
-    } catch (cause) {
-      setError(cause);
-    } finally {
-      setBusy(false);
-    }
+    },
+  });
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    send.mutate();
   }
 
   return (
@@ -48,12 +44,17 @@ export function ConfirmByName(props: ConfirmByNameProps) {
             autoComplete="off"
             data-autofocus
           />
-          <ProblemAlert error={error} renewed={props.close} />
+          <ProblemAlert error={send.error} renewed={props.close} />
           <Group justify="flex-end">
             <Button variant="default" onClick={props.close}>
               {text('cancel')}
             </Button>
-            <Button color="red" type="submit" disabled={typed !== props.name} loading={busy}>
+            <Button
+              color="red"
+              type="submit"
+              disabled={typed !== props.name}
+              loading={send.isPending}
+            >
               {props.action}
             </Button>
           </Group>

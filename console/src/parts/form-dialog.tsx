@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Stack } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
 import type { FormEvent, ReactNode } from 'react';
+import { useAction } from '../api/use-action.ts';
 import { text } from '../texts/text.ts';
 import { ProblemAlert } from './problem-alert.tsx';
 
@@ -32,10 +32,12 @@ export function FormDialog({ opened, title, ...form }: FormDialogProps) {
  * the thing as it is shown at that moment.
  */
 export function DialogForm({ close, action, submit, children }: DialogFormProps) {
-  const send = useMutation({ mutationFn: submit, onSuccess: close });
+  const send = useAction({ mutationFn: submit, onSuccess: close });
 
   function onSubmit(event: FormEvent) {
     event.preventDefault();
+    // A dialog that closes still takes a key.
+    if (send.isSuccess && Date.now() - send.submittedAt < 1_000) return;
     send.mutate();
   }
 

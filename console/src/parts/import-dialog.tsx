@@ -1,8 +1,9 @@
 import { Alert, Button, FileInput, Group, List, Modal, Progress, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import type { FileImport } from '../api/management.generated.ts';
 import { newUuid } from '../api/new-uuid.ts';
+import { useAction } from '../api/use-action.ts';
 import { formatNumber, formatShare } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
 import { ProblemAlert } from './problem-alert.tsx';
@@ -26,7 +27,7 @@ export function ImportDialog(props: ImportDialogProps) {
   const [file, setFile] = useState<File | null>(null);
   const [importId, setImportId] = useState<string>();
 
-  const send = useMutation({
+  const send = useAction({
     mutationFn: async (chosen: File) => {
       const id = newUuid();
       // The browser reads the file while it sends it.

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { useAction } from '../api/use-action.ts';
 import { text } from '../texts/text.ts';
 import { tell } from './notices.tsx';
 import { ProblemAlert } from './problem-alert.tsx';
@@ -15,7 +15,7 @@ interface UndoButtonProps {
 
 /** Removes at once what can be brought back, and offers to bring it back. */
 export function UndoButton({ name, action, remove, restore }: UndoButtonProps) {
-  const removal = useMutation({
+  const removal = useAction({
     mutationFn: remove,
     onSuccess: () => tell(text('undo.removed', { name }), restore),
   });

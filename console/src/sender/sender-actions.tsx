@@ -1,10 +1,11 @@
 import { Button, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import type { Sender } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { unlessChanged } from '../api/unless-changed.ts';
+import { useAction } from '../api/use-action.ts';
 import { ConfirmByName } from '../parts/confirm-by-name.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { text } from '../texts/text.ts';
@@ -23,7 +24,7 @@ export function SenderActions({ sender }: { sender: Sender }) {
   const readIt = () => api.GET(it, { params: { path } });
   const refresh = () => client.invalidateQueries({ queryKey: ['senders', accountId] });
 
-  const verify = useMutation({
+  const verify = useAction({
     mutationFn: () =>
       unlessChanged({ verified: false }, readIt, (precondition) =>
         api.PUT(it, { params: { path }, body: { verified: true }, ...precondition }),
@@ -31,7 +32,7 @@ export function SenderActions({ sender }: { sender: Sender }) {
     onSuccess: refresh,
   });
 
-  const link = useMutation({
+  const link = useAction({
     mutationFn: () =>
       answerOf(api.POST('/accounts/{accountId}/senders/{address}/link', { params: { path } })),
   });

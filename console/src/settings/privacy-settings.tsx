@@ -1,11 +1,12 @@
 import { Button, Group, NumberInput, Paper, Text, TextInput, Title } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { RetentionRule } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { unlessChanged } from '../api/unless-changed.ts';
+import { useAction } from '../api/use-action.ts';
 import { tell } from '../parts/notices.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
@@ -51,7 +52,7 @@ function RuleForm({ rule, reading }: { rule: RetentionRule; reading: boolean }) 
   const client = useQueryClient();
   const { seen, values, change, saved, refused } = useFormValues(rule);
   const params = { path: { accountId } };
-  const save = useMutation({
+  const save = useAction({
     mutationFn: () =>
       unlessChanged(
         seen,

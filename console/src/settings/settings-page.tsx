@@ -1,5 +1,5 @@
 import { Anchor, Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { useAccount, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
@@ -7,6 +7,7 @@ import type { MyAccount, Settings } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { unlessChanged } from '../api/unless-changed.ts';
+import { useAction } from '../api/use-action.ts';
 import { Facts } from '../parts/facts.tsx';
 import { PageHeading } from '../parts/page-heading.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
@@ -43,7 +44,7 @@ function AccountSettings({ account }: { account: MyAccount }) {
   const client = useQueryClient();
   const { seen, values, change, saved, refused } = useFormValues({ name: account.name });
   const params = { path: { accountId: account.id } };
-  const rename = useMutation({
+  const rename = useAction({
     mutationFn: () =>
       unlessChanged(
         seen,

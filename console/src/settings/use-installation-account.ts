@@ -1,8 +1,9 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMe } from '../account/use-me.ts';
 import type { Account } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { unlessChanged } from '../api/unless-changed.ts';
+import { useAction } from '../api/use-action.ts';
 import { tell } from '../parts/notices.tsx';
 import { text } from '../texts/text.ts';
 
@@ -28,7 +29,7 @@ export function useInstallationAccount() {
     enabled: me?.operator === true,
   });
   const account = known.data;
-  const save = useMutation({
+  const save = useAction({
     mutationFn({ seen, change }: { seen: Partial<Account>; change: AccountChange }) {
       const name = account?.name ?? '';
       return unlessChanged(

@@ -1,6 +1,6 @@
 import { Button, Group, NativeSelect, PasswordInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { User } from '../api/management.generated.ts';
@@ -8,6 +8,7 @@ import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { reasonFor } from '../api/problem.ts';
 import { makeNew, unlessChanged } from '../api/unless-changed.ts';
+import { useAction } from '../api/use-action.ts';
 import { Field } from '../parts/field.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -80,7 +81,7 @@ function RoleChoice({ user }: { user: User }) {
   const params = { path: { accountId, email: user.email } };
   const may = useMay();
   const client = useQueryClient();
-  const change = useMutation({
+  const change = useAction({
     mutationFn: (role: Role) =>
       unlessChanged(
         { role: user.role },

@@ -1,11 +1,12 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Template } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { makeNew, unlessChanged } from '../api/unless-changed.ts';
+import { useAction } from '../api/use-action.ts';
 import { Icon } from '../parts/icon.tsx';
 import { tell } from '../parts/notices.tsx';
 import { text } from '../texts/text.ts';
@@ -23,7 +24,7 @@ export function TemplateMenu({ template }: { template: Template }) {
   const path = '/accounts/{accountId}/templates/{templateId}';
   const refresh = () => client.invalidateQueries({ queryKey: ['templates', accountId] });
 
-  const remove = useMutation({
+  const remove = useAction({
     mutationFn: () =>
       unlessChanged(
         { name, publishedVersion, hasDraft },

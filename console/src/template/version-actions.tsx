@@ -1,12 +1,13 @@
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useMay } from '../account/use-me.ts';
 import type { TemplateVersion } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { unlessChanged } from '../api/unless-changed.ts';
+import { useAction } from '../api/use-action.ts';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 import { useTemplate, useTemplatePath } from './use-template.ts';
@@ -19,7 +20,7 @@ export function VersionActions({ version: { version, published } }: { version: T
   const [opened, dialog] = useDisclosure();
   const { data: template } = useTemplate();
   const [seen, setSeen] = useState<number | null>(null);
-  const rollBack = useMutation({
+  const rollBack = useAction({
     mutationFn: (force: boolean) =>
       unlessChanged(
         { publishedVersion: seen },

@@ -1,6 +1,6 @@
 import { Badge, Button, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
@@ -8,6 +8,7 @@ import type { WebhookDelivery } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { unlessChanged } from '../api/unless-changed.ts';
+import { useAction } from '../api/use-action.ts';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { PageAnchor } from '../parts/links.tsx';
@@ -44,12 +45,12 @@ export function WebhookPage() {
         }),
       ),
   });
-  const pause = useMutation({
+  const pause = useAction({
     mutationFn: (action: 'pause' | 'resume') =>
       answerOf(api.POST(`/accounts/{accountId}/webhooks/{webhookId}/${action}`, { params })),
     onSuccess: refresh,
   });
-  const replay = useMutation({
+  const replay = useAction({
     mutationFn: (eventId: string) =>
       answerOf(
         api.POST('/accounts/{accountId}/webhooks/{webhookId}/replay', {

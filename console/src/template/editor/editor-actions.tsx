@@ -1,8 +1,9 @@
 import { Button, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useMay } from '../../account/use-me.ts';
 import { answerOf, api, ifMatch } from '../../api/management.ts';
+import { useAction } from '../../api/use-action.ts';
 import { tell } from '../../parts/notices.tsx';
 import { text } from '../../texts/text.ts';
 import { useTemplatePath } from '../use-template.ts';
@@ -22,7 +23,7 @@ export function EditorActions({ draft }: { draft: EditedDraft }) {
     await client.resetQueries({ queryKey: ['draft', path.accountId, path.templateId] });
     await client.invalidateQueries({ queryKey: ['templates', path.accountId] });
   }
-  const discard = useMutation({
+  const discard = useAction({
     async mutationFn() {
       await answerOf(
         api.DELETE('/accounts/{accountId}/templates/{templateId}/draft', {

@@ -1,8 +1,9 @@
 import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { answerOf, api, ifMatch } from '../../api/management.ts';
 import { ApiProblem } from '../../api/problem.ts';
+import { useAction } from '../../api/use-action.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { text } from '../../texts/text.ts';
 import { useTemplatePath } from '../use-template.ts';
@@ -19,7 +20,7 @@ export function PublishDialog({ opened, close, draft }: PublishDialogProps) {
   const path = useTemplatePath();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const publish = useMutation({
+  const publish = useAction({
     mutationFn: async (force: boolean) => {
       const seen = await draft.save();
       return answerOf(

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openConsoleWorld } from '../support/console-world.ts';
+
+const { database, shop, signedIn } = await openConsoleWorld();
+
+async function count(table: 'message' | 'api_key' | 'webhook_endpoint'): Promise<number> {
+  const { rows } = await database.pool.query(`select count(*)::int as count from ${table}`);
+  return rows[0]?.count;
+}
+
+/** Fills the form of a new key up to its last button. */
+async function fillKey(page: Page): Promise<void> {
+  await page.getByRole('tab', { name: 'API keys' }).click();
+  await page.getByRole('button', { name: 'New API key' }).first().dblclick();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('What it is for').fill('Deploy');
+  await dialog.getByLabel('senders:read').check();
+}
+
+for (const delay of [0, 80])
+  test(`a double click on “Send again” sends one mail, with ${delay} ms between press and release`, async () => {
+    const visit = await signedIn();
+    const { page } = visit;
+    await visit.open(`${shop.id}/templates/t-0001`);
+    await page.getByRole('button', { name: 'Send a test' }).dblclick({ delay });
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('To').fill('ann@people.test');
+    const before = await count('message');
+    await dialog.getByRole('button', { name: 'Send a test' }).dblclick({ delay });
+    await page.waitForURL(/messages\/[\w-]{36}$/);
+    await page.getByText('It was delivered').waitFor();
+    assert.equal(await count('message'), before + 1, 'the test');
+    const first = page.url();
+    await page.getByRole('button', { name: 'Send again' }).dblclick({ delay });
+    await page.waitForURL((url) => url.href !== first);
+    await page.getByText('It was delivered').waitFor();
+    assert.equal(await count('message'), before + 2, 'and the same again');
+    await visit.end();
+  });
+
+for (const delay of [0, 80])
+  test(`a double click on the button of “New API key” makes one key, with ${delay} ms between press and release`, async () => {
+    const visit = await signedIn();
+    const { page } = visit;
+    await visit.open(`${shop.id}/integrations`);
+    await fillKey(page);
+    const before = await count('api_key');
+    await page.getByRole('button', { name: 'Create key' }).dblclick({ delay });
+    await page.getByText('This is shown only now').waitFor();
+    assert.equal(await count('api_key'), before + 1);
+    await visit.end();
+  });
+
+test('a form that is sent twice before the page has drawn that it is busy makes one webhook', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/webhooks`);
+  await page.getByRole('button', { name: 'Add a webhook' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Address').fill('https://hooks.shop.test/');
+  await dialog.getByLabel('Delivered').check();
+  // As two keys do, which no count of clicks tells apart from two wishes.
+  await dialog
+    .getByRole('button', { name: 'Add a webhook' })
+    .evaluate((button: { click(): void }) => {
+      button.click();
+      button.click();
+    });
+  await page.getByText('This is shown only now').waitFor();
+  assert.equal(await count('webhook_endpoint'), 1);
+  await visit.end();
+});
