@@ -9,7 +9,7 @@ import { InputChecker } from './check-input.ts';
 import type { Call, PathParams } from './endpoint.ts';
 import type { ManagementParts } from './management-parts.ts';
 import { managementPrefix } from './management-prefix.ts';
-import { namesInPath, pathParams } from './path-params.ts';
+import { malformedParam, namesInPath, pathParams } from './path-params.ts';
 import { type Route, routeTable } from './route-table.ts';
 
 /** Bytes of a JSON body; a template's sources are the longest. */
@@ -73,11 +73,9 @@ function registerRoute(
     // Before the body is read, so that strangers cannot make the service keep bodies.
     async onRequest(request) {
       const given = request.params as Readonly<Record<string, string>>;
-      const params = readParams(path, given);
       const actor = access === 'public' ? undefined : await identifyActor(parts, request);
-      const admitted = await admitActor(parts, actor, access, params && given.accountId);
-      if (params === undefined) throw notFound('thing');
-      calls.set(request, { params, ...admitted });
+      const admitted = await admitActor(parts, actor, access, given.accountId);
+      calls.set(request, { params: readParams(path, given), ...admitted });
     },
     async handler(request, reply) {
       reply.header('cache-control', 'private, no-cache');
@@ -102,12 +100,12 @@ function send(request: FastifyRequest, reply: FastifyReply, answer: unknown): Fa
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer));
 }
 
-/** @returns undefined where one of them can name nothing */
-function readParams(path: string, given: Readonly<Record<string, string>>): PathParams | undefined {
+/** @throws Problem that names the first of them that can name nothing, and its form */
+function readParams(path: string, given: Readonly<Record<string, string>>): PathParams {
   const params: Record<string, string | number> = {};
   for (const name of namesInPath(path)) {
     const value = pathParams[name].read(given[name] ?? '');
-    if (value === undefined) return undefined;
+    if (value === undefined) throw malformedParam(name);
     params[name] = value;
   }
   return params as unknown as PathParams;

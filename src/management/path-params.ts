@@ -2,10 +2,13 @@ import { domainToASCII } from 'node:url';
 import { type TSchema, Type } from 'typebox';
 import { normaliseAddress, parseEmailAddress } from '../foundation/email-address.ts';
 import { isPublicId, parseMessageId } from '../foundation/ids.ts';
+import { Problem } from './answer/problem.ts';
 import type { PathParams } from './endpoint.ts';
 
 interface PathParam {
   readonly schema: TSchema;
+  /** What its text has to be; goes on after the name of the parameter. */
+  readonly form: string;
   /** The value in its valid form; undefined where the text can name nothing. */
   read(text: string): string | number | undefined;
 }
@@ -13,6 +16,7 @@ interface PathParam {
 function publicId(description: string): PathParam {
   return {
     schema: Type.String({ description, pattern: '^[A-Za-z0-9_-]{1,64}$' }),
+    form: 'must be 1 to 64 letters, digits, - and _',
     read: (text) => (isPublicId(text) ? text : undefined),
   };
 }
@@ -20,6 +24,7 @@ function publicId(description: string): PathParam {
 function uuid(description: string): PathParam {
   return {
     schema: Type.String({ description, format: 'uuid' }),
+    form: 'must be a UUID',
     read: parseMessageId,
   };
 }
@@ -27,6 +32,7 @@ function uuid(description: string): PathParam {
 function address(description: string): PathParam {
   return {
     schema: Type.String({ description, maxLength: 320 }),
+    form: 'must be an e-mail address',
     read(text) {
       const parsed = parseEmailAddress(text);
       return parsed.ok ? normaliseAddress(parsed.address) : undefined;
@@ -35,7 +41,11 @@ function address(description: string): PathParam {
 }
 
 function domain(description: string): PathParam {
-  return { schema: Type.String({ description, maxLength: 253 }), read: readDomainName };
+  return {
+    schema: Type.String({ description, maxLength: 253 }),
+    form: 'must be a domain name of several labels, such as mail.example.com',
+    read: readDomainName,
+  };
 }
 
 /** A host name of several labels, in A-labels. */
@@ -55,6 +65,7 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
       description: 'A domain that mail goes to, or `*` for all.',
       maxLength: 253,
     }),
+    form: 'must be a domain name of several labels, or *',
     read: (text) => (text === '*' ? text : readDomainName(text)),
   },
   domain: domain('The domain.'),
@@ -67,6 +78,7 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
   personId: uuid('The person.'),
   receiver: {
     schema: Type.String({ description: 'The name of the receiver, as listed.', maxLength: 253 }),
+    form: 'must be 1 to 253 printable ASCII characters without spaces',
     read: (text) => (/^[\x21-\x7e]{1,253}$/.test(text) ? text : undefined),
   },
   sessionId: uuid('The session.'),
@@ -75,8 +87,9 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
     schema: Type.Integer({
       description: 'The number of the version.',
       minimum: 1,
-      maximum: 2 ** 31 - 1,
+      maximum: 999_999_999,
     }),
+    form: 'must be a whole number from 1 to 999999999',
     read: (text) => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined),
   },
   webhookId: uuid('The webhook.'),
@@ -86,4 +99,10 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
 /** The names of the parameters of a path such as `/accounts/:accountId`. */
 export function namesInPath(path: string): (keyof PathParams)[] {
   return [...path.matchAll(/:(\w+)/g)].map((match) => match[1] as keyof PathParams);
+}
+
+/** What cannot be a name of anything is not there; the answer says what the name has to be. */
+export function malformedParam(name: keyof PathParams): Problem {
+  const { form } = pathParams[name];
+  return new Problem('not-found', `${name} ${form}`, { errors: [{ field: name, reason: form }] });
 }

@@ -1,4 +1,5 @@
 import { Ajv, type ErrorObject } from 'ajv';
+import { describeUnion, withoutAlternatives } from './describe-union.ts';
 import type { ManifestPath } from './manifest-path.ts';
 import type { ProblemList } from './manifest-problems.ts';
 import { ManifestSchema, type RawManifest } from './manifest-schema.ts';
@@ -26,20 +27,6 @@ export function describeSchemaErrors(
     path: pathOf(error, value),
     message: describe(error),
   }));
-}
-
-/** Of a union only the union's own error is kept: those of its branches contradict each other. */
-function withoutAlternatives(errors: readonly ErrorObject[]): ErrorObject[] {
-  const unions = errors.filter((error) => error.keyword === 'anyOf');
-  return errors.filter((error) => !unions.some((union) => isInside(error, union)));
-}
-
-function isInside(error: ErrorObject, union: ErrorObject): boolean {
-  return (
-    error !== union &&
-    (error.instancePath === union.instancePath ||
-      error.instancePath.startsWith(`${union.instancePath}/`))
-  );
 }
 
 /** A JSON Pointer (RFC 6901) as a path; a step into a list becomes a number. */
@@ -80,7 +67,7 @@ function describe(error: ErrorObject): string {
     case 'type':
       return describeType(String(type), error.data);
     case 'anyOf':
-      return 'must be text, or { file: … } with the path of a file';
+      return describeUnion(error.schema as readonly Record<string, unknown>[]);
     case 'enum':
       return `must be one of ${(schema.enum as unknown[]).join(', ')}`;
     case 'pattern':

@@ -9,8 +9,14 @@ function PublicId(description: string) {
   });
 }
 
-function Name(description: string) {
-  return Type.String({ description, minLength: 1, maxLength: 200 });
+/** What people call something: blanks alone would show nothing to choose. */
+export function Name(description: string) {
+  return Type.String({
+    description,
+    maxLength: 200,
+    pattern: '\\S',
+    patternErrorMessage: 'is empty or blank',
+  });
 }
 
 function Address(description: string) {

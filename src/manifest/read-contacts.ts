@@ -68,6 +68,16 @@ function readHeader(columns: readonly string[], complain: Complain): number | un
   return undefined;
 }
 
+/** Alike for the same contacts, in whatever order a file has its rows and columns. */
+function hashContacts(contacts: readonly ManifestContact[]): Buffer {
+  const hash = createHash('sha256');
+  for (const { email, fields } of contacts.toSorted((a, b) => (a.email < b.email ? -1 : 1))) {
+    const names = Object.keys(fields).sort();
+    hash.update(`${JSON.stringify([email, names.map((name) => [name, fields[name]])])}\n`);
+  }
+  return hash.digest();
+}
+
 class ContactReader {
   readonly #columns: readonly string[];
   readonly #emailColumn: number;
@@ -86,18 +96,16 @@ class ContactReader {
       this.#complain(`has more than ${mostRows} rows`);
       return undefined;
     }
-    const hash = createHash('sha256');
     const contacts: ManifestContact[] = [];
     for (const { record, info } of rows) {
       const contact = this.#readRow(record, info.lines);
       if (contact === undefined) continue;
       contacts.push(contact);
-      hash.update(`${JSON.stringify([contact.email, contact.fields])}\n`);
     }
     if (this.#wrong > mostWrongRows) {
       this.#complain(`has ${this.#wrong - mostWrongRows} more rows that cannot be used`);
     }
-    return this.#wrong > 0 ? undefined : { rows: contacts, contentHash: hash.digest() };
+    return this.#wrong > 0 ? undefined : { rows: contacts, contentHash: hashContacts(contacts) };
   }
 
   #readRow(record: readonly string[], line: number): ManifestContact | undefined {

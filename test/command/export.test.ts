@@ -17,7 +17,7 @@ async function run(args: readonly string[], more: Readonly<Record<string, string
 
 writeFileSync(
   join(folder, 'people.csv'),
-  'email,Name,Note\nann@people.test,Ann,"=1+1, ""quoted"""\nbob@people.test,Bob,\n',
+  'email,Note,Name\nbob@people.test,,Bob\nann@people.test,"=1+1, ""quoted""",Ann\n',
 );
 writeFileSync(
   join(folder, 'shop.yaml'),

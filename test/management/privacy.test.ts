@@ -43,7 +43,17 @@ test('an account says how long personal data is kept', async () => {
   assert.deepEqual(before.body, { contentDays: null, addressDays: null, engagementDays: null });
   const wanted = { contentDays: 7, addressDays: null, engagementDays: 3 };
   assert.deepEqual((await owner.put(rule, wanted)).body, wanted);
-  assert.equal((await owner.put(rule, { ...wanted, contentDays: 1 })).status, 422);
+});
+
+test('days that cannot be kept are refused by the rule that they break', async () => {
+  for (const contentDays of [1, 0, -3, 'x', 3.5, 99_999, [7], {}]) {
+    const wrong = { contentDays, addressDays: null, engagementDays: null };
+    const { status, body } = await owner.put(`${path}/retention-rule`, wrong);
+    assert.equal(status, 422);
+    assert.deepEqual(body.errors, [
+      { field: 'contentDays', reason: 'must be a whole number from 3 to 400, or null' },
+    ]);
+  }
 });
 
 test('what needs attention is said with its next step', async () => {

@@ -25,6 +25,26 @@ test('an endpoint that does not exist is a problem, for strangers and for everyb
     isProblem(await owner.get(where), 404, 'not-found');
 });
 
+test('a part of the path that can name nothing is named with its form', async () => {
+  const id = 'must be 1 to 64 letters, digits, - and _';
+  for (const [where, field, reason] of [
+    [`${path}/lists/%F0%9F%98%80`, 'listId', id],
+    [`${path}/templates/${'t'.repeat(65)}`, 'templateId', id],
+    [`${path}/messages/1`, 'messageId', 'must be a UUID'],
+    [`${path}/senders/nobody`, 'address', 'must be an e-mail address'],
+    [`${path}/templates/t-1/versions/0`, 'version', 'must be a whole number from 1 to 999999999'],
+    ['/accounts/a%20b', 'accountId', id],
+  ] as const) {
+    const answer = await owner.get(where);
+    isProblem(answer, 404, 'not-found');
+    assert.equal(answer.body.detail, `${field} ${reason}`);
+    assert.deepEqual(answer.body.errors, [{ field, reason }]);
+  }
+  const made = await owner.put(`${path}/lists/%F0%9F%98%80`, { name: 'Customers' });
+  isProblem(made, 404, 'not-found');
+  assert.equal(made.body.detail, `listId ${id}`);
+});
+
 test('a method that an endpoint does not have is 405 and says which it has', async () => {
   const answer = await owner.call('POST', `${path}/senders/a@shop.test`, {});
   isProblem(answer, 405, 'method-not-allowed');
@@ -61,6 +81,26 @@ test('CSV where JSON belongs is refused before it is read', async () => {
     415,
     'unsupported-media-type',
   );
+});
+
+test('a name of blanks alone is refused for everything that has one', async () => {
+  const template = { createdBy: 'ann@shop.test', subject: 'Hello', text: 'Hello' };
+  for (const [method, where, body, field = 'name'] of [
+    ['PUT', path, {}],
+    ['PUT', `${path}/lists/l-1`, {}],
+    ['PUT', `${path}/users/bob@shop.test`, { role: 'viewer' }],
+    ['PUT', `${path}/integrations/blank`, {}],
+    ['PUT', `${path}/templates/t-1`, template],
+    ['POST', `${path}/keys`, { scopes: ['look'] }],
+    ['PUT', `${path}/senders/a@shop.test`, { displayNames: ['Shop', ' '] }, 'displayNames[1]'],
+  ] as const) {
+    const given = field === 'name' ? { ...body, name: ' \u00a0\t' } : body;
+    const answer = await owner.call(method, where, given);
+    isProblem(answer, 422, 'validation-failed');
+    const errors = answer.body.errors as { field: string; reason: string }[];
+    const found = errors.find((error) => error.field === field);
+    assert.equal(found?.reason, 'is empty or blank', `${where}: ${answer.text}`);
+  }
 });
 
 test('text that cannot be stored is named wherever it stands', async () => {

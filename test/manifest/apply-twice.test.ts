@@ -12,7 +12,12 @@ const people = ['ann@shop.test', 'Bob@shop.test', 'carl@shop.test'];
 const addresses = ['orders@shop.test', 'Help@Bücher.test'];
 
 function isName(text: string): boolean {
-  return !/\p{Cc}/u.test(text) && !text.includes('${') && Array.from(text).length <= 200;
+  return (
+    /\S/.test(text) &&
+    !/\p{Cc}/u.test(text) &&
+    !text.includes('${') &&
+    Array.from(text).length <= 200
+  );
 }
 
 /** Some of the things with these ids, each once. */

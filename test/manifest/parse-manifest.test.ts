@@ -105,24 +105,31 @@ accounts:
           suspended: 'no',
           users: [{ email: 'ann@shop.test', role: 'boss' }],
           integrations: [{ clientId: 'demo', name: 'Demo', grants: [] }],
-          templates: [{ ...template, subject: undefined, html: { fil: 'x' }, freshnessMinutes: 0 }],
+          templates: [
+            { ...template, subject: undefined, html: { fil: 'x' }, text: 3, freshnessMinutes: 0 },
+          ],
         },
         { id: 46100, name: null },
+        { id: 'blank', name: '  ', senders: [{ address: 'a@shop.test', displayNames: [' '] }] },
       ],
     };
     const found = await refusals(parse(manifest));
     assert.deepEqual(found.sort(), [
       'accounts[0].id must be 1 to 64 letters, digits, - and _',
       'accounts[0].integrations[0].grants must have at least 1 entry',
-      'accounts[0].name is empty',
+      'accounts[0].name is empty or blank',
       'accounts[0].retentionDays must be one of 30, 90, 400',
       'accounts[0].suspended must be true or false',
       'accounts[0].templates[0].freshnessMinutes must be at least 1',
-      'accounts[0].templates[0].html must be text, or { file: … } with the path of a file',
+      'accounts[0].templates[0].html.fil is not part of the format; known here are file',
+      'accounts[0].templates[0].html.file is missing',
       'accounts[0].templates[0].subject is missing',
+      'accounts[0].templates[0].text must be text, or { file: … }',
       'accounts[0].users[0].role must be one of owner, developer, marketer, viewer',
       'accounts[1].id must be text: put it in quotes',
       'accounts[1].name is empty; it must be text',
+      'accounts[2].name is empty or blank',
+      'accounts[2].senders[0].displayNames[0] is empty or blank',
     ]);
   });
 

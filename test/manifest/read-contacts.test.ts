@@ -36,11 +36,15 @@ test('only the first rows that cannot be used are named, the rest counted', () =
   assert.equal(found[20], 'has 5 more rows that cannot be used');
 });
 
-test('the same rows have the same hash, other rows another', () => {
+test('the same rows have the same hash in any order of rows and columns, other rows another', () => {
   const hash = (text: string) =>
     readContacts(text, assert.fail)?.contentHash.toString('hex') ?? 'none';
   const one = hash('email,City\na@shop.test,Rome\nb@shop.test,\n');
   assert.equal(hash('email,City\r\nA@SHOP.test,Rome\r\n\r\nb@shop.test,""\r\n'), one);
+  assert.equal(hash('email,City\nb@shop.test,\na@shop.test,Rome\n'), one);
+  const two = hash('Name,email,City\nAnn,a@shop.test,Rome\n');
+  assert.equal(hash('email,City,Name\na@shop.test,Rome,Ann\n'), two);
+  assert.notEqual(hash('email,City,Name\na@shop.test,Ann,Rome\n'), two);
   assert.notEqual(hash('email,City\na@shop.test,Roma\nb@shop.test,\n'), one);
   assert.notEqual(hash('email,City\na@shop.test,Rome\n'), one);
 });

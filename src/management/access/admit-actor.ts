@@ -2,6 +2,7 @@ import type { Account, Role } from '../../account/account.ts';
 import { type AccountId, parseAccountId } from '../../foundation/ids.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import type { ManagementParts } from '../management-parts.ts';
+import { malformedParam } from '../path-params.ts';
 import type { Actor } from './actor.ts';
 import { isOperator } from './operator-store.ts';
 import { type Access, type Permission, permissionsOf } from './permission.ts';
@@ -33,7 +34,7 @@ export async function admitActor(
   if (access === 'signed-in') return { actor, account: undefined };
   if (access === 'operate') return admitOperator(parts, actor, accountText);
   const accountId = parseAccountId(accountText ?? '');
-  if (accountId === undefined) throw notFound('account');
+  if (accountId === undefined) throw malformedParam('accountId');
   const granted = await permissionsIn(parts, actor, accountId);
   const account = granted && (await parts.accounts.account(accountId));
   if (granted === undefined || account === undefined) throw notFound('account');
@@ -51,7 +52,7 @@ async function admitOperator(
   }
   if (accountText === undefined) return { actor, account: undefined };
   const accountId = parseAccountId(accountText);
-  if (accountId === undefined) throw notFound('account');
+  if (accountId === undefined) throw malformedParam('accountId');
   return { actor, account: await parts.accounts.account(accountId) };
 }
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { Name } from '../../manifest/manifest-schema.ts';
 import { personOf } from '../access/actor.ts';
 import { permissionsIn } from '../access/admit-actor.ts';
 import { addApiKey, readApiKeys, removeApiKey } from '../access/api-key-store.ts';
@@ -38,7 +39,7 @@ export const createApiKey = endpoint({
   description: 'Its scopes can be no more than what the caller may do.',
   body: Type.Object(
     {
-      name: Type.String({ minLength: 1, maxLength: 200, description: 'What the key is for.' }),
+      name: Name('What the key is for.'),
       scopes: Type.Array(Type.Enum([...permissions]), { minItems: 1, uniqueItems: true }),
       expiresInDays: Type.Optional(
         Type.Integer({ minimum: 1, maximum: 3_650, description: 'Default: it does not end.' }),

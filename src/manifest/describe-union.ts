@@ -1,0 +1,82 @@
+import type { ErrorObject } from 'ajv';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/**
+ * Of a union (anyOf) one thing is said: the errors inside the one alternative that an object or a list can be meant as,
+ * else the union's own error, as those of the alternatives contradict each other. The errors must be all there are.
+ */
+export function withoutAlternatives(errors: readonly ErrorObject[]): ErrorObject[] {
+  const dropped = new Set<ErrorObject>();
+  for (const union of errors.filter(({ keyword }) => keyword === 'anyOf')) {
+    const inside = errors.filter((error) => isInside(error, union));
+    const meant = meantAlternative(union);
+    const kept = inside.filter(
+      (error) => meant !== undefined && error.schemaPath.startsWith(`${meant}/`),
+    );
+    for (const error of kept.length > 0 ? [union, ...inside] : inside) {
+      if (!kept.includes(error)) dropped.add(error);
+    }
+  }
+  return errors.filter((error) => !dropped.has(error));
+}
+
+function isInside(error: ErrorObject, union: ErrorObject): boolean {
+  const sameOrBelow =
+    error.instancePath === union.instancePath ||
+    error.instancePath.startsWith(`${union.instancePath}/`);
+  return error !== union && sameOrBelow;
+}
+
+/** Where the only alternative stands that takes an object, or a list, as it was given. */
+function meantAlternative({ data, schema, schemaPath }: ErrorObject): string | undefined {
+  if (typeof data !== 'object' || data === null) return undefined;
+  const type = Array.isArray(data) ? 'array' : 'object';
+  const alternatives = schema as readonly Schema[];
+  const [index, ...others] = [...alternatives.keys()].filter(
+    (at) => alternatives[at]?.type === type,
+  );
+  return index === undefined || others.length > 0 ? undefined : `${schemaPath}/${index}`;
+}
+
+/** What a union takes: "must be a whole number from 3 to 400, or null". */
+export function describeUnion(alternatives: readonly Schema[]): string {
+  return `must be ${alternatives.map(describeAlternative).join(', or ')}`;
+}
+
+function describeAlternative(schema: Schema): string {
+  if (Array.isArray(schema.enum)) return `one of ${schema.enum.join(', ')}`;
+  if ('const' in schema) return String(schema.const);
+  switch (schema.type) {
+    case 'integer':
+      return `a whole number${describeBounds(schema)}`;
+    case 'number':
+      return `a number${describeBounds(schema)}`;
+    case 'string':
+      return `text${schema.maxLength === undefined ? '' : ` of at most ${schema.maxLength} characters`}`;
+    case 'boolean':
+      return 'true or false';
+    case 'array':
+      return 'a list';
+    case 'object':
+      return describeMembers(schema);
+    default:
+      return String(schema.type);
+  }
+}
+
+function describeBounds(schema: Schema): string {
+  const { minimum, maximum, exclusiveMinimum } = schema;
+  if (exclusiveMinimum !== undefined) {
+    const most = maximum === undefined ? '' : ` and at most ${maximum}`;
+    return ` above ${exclusiveMinimum}${most}`;
+  }
+  if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`;
+  if (minimum !== undefined) return ` of at least ${minimum}`;
+  return maximum === undefined ? '' : ` of at most ${maximum}`;
+}
+
+function describeMembers({ properties }: Schema): string {
+  const names = Object.keys((properties ?? {}) as object).map((name) => `${name}: …`);
+  return names.length === 0 ? 'a group of members' : `{ ${names.join(', ')} }`;
+}
