@@ -123,6 +123,9 @@ test('settings: the account is renamed everywhere at once; a name that is none i
   await page.getByLabel('Name').fill('x'.repeat(300));
   await page.getByRole('button', { name: 'Save' }).first().click();
   await page.getByRole('alert').first().waitFor();
+  await page.getByLabel('Name').fill('   ');
+  await page.getByRole('button', { name: 'Save' }).first().click();
+  await page.getByText('A name needs more than blanks.').first().waitFor();
   await page.getByRole('link', { name: /second factor/ }).waitFor();
   await visit.end();
 });
@@ -156,6 +159,15 @@ test('settings: an operator sets a quota and sees what is used of it; one below 
   await card.getByLabel('Messages a day').fill('2000000001');
   await card.getByRole('button', { name: 'Save quota' }).click();
   await card.getByRole('alert').waitFor();
+  await card.getByLabel('Messages a day').fill('');
+  await card.getByLabel('Messages an hour').fill('-5');
+  await card.getByRole('button', { name: 'Save quota' }).click();
+  await card
+    .getByText(/perHour/)
+    .first()
+    .waitFor();
+  assert.equal(await card.getByLabel('Messages an hour').inputValue(), '-5');
+  await card.getByLabel('Messages an hour').fill('');
   await card.getByLabel('Messages a day').fill('2');
   await card.getByRole('button', { name: 'Save quota' }).click();
   await card.getByText(/^Today: \d of 2 messages$/).waitFor();

@@ -37,7 +37,7 @@ async function addSender(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Add a sender' }).click();
   await page.getByRole('button', { name: 'Add a sender' }).first().click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Address').fill('olive@shop.test');
+  await dialog.getByLabel('Address').fill('hello@shop.test');
   await dialog.getByLabel('Display names').fill('Olive’s Shop');
   await dialog.getByLabel('Display names').press('Enter');
   await dialog.getByRole('button', { name: 'Save' }).click();
@@ -53,6 +53,15 @@ async function makeTemplate(page: Page): Promise<void> {
   assert.equal(await dialog.getByLabel('Template id').inputValue(), 'welcome-aboard');
   await dialog.getByRole('button', { name: 'Create template' }).click();
   await page.waitForURL(/templates\/welcome-aboard$/);
+  // The creator is no sender; the one that was verified is chosen already.
+  assert.equal(
+    await page.getByRole('combobox', { name: 'Sender' }).inputValue(),
+    'hello@shop.test',
+  );
+  await page.getByRole('combobox', { name: 'Sender' }).selectOption('The template’s creator');
+  await page.getByText('olive@shop.test is not a verified sender').waitFor();
+  await page.getByRole('combobox', { name: 'Sender' }).selectOption('hello@shop.test');
+  await page.getByText('is not a verified sender').waitFor({ state: 'detached' });
   await page.getByLabel('Subject').fill('Welcome, {{First Name}}');
   const preview = page.getByRole('region', { name: 'Preview' });
   await preview.getByText('Welcome, Ada').waitFor();

@@ -77,6 +77,8 @@ function QuotaForm({ account }: { account: MyAccount }) {
 
   function submit(event: FormEvent) {
     event.preventDefault();
+    // A sign alone is not a number, and its field says so.
+    if ([perHour, perDay].some((value) => Number.isNaN(Number(value)))) return;
     const quota = {
       ...(perHour !== '' && { perHour: Number(perHour) }),
       ...(perDay !== '' && { perDay: Number(perDay) }),
@@ -98,10 +100,15 @@ function QuotaForm({ account }: { account: MyAccount }) {
     setPerDay(now.perDay ?? '');
   }
 
+  function wrong(value: number | string, name: 'perHour' | 'perDay') {
+    if (Number.isNaN(Number(value))) return text('quota.noNumber');
+    return reasonFor(save.error, `quota.${name}`) ?? reasonFor(save.error, name);
+  }
+
   const field = {
     placeholder: text('quota.noLimit'),
-    min: 0,
-    max: 2_000_000_000,
+    // A number out of the range is refused as it was typed, never turned into another.
+    clampBehavior: 'none' as const,
     allowDecimal: false,
     thousandSeparator: true,
     w: 170,
@@ -114,14 +121,14 @@ function QuotaForm({ account }: { account: MyAccount }) {
           label={text('quota.perHour')}
           value={perHour}
           onChange={setPerHour}
-          error={reasonFor(save.error, 'perHour')}
+          error={wrong(perHour, 'perHour')}
         />
         <NumberInput
           {...field}
           label={text('quota.perDay')}
           value={perDay}
           onChange={setPerDay}
-          error={reasonFor(save.error, 'perDay')}
+          error={wrong(perDay, 'perDay')}
         />
         <Button type="submit" variant="default" loading={save.isPending}>
           {text('quota.save')}

@@ -5,7 +5,7 @@ import { useAccount, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import type { MyAccount, Settings } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
-import { reasonFor } from '../api/problem.ts';
+import { reasonFor, refusal } from '../api/problem.ts';
 import { unlessChanged } from '../api/unless-changed.ts';
 import { useAction } from '../api/use-action.ts';
 import { Facts } from '../parts/facts.tsx';
@@ -45,13 +45,15 @@ function AccountSettings({ account }: { account: MyAccount }) {
   const { seen, values, change, saved, refused } = useFormValues({ name: account.name });
   const params = { path: { accountId: account.id } };
   const rename = useAction({
-    mutationFn: () =>
-      unlessChanged(
+    async mutationFn() {
+      if (values.name.trim() === '') throw refusal('name', text('settings.nameBlank'));
+      return await unlessChanged(
         seen,
         () => api.GET('/accounts/{accountId}', { params }),
         (precondition) =>
           api.PUT('/accounts/{accountId}', { params, body: values, ...precondition }),
-      ),
+      );
+    },
     onError: refused,
     async onSuccess({ name }) {
       saved({ name });

@@ -9,6 +9,7 @@ import { text } from '../texts/text.ts';
 import { Environment } from './environment.tsx';
 import { snippets } from './snippets.ts';
 import { TemplateTabs } from './template-tabs.tsx';
+import { UnverifiedSender } from './unverified-sender.tsx';
 import { useTemplate, useTemplatePath, useVersion } from './use-template.ts';
 
 /** Calls that are ready to run, with the ids of this account and the fields of the published version. */
@@ -31,7 +32,12 @@ export function UsePage() {
         </Alert>
       )}
       {version.isLoading && <RowsSkeleton />}
-      {version.data !== undefined && <Snippets fields={version.data.fields} />}
+      {version.data !== undefined && (
+        <Stack>
+          <UnverifiedSender sender={version.data.content.sender} />
+          <Snippets fields={version.data.fields} />
+        </Stack>
+      )}
     </TemplateTabs>
   );
 }

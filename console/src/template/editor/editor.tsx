@@ -7,6 +7,7 @@ import { useSenders } from '../../overview/use-overview.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { text } from '../../texts/text.ts';
 import { TemplateTabs } from '../template-tabs.tsx';
+import { UnverifiedSender } from '../unverified-sender.tsx';
 import { EditorActions } from './editor-actions.tsx';
 import { FieldsPanel } from './fields-panel.tsx';
 import { PreviewPane } from './preview-pane.tsx';
@@ -100,6 +101,7 @@ function HeaderFields({ content, change, readOnly }: PartProps) {
           ...senders.map(({ address }) => address),
         ]}
       />
+      <UnverifiedSender sender={content.sender} />
     </>
   );
 }

@@ -18,7 +18,10 @@ const mjml = `<mjml>
 </mjml>
 `;
 
-/** What a template begins with, so that there is something to see and to change. */
-export function starterContent(name: string): TemplateContent {
-  return { subject: name, mjml, fields: { 'First Name': { sample: 'Ada' } } };
+/**
+ * What a template begins with, so that there is something to see and to change.
+ * @param sender an address that may send; undefined where there is none yet
+ */
+export function starterContent(name: string, sender: string | undefined): TemplateContent {
+  return { sender, subject: name, mjml, fields: { 'First Name': { sample: 'Ada' } } };
 }

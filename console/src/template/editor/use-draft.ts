@@ -2,6 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import type { TemplateContent } from '../../api/management.generated.ts';
 import { api, taggedAnswerOf } from '../../api/management.ts';
 import { ApiProblem } from '../../api/problem.ts';
+import { useSenders } from '../../overview/use-overview.ts';
+import { chooseSender } from '../unverified-sender.tsx';
 import { useTemplate, useTemplatePath, useVersion } from '../use-template.ts';
 import { starterContent } from './starter.ts';
 
@@ -22,6 +24,7 @@ export function useBeginning(): {
 } {
   const path = useTemplatePath();
   const template = useTemplate();
+  const senders = useSenders();
   const draft = useQuery({
     queryKey: ['draft', path.accountId, path.templateId],
     queryFn: () => readDraft(path),
@@ -38,7 +41,10 @@ export function useBeginning(): {
   if (draft.data === undefined || template.data === undefined)
     return { beginning: undefined, error };
   if (template.data.publishedVersion === null) {
-    const content = starterContent(template.data.name);
+    // Without the senders a template can be written too, and says later what its sender lacks.
+    if (senders.isPending) return { beginning: undefined, error };
+    const sender = chooseSender(senders.data?.items ?? [], template.data.createdBy);
+    const content = starterContent(template.data.name, sender);
     return { beginning: { content, tag: undefined, isDraft: false, isNew: true }, error };
   }
   if (published.data === undefined) return { beginning: undefined, error };

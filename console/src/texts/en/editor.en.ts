@@ -9,6 +9,10 @@ export const editor = {
   'editor.sender': 'Sender',
   'editor.senderHint': 'Where a request names none.',
   'editor.senderDefault': 'The template’s creator',
+  'editor.senderUnverified': '{sender} is not a verified sender',
+  'editor.senderUnverifiedHint':
+    'Requests that name no sender of their own are refused. Verify it, or choose another sender in the editor and publish.',
+  'editor.senderVerify': 'Go to the senders',
   'editor.source': 'Content',
   'editor.mjml': 'MJML',
   'editor.html': 'HTML',

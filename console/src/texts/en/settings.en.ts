@@ -3,6 +3,7 @@ export const settings = {
   'settings.title': 'Settings',
   'settings.hint': 'The account, and the installation that it is on.',
   'settings.account': 'Account',
+  'settings.nameBlank': 'A name needs more than blanks.',
   'settings.name': 'Name',
   'settings.id': 'Account id',
   'settings.addOns': 'Add-ons',
@@ -39,6 +40,7 @@ export const settings = {
   'quota.perHour': 'Messages an hour',
   'quota.perDay': 'Messages a day',
   'quota.noLimit': 'no limit',
+  'quota.noNumber': 'Not a number.',
   'quota.save': 'Save quota',
 
   'operate.title': 'What operators decide',
