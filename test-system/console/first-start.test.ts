@@ -158,3 +158,24 @@ test('the owner’s password that is too short is refused at its field, and noth
   assert.equal((await ask(`${service.url}/manage/v1/set-up`)).body.open, true);
   await visit.end();
 });
+
+test('whoever comes second to make the owner is told so and led to the sign-in', async () => {
+  const { url: databaseUrl } = await createTestDatabase();
+  const service = await startTestService({ databaseUrl });
+  const visit = await visitConsole(browser, service.url);
+  const second = await visit.context.newPage();
+  for (const page of [visit.page, second]) {
+    await page.goto(service.url);
+    await page.getByRole('heading', { name: 'Welcome to Signalpost' }).waitFor();
+  }
+  await makeOwner(visit.page);
+  await second.getByLabel('Your name').fill('Sam Second');
+  await second.getByLabel('Your e-mail address').fill('sam@shop.test');
+  await second.locator('input[type=password]').fill(password);
+  await second.getByLabel('Name of your account').fill('Sam’s Shop');
+  await second.getByRole('button', { name: 'Create owner and sign in' }).click();
+  await second.getByText('The installation has its owner already').waitFor();
+  const link = second.getByRole('link', { name: 'Sign in', exact: true });
+  assert.equal(await link.getAttribute('href'), '/sign-in?next=/console');
+  await visit.end();
+});

@@ -13,7 +13,7 @@ import {
 } from '@mantine/core';
 import { type FormEvent, useEffect, useState } from 'react';
 import { answerOf, api } from '../api/management.ts';
-import { reasonFor } from '../api/problem.ts';
+import { ApiProblem, reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { text } from '../texts/text.ts';
@@ -82,6 +82,11 @@ function OwnerForm() {
             pattern="[A-Za-z0-9_\-]{1,64}"
           />
           <ProblemAlert error={make.error} />
+          {make.error instanceof ApiProblem && make.error.status === 409 && (
+            <Anchor component="a" href="/sign-in?next=/console">
+              {text('setUp.signIn')}
+            </Anchor>
+          )}
           <Button type="submit" loading={make.isPending}>
             {text('setUp.make')}
           </Button>

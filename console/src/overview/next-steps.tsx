@@ -1,5 +1,5 @@
 import { Group, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core';
-import { useAccountId } from '../account/use-me.ts';
+import { useAccountId, useMay } from '../account/use-me.ts';
 import { Icon } from '../parts/icon.tsx';
 import { PageAnchor } from '../parts/links.tsx';
 import { text } from '../texts/text.ts';
@@ -19,6 +19,7 @@ interface Step {
 export function useSteps() {
   const read = [useTemplates(), useSenders(), useLatestMessages()] as const;
   const integrations = useIntegrations();
+  const may = useMay();
   if (integrations.isLoading || read.some(({ isPending }) => isPending)) return undefined;
   const templates = read[0].data?.items;
   const senders = read[1].data?.items;
@@ -28,11 +29,16 @@ export function useSteps() {
   const steps: readonly Step[] = [
     { name: 'Sender', done: senders.some(({ verified }) => verified), to: '/$account/senders' },
     { name: 'Template', done: first !== undefined, to: '/$account/templates' },
-    {
-      name: 'Integration',
-      done: (integrations.data?.items.length ?? 0) > 0,
-      to: '/$account/integrations',
-    },
+    // Whoever may not see the integrations cannot be told whether there is one.
+    ...(may('integrations:read')
+      ? [
+          {
+            name: 'Integration' as const,
+            done: (integrations.data?.items.length ?? 0) > 0,
+            to: '/$account/integrations' as const,
+          },
+        ]
+      : []),
     {
       name: 'Send',
       done: messages.length > 0,

@@ -11,6 +11,7 @@ export const setUp = {
   'setUp.accountId': 'Account id',
   'setUp.accountIdHint': 'Stands in the address of the send operation; it cannot be changed later.',
   'setUp.make': 'Create owner and sign in',
+  'setUp.signIn': 'Sign in',
   'setUp.demo': 'Look around in the demo',
   'setUp.demoHint':
     'The demo is an account with templates, senders, an integration and a list. Its mail stays on this machine.',
