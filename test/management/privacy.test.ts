@@ -45,6 +45,15 @@ test('an account says how long personal data is kept', async () => {
   assert.deepEqual((await owner.put(rule, wanted)).body, wanted);
 });
 
+test('a required member that is left out of a PUT is named as missing', async () => {
+  const { status, body } = await owner.put(`${path}/retention-rule`, { contentDays: null });
+  assert.equal(status, 422);
+  assert.deepEqual(body.errors, [
+    { field: 'addressDays', reason: 'is missing' },
+    { field: 'engagementDays', reason: 'is missing' },
+  ]);
+});
+
 test('days that cannot be kept are refused by the rule that they break', async () => {
   for (const contentDays of [1, 0, -3, 'x', 3.5, 99_999, [7], {}]) {
     const wrong = { contentDays, addressDays: null, engagementDays: null };
