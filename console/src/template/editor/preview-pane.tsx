@@ -25,7 +25,7 @@ export function PreviewPane({ preview, busy }: PreviewPaneProps) {
           <Title order={2} id="preview">
             {text('editor.preview')}
           </Title>
-          {busy && <Loader size={14} aria-label={text('editor.previewing')} />}
+          {busy && <Loader size={14} role="status" aria-label={text('editor.previewing')} />}
         </Group>
         <SegmentedControl
           size="xs"
