@@ -189,10 +189,9 @@ export async function replayDelivery(
 ): Promise<number> {
   return await enqueue(
     kysely,
-    sql`
-    update webhook_delivery set state = 'pending', due_since = now()
-    where account_id = ${accountId} and endpoint_id = ${endpointId} and event_id = ${eventId}
-    returning account_id, endpoint_id, message_id`,
+    { accountId, endpointId },
+    sql`state = 'pending', due_since = now()`,
+    sql`event_id = ${eventId}`,
   );
 }
 
@@ -236,11 +235,9 @@ export async function replayStretch(
 ): Promise<number> {
   return await enqueue(
     kysely,
-    sql`
-    update webhook_delivery set state = 'pending', due_since = now()
-    where account_id = ${accountId} and endpoint_id = ${endpointId} and event_at >= ${from} and event_at < ${until}
-      and place > ${after}::bigint and place <= ${upTo}::bigint
-    returning account_id, endpoint_id, message_id`,
+    { accountId, endpointId },
+    sql`state = 'pending', due_since = now()`,
+    sql`event_at >= ${from} and event_at < ${until} and place > ${after}::bigint and place <= ${upTo}::bigint`,
   );
 }
 
@@ -252,10 +249,9 @@ export async function enqueuePending(
 ): Promise<number> {
   return await enqueue(
     kysely,
-    sql`
-    update webhook_delivery set due_since = now()
-    where account_id = ${accountId} and endpoint_id = ${endpointId} and state = 'pending'
-    returning account_id, endpoint_id, message_id`,
+    { accountId, endpointId },
+    sql`due_since = now()`,
+    sql`state = 'pending'`,
   );
 }
 
@@ -270,16 +266,24 @@ export async function enqueueAbandoned(
 ): Promise<number> {
   return await enqueue(
     kysely,
-    sql`
-    update webhook_delivery set claimed_until = null
-    where account_id = ${accountId} and endpoint_id = ${endpointId} and state = 'pending' and claimed_until < now()
-    returning account_id, endpoint_id, message_id`,
+    { accountId, endpointId },
+    sql`claimed_until = null`,
+    sql`state = 'pending' and claimed_until < now()`,
   );
 }
 
-async function enqueue(kysely: Kysely, update: ReturnType<typeof sql>): Promise<number> {
+/** Changes lines of an endpoint's log and makes jobs of them. @returns how many lines */
+async function enqueue(
+  kysely: Kysely,
+  { accountId, endpointId }: { readonly accountId: AccountId; readonly endpointId: string },
+  change: ReturnType<typeof sql>,
+  which: ReturnType<typeof sql>,
+): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    with changed as (${update}),
+    with changed as (
+      update webhook_delivery set ${change}
+      where account_id = ${accountId} and endpoint_id = ${endpointId} and ${which}
+      returning account_id, endpoint_id, message_id),
     jobs as (
       select ${addJobs('replace')} from (select distinct account_id, endpoint_id, message_id from changed) as d)
     select (select count(*) from changed)::int as count, (select count(*) from jobs) as jobs`.execute(
