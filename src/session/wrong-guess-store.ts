@@ -69,16 +69,17 @@ export class WrongGuessStore {
     });
   }
 
-  /** Takes a guess back that was right; its delay too, unless another guess came after it. */
+  /**
+   * Takes a guess back that was right; its delay too, unless another guess came after it. Subject by subject: where it breaks
+   * off, one has a wrong guess too many for an hour.
+   */
   async takeBack(counted: readonly CountedGuess[]): Promise<void> {
-    await this.#database.kysely.transaction().execute(async (transaction) => {
-      for (const { key, failures, lastAt, freeAt } of counted)
-        await sql`
-          update wrong_guess set failures = greatest(failures - 1, 0),
-            last_at = case when failures = ${failures} + 1 then ${lastAt}::timestamptz else last_at end,
-            free_at = case when failures = ${failures} + 1 then ${freeAt}::timestamptz else free_at end
-          where key = ${key}`.execute(transaction);
-    });
+    for (const { key, failures, lastAt, freeAt } of counted)
+      await sql`
+        update wrong_guess set failures = greatest(failures - 1, 0),
+          last_at = case when failures = ${failures} + 1 then ${lastAt}::timestamptz else last_at end,
+          free_at = case when failures = ${failures} + 1 then ${freeAt}::timestamptz else free_at end
+        where key = ${key}`.execute(this.#database.kysely);
   }
 
   async forget(key: Buffer): Promise<void> {
