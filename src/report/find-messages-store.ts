@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import { lowestId, timeOf } from '../foundation/uuid7.ts';
+import { LookTime } from './look-time.ts';
 import { recentFrom } from './message-id-range.ts';
 
 /** What messages are looked for by; members that are there must all fit. */
@@ -63,7 +64,7 @@ export async function findMessages(
   filter: MessageFilter,
   patience = usualPatience,
 ): Promise<FoundPage> {
-  const started = performance.now();
+  const time = new LookTime(patience.milliseconds);
   const [first, ...others] = conditionsOf(filter);
   const conditions = [
     sql`account_id = ${accountId}`,
@@ -75,7 +76,6 @@ export async function findMessages(
   let before = highestOf(filter);
   let from = filter.messageId === undefined ? recentFrom(lowest, before) : lowest;
   for (;;) {
-    const began = performance.now();
     const missing = filter.limit - countMessages(found);
     const look = await lookFor(
       kysely,
@@ -91,9 +91,7 @@ export async function findMessages(
       if (from === lowest) return { found, next: undefined };
       from = lowest;
     }
-    const now = performance.now();
-    if (others.length > 0 && now - started + (now - began) >= patience.milliseconds)
-      return { found, next: before as MessageId };
+    if (time.isOver() && others.length > 0) return { found, next: before as MessageId };
   }
 }
 

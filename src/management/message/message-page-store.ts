@@ -3,6 +3,7 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, MessageId, TemplateId } from '../../foundation/ids.ts';
 import { lowestId } from '../../foundation/uuid7.ts';
 import { findMessages } from '../../report/find-messages-store.ts';
+import { LookTime } from '../../report/look-time.ts';
 import { recentFrom } from '../../report/message-id-range.ts';
 
 type Kysely = Database['kysely'];
@@ -64,7 +65,6 @@ export async function readMessagePage(
   filter: MessageFilter,
   page: { readonly before: string | undefined; readonly limit: number },
 ): Promise<{ readonly lines: readonly MessageLine[]; readonly next: string | undefined }> {
-  const started = performance.now();
   const highest = filter.until === undefined ? lastId : lowestId(filter.until);
   const before = page.before !== undefined && page.before < highest ? page.before : highest;
   const lowest = lowestId(filter.from ?? new Date(0));
@@ -73,8 +73,8 @@ export async function readMessagePage(
   const lines: MessageLine[] = [];
   let end: string = before;
   let from = range.waiting ? lowest : recentFrom(lowest, before);
+  const time = new LookTime(patience);
   for (;;) {
-    const began = performance.now();
     const wanted = page.limit + 1 - lines.length;
     const look = await lookAt(kysely, filter, { ...range, before: end, lowest: from }, wanted);
     lines.push(...look.lines);
@@ -86,8 +86,7 @@ export async function readMessagePage(
     if (look.end === undefined && from === lowest) return { lines, next: undefined };
     end = look.end ?? from;
     if (look.end === undefined) from = lowest;
-    const now = performance.now();
-    if (now - started + (now - began) >= patience) return { lines, next: end };
+    if (time.isOver()) return { lines, next: end };
   }
 }
 
