@@ -1,15 +1,15 @@
 import { Type } from 'typebox';
 import { findPersonByEmail, setOperator } from '../../account/person-store.ts';
+import type { AccountId } from '../../foundation/ids.ts';
 import { hasLocalHost, isLoopbackPeer } from '../../http/loopback.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
 import { AccountSchema, UserSchema } from '../../manifest/manifest-schema.ts';
-import { AuditStore } from '../../session/audit-store.ts';
 import { consoleHeader } from '../access/identify-actor.ts';
 import { isSetUpOpen } from '../access/operator-store.ts';
 import { Problem } from '../answer/problem.ts';
 import { strict } from '../answer/schema-parts.ts';
 import { applyAccount } from '../apply-part.ts';
-import { inTransaction } from '../change-resource.ts';
+import { inTransaction, record } from '../change-resource.ts';
 import { type Call, endpoint } from '../endpoint.ts';
 
 /** Only who sits at this machine, or has a tunnel to it, can be taken for the one who started the service. */
@@ -62,15 +62,18 @@ export const setUp = endpoint({
       const person = await findPersonByEmail(transaction, email);
       if (person === undefined) throw new Error('the first owner is not there');
       await setOperator(transaction, person.id, true);
-      await new AuditStore({ kysely: transaction }).record({
-        kind: 'set_up',
-        outcome: 'success',
+      const actor = {
+        kind: 'person',
         personId: person.id,
         clientId: undefined,
-        accountId,
-        origin: { remoteAddress: request.ip, requestId: request.id },
-        detail: { id: accountId },
-      });
+        boundTo: undefined,
+      } as const;
+      const asOwner = {
+        ...call,
+        actor,
+        params: { ...call.params, accountId: accountId as AccountId },
+      };
+      await record(asOwner, transaction, 'set_up', accountId);
       return person.id;
     });
     await parts.browser.signIn(request, reply, personId, true);
