@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { runtimeOptions } from './runtime-options.ts';
 
 /** A server under measurement, in processes of its own. */
 export interface BenchService {
@@ -32,13 +33,7 @@ export async function startBenchService(
   const started = performance.now();
   const child = spawn(
     process.execPath,
-    [
-      '--disable-warning=ExperimentalWarning',
-      // As bin/signalpost has it.
-      '--max-semi-space-size=8',
-      ...nodeOptions,
-      join(import.meta.dirname, 'bench-server.ts'),
-    ],
+    [...runtimeOptions, ...nodeOptions, join(import.meta.dirname, 'bench-server.ts')],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { benchKey } from '../bench-service.ts';
 import { readResident } from '../machine-use.ts';
+import { runtimeOptions } from '../runtime-options.ts';
 
 const program = join(import.meta.dirname, '../../src/main.ts');
 
@@ -24,28 +25,17 @@ export async function startServe(
   connections: number,
   nodeOptions: readonly string[],
 ): Promise<BenchNode> {
-  const child = spawn(
-    process.execPath,
-    [
-      '--disable-warning=ExperimentalWarning',
-      // As bin/signalpost has it.
-      '--max-semi-space-size=8',
-      ...nodeOptions,
-      program,
-      'serve',
-    ],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: {
-        PATH: process.env.PATH,
-        DATABASE_URL: databaseUrl,
-        SIGNALPOST_KEY: benchKey,
-        PORT: '0',
-        SMTP_URL: `smtp://127.0.0.1:${sinkPort}?tls=off&connections=${connections}&messages=100000`,
-        LOG_LEVEL: 'warn',
-      },
+  const child = spawn(process.execPath, [...runtimeOptions, ...nodeOptions, program, 'serve'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: databaseUrl,
+      SIGNALPOST_KEY: benchKey,
+      PORT: '0',
+      SMTP_URL: `smtp://127.0.0.1:${sinkPort}?tls=off&connections=${connections}&messages=100000`,
+      LOG_LEVEL: 'warn',
     },
-  );
+  });
   const exit = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const url = await new Promise<string>((resolve, reject) => {
     let text = '';
