@@ -5,7 +5,8 @@ type Method = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
 /**
  * The log of one request, whose lines carry the request's id. Nearly no request writes any, and a log of its own costs it
- * more than its routing, so it is made for the first line.
+ * more than its routing, so it is made for the first line. Its methods are those of the class, since Fastify looks at each
+ * of them for every request.
  */
 export class RequestLog implements FastifyBaseLogger {
   readonly #parent: Log;
@@ -21,37 +22,41 @@ export class RequestLog implements FastifyBaseLogger {
   get level() {
     return this.#parent.level;
   }
-  get fatal() {
-    return this.#at('fatal');
+
+  fatal(...line: unknown[]): void {
+    this.#write('fatal', line);
   }
-  get error() {
-    return this.#at('error');
+
+  error(...line: unknown[]): void {
+    this.#write('error', line);
   }
-  get warn() {
-    return this.#at('warn');
+
+  warn(...line: unknown[]): void {
+    this.#write('warn', line);
   }
-  get info() {
-    return this.#at('info');
+
+  info(...line: unknown[]): void {
+    this.#write('info', line);
   }
-  get debug() {
-    return this.#at('debug');
+
+  debug(...line: unknown[]): void {
+    this.#write('debug', line);
   }
-  get trace() {
-    return this.#at('trace');
+
+  trace(...line: unknown[]): void {
+    this.#write('trace', line);
   }
-  get silent() {
-    return this.#parent.silent;
-  }
+
+  silent(): void {}
 
   child(...given: Parameters<Log['child']>): FastifyBaseLogger {
     return this.#log().child(...given);
   }
 
-  /** Writes at a level; where that is off, nothing is made. */
-  #at(method: Method): Log['info'] {
-    if (!this.#parent.isLevelEnabled(method)) return this.#parent.silent;
+  #write(method: Method, line: unknown[]): void {
+    if (!this.#parent.isLevelEnabled(method)) return;
     const log = this.#log();
-    return log[method].bind(log);
+    (log[method] as (...line: unknown[]) => void).apply(log, line);
   }
 
   #log(): Log {

@@ -38,6 +38,17 @@ test('a request logs nothing below the level', async () => {
   await http.close();
 });
 
+test('no log is made for a request that writes nothing', async (t) => {
+  const log = pino({ level: 'info' }, new Writable());
+  const made = t.mock.method(log, 'child');
+  const http = createHttp({ log, trustProxy: [] });
+  http.get('/works', () => 'fine');
+  const before = made.mock.callCount();
+  assert.equal((await http.inject('/works')).statusCode, 200);
+  assert.equal(made.mock.callCount(), before);
+  await http.close();
+});
+
 test('an error is logged with its stack', async () => {
   const { http, lines } = serverThatLogs('warn');
   await http.inject('/fails');
