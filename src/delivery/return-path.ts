@@ -1,6 +1,7 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { type MessageId, parseMessageId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
+import { uuidText } from '../foundation/uuid-text.ts';
 
 /** What a return path names. */
 export interface ReturnPath {
@@ -43,15 +44,7 @@ export class ReturnPaths {
     if (bytes?.length !== totalBytes) return undefined;
     const named = bytes.subarray(0, idBytes + 1);
     if (!timingSafeEqual(this.#sign(named), bytes.subarray(idBytes + 1))) return undefined;
-    const hex = named.toString('hex', 0, idBytes);
-    const id = [
-      hex.slice(0, 8),
-      hex.slice(8, 12),
-      hex.slice(12, 16),
-      hex.slice(16, 20),
-      hex.slice(20),
-    ];
-    const messageId = parseMessageId(id.join('-'));
+    const messageId = parseMessageId(uuidText(named));
     return messageId && { messageId, recipient: named.readUInt8(idBytes) };
   }
 

@@ -1,10 +1,11 @@
 import { randomFillSync } from 'node:crypto';
+import { uuidText } from './uuid-text.ts';
 
 /** Random bytes are fetched in stock: asking for a few at a time costs more than all the rest of an id. */
 const stock = Buffer.allocUnsafeSlow(8 * 1024);
 let used = stock.length;
 
-const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const bytes = new Uint8Array(16);
 
 const counterBits = 12;
 const mostCount = (1 << counterBits) - 1;
@@ -35,12 +36,17 @@ export function makeUuid7(): string {
   used += 2;
   const high = Math.floor(lastTime / 0x1_0000_0000);
   const low = lastTime >>> 0;
-  const text =
-    `${hex[(high >>> 8) & 0xff]}${hex[high & 0xff]}${hex[low >>> 24]}${hex[(low >>> 16) & 0xff]}-` +
-    `${hex[(low >>> 8) & 0xff]}${hex[low & 0xff]}-7${hex[(count >>> 8) & 0x0f]?.charAt(1)}${hex[count & 0xff]}-` +
-    `${hex[(take() & 0x3f) | 0x80]}${hex[take()]}-` +
-    `${hex[take()]}${hex[take()]}${hex[take()]}${hex[take()]}${hex[take()]}${hex[take()]}`;
-  return text;
+  bytes[0] = high >>> 8;
+  bytes[1] = high;
+  bytes[2] = low >>> 24;
+  bytes[3] = low >>> 16;
+  bytes[4] = low >>> 8;
+  bytes[5] = low;
+  bytes[6] = 0x70 | (count >>> 8);
+  bytes[7] = count;
+  for (let index = 8; index < 16; index += 1, used += 1) bytes[index] = stock[used] ?? 0;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  return uuidText(bytes);
 }
 
 /** The lowest UUID v7 of a time (RFC 9562 section 5.7): its 48 bits of milliseconds, and nothing after them. */
@@ -52,10 +58,4 @@ export function lowestId(time: Date): string {
 /** The time of a UUID v7. */
 export function timeOf(id: string): Date {
   return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
-}
-
-function take(): number {
-  const byte = stock[used] ?? 0;
-  used += 1;
-  return byte;
 }

@@ -1,3 +1,5 @@
+import { uuidText } from '../../foundation/uuid-text.ts';
+
 /** Writes small numbers and texts one after the other, in as few bytes as possible. */
 export class ByteWriter {
   readonly #parts: Buffer[] = [];
@@ -61,8 +63,7 @@ export class ByteReader {
   }
 
   uuid(): string {
-    const hex = this.#take(16).toString('hex');
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+    return uuidText(this.#take(16));
   }
 
   #take(length: number): Buffer {
