@@ -14,14 +14,20 @@ export async function writeEngagements(
     name: 'engagement-write',
     text: `
       insert into message_event (account_id, message_id, retention_days, id, at, kind, detail)
-      select m.account_id, m.id, m.retention_days, i.id, i.at, i.kind,
-        case when i.class = 'person' and m.content -> 'cc' is null
+      select i.account_id, i.message_id, i.retention_days, i.id, i.at, i.kind,
+        case when i.class = 'person'
             and (m.state in ('queued', 'deferred') or (m.state = 'delivered' and i.at < m.state_at))
-          then (i.detail || '{"class":"scanner","reason":"came before the message was delivered"}'::jsonb)::json
-          else i.detail::json end
-      from jsonb_to_recordset($1::jsonb) as i (account_id text, message_id uuid, retention_days smallint, id uuid,
-        at timestamptz, kind text, class text, detail jsonb)
-      join message m on m.account_id = i.account_id and m.id = i.message_id and m.retention_days = i.retention_days
+            and m.content -> 'cc' is null
+          then (i.detail::jsonb || '{"class":"scanner","reason":"came before the message was delivered"}'::jsonb)::json
+          else i.detail end
+      from json_to_recordset($1::json) as i (account_id text, message_id uuid, retention_days smallint, id uuid,
+        at timestamptz, kind text, class text, detail json)
+      -- For each by itself: the planner would read whole partitions for a few hundred.
+      cross join lateral (
+        select state, state_at, content from message
+        where account_id = i.account_id and id = i.message_id and retention_days = i.retention_days
+        limit 1
+      ) m
       on conflict do nothing`,
     values: [JSON.stringify(items.map(rowOf))],
   });
