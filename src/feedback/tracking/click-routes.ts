@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { FindVersion } from '../../delivery/prepare-mail.ts';
 import type { Clock } from '../../foundation/clock.ts';
 import type { Http } from '../../http/create-http.ts';
+import { EndOfTurn } from '../../http/end-of-turn.ts';
 import { linkTarget } from '../../rendering/link-target.ts';
 import type { LoadedTemplate } from '../../rendering/load-template.ts';
 import type { Engagement } from './engagement.ts';
@@ -23,6 +24,7 @@ export interface TrackingRouteParts {
  * answered alike and not counted: mail programs and proxies try links that way.
  */
 export function registerClickRoute(http: Http, parts: TrackingRouteParts): void {
+  const endOfTurn = new EndOfTurn();
   http.get<{ Params: { token: string } }>('/c/:token', (request, reply) => {
     const link = parts.tokens.readLink(request.params.token);
     if (link === undefined) return notFound(reply);
@@ -33,30 +35,38 @@ export function registerClickRoute(http: Http, parts: TrackingRouteParts): void 
     }
     if (link.index === undefined) return reply.code(204).header('cache-control', 'no-store').send();
     const found = parts.findVersion(link.accountId, link.templateId, link.templateVersion);
-    if (!(found instanceof Promise)) return sendOn(reply, link, found);
-    return found.then((template) => sendOn(reply, link, template));
+    if (found instanceof Promise) {
+      return found.then((template) => {
+        const target = targetOf(link, template);
+        return target === undefined ? notFound(reply) : sendOn(reply, target).send();
+      });
+    }
+    const target = targetOf(link, found);
+    if (target === undefined) return notFound(reply);
+    endOfTurn.send(sendOn(reply, target));
+    // Fastify would watch for the end of a reply that is returned.
+    return undefined;
   });
 }
 
-function sendOn(reply: FastifyReply, link: TrackedLink, template: LoadedTemplate | undefined) {
+function targetOf(link: TrackedLink, template: LoadedTemplate | undefined): string | undefined {
   const { index } = link;
-  const compiled = index === undefined ? undefined : template?.compiled.links[index];
-  if (template === undefined || index === undefined || compiled === undefined)
-    return notFound(reply);
+  if (template === undefined || index === undefined) return undefined;
   const values: Record<string, string> = Object.create(null);
-  compiled.fields.forEach((name, place) => {
+  template.compiled.links[index]?.fields.forEach((name, place) => {
     const value = link.values[place];
     if (value !== undefined) values[name] = value;
   });
-  const target = linkTarget(template, index, values);
-  if (target === undefined) return notFound(reply);
+  return linkTarget(template, index, values);
+}
+
+function sendOn(reply: FastifyReply, target: string): FastifyReply {
   return reply
     .code(302)
     .header('cache-control', 'no-store')
     .header('referrer-policy', 'no-referrer')
     .header('x-robots-tag', 'noindex, nofollow')
-    .header('location', asciiUrl(target))
-    .send();
+    .header('location', asciiUrl(target));
 }
 
 /** A header is ASCII: what is not is percent-encoded as a browser would. */

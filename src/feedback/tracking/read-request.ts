@@ -20,7 +20,7 @@ export function readEngagement(
   keepAddresses: boolean,
   { message, kind, link, hidden = false }: Engaged,
 ): Engagement {
-  const userAgent = shorten(String(request.headers['user-agent'] ?? ''));
+  const userAgent = share(String(request.headers['user-agent'] ?? ''));
   const verdict = classifyReader({
     kind,
     userAgent,
@@ -42,6 +42,19 @@ export function readEngagement(
     userAgent,
     network,
   };
+}
+
+/** User agents that came before: readers have few different ones, and many events that hold one wait together. */
+const agents = new Map<string, string>();
+const mostAgents = 2_000;
+
+function share(agent: string): string {
+  const known = agents.get(agent);
+  if (known !== undefined) return known;
+  const own = shorten(agent);
+  if (agents.size >= mostAgents) agents.clear();
+  agents.set(own, own);
+  return own;
 }
 
 /** Copied, since a slice would keep the whole of a long header in memory. */
