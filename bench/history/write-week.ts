@@ -80,11 +80,12 @@ const detail = sql`
     when 'canceled' then ${attempted('canceled by hand')}::json
     when 'complained' then '{"by":"mail","feedbackType":"abuse"}'::json
     when 'unsubscribed' then json_build_object('how', 'one-click'::text)
-    else (jsonb_build_object('class', e.class, 'network', '198.18.' || n % 250 || '.0/24',
-        'userAgent', (${agents}::text[])[1 + n % ${agents.length}],
-        'reason', case e.class when 'person' then 'nothing speaks against a person'
-          when 'prefetch' then 'network of Apple Mail Privacy Protection' else 'followed several links at once' end)
-      || case when e.kind = 'clicked' then jsonb_build_object('link', n % 2) else '{}'::jsonb end)::json
+    else concat('{', case when e.kind = 'clicked' then '"link":' || n % 2 || ',' end,
+      '"class":', to_json(e.class),
+      ',"reason":', to_json(case e.class when 'person' then 'nothing speaks against a person'
+        when 'prefetch' then 'network of Apple Mail Privacy Protection' else 'followed several links at once' end),
+      ',"network":"198.18.', n % 250,
+      '.0/24","userAgent":', to_json((${agents}::text[])[1 + n % ${agents.length}]), '}')::json
   end`;
 
 const eventDigits = sql`md5(concat_ws(' ', n, e.kind, e.recipient, e.class, e.place))`;

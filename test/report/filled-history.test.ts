@@ -99,7 +99,7 @@ async function shapesOf({ pool }: Database): Promise<Map<string, unknown>> {
     select distinct concat_ws(' ', kind, coalesce(recipient::text, 'all'), detail ->> 'cause', detail ->> 'class'),
       concat_ws(' ', retention_days, substr(id::text, 15, 1), tx is null, at is null,
         regexp_replace(tableoid::regclass::text, '[0-9]{8}', 'week'), array(select json_object_keys(detail)),
-        detail ->> 'reason', json_typeof(detail -> 'transcript'), json_typeof(detail -> 'link'), left(detail::text, 9))
+        detail ->> 'reason', json_typeof(detail -> 'transcript'), json_typeof(detail -> 'link'), left(detail::text, 8))
     from message_event
     where kind <> 'cancel-asked'
       and not (kind = 'opened' and detail ->> 'class' = 'prefetch')

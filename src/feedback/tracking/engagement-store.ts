@@ -44,12 +44,12 @@ function rowOf(item: Engagement): Record<string, unknown> {
     kind: item.kind,
     class: verdict.class,
     detail: {
-      class: verdict.class,
-      reason: verdict.reason,
       ...(item.link !== undefined && { link: item.link }),
+      class: verdict.class,
       ...(item.hidden && { hidden: true }),
-      userAgent: item.userAgent,
+      reason: verdict.reason,
       network: item.network,
+      userAgent: item.userAgent,
     },
   };
 }
