@@ -1,9 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { benchAccept, benchAcceptCases } from './bench-accept.ts';
+import { benchAcceptHistory } from './bench-accept-history.ts';
 import { benchBacklog } from './bench-backlog.ts';
 import { benchDeliver } from './bench-deliver.ts';
 import { benchHistory } from './bench-history.ts';
+import { benchIdleConnections } from './bench-idle-connections.ts';
 import { benchImport } from './bench-import.ts';
 import { benchLatency, benchTogether } from './bench-latency.ts';
 import { benchLists } from './bench-lists.ts';
@@ -21,6 +23,8 @@ import { benchRollUp } from './feedback/bench-roll-up.ts';
 const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<BenchResult[]>>> = {
   accept: benchAccept,
   'accept-cases': benchAcceptCases,
+  'accept-history': benchAcceptHistory,
+  'idle-connections': benchIdleConnections,
   deliver: benchDeliver,
   'deliver-backlog': benchBacklog,
   'deliver-history': benchOnHistory,

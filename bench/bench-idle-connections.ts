@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { getToken } from '../test/support/shop.ts';
+import { openBenchAccount, wireRequests } from './bench-account.ts';
+import { startBenchDatabase } from './bench-database.ts';
+import type { BenchOptions, BenchResult } from './bench-result.ts';
+import { startBenchService } from './bench-service.ts';
+import { measureUse, readResident } from './machine-use.ts';
+import { runLoad } from './run-load.ts';
+import { compare, Tally } from './tally.ts';
+
+const connections = 128;
+const idleConnections = 10_000;
+const atATime = 100;
+const distinctRequests = 5_000;
+
+/**
+ * Accepting while 10,000 other connections, each of which has asked once, are open and say nothing, beside accepting
+ * without them. All must still be there afterwards.
+ */
+export async function benchIdleConnections(options: BenchOptions): Promise<BenchResult[]> {
+  const { url, database, pid, stop } = await startBenchDatabase();
+  try {
+    const shop = await openBenchAccount(database);
+    const service = await startBenchService(url, {
+      nodeOptions: options.nodeOptions,
+      processes: 1,
+    });
+    const { port } = service;
+    try {
+      const requests = wireRequests({
+        path: '/ete/v1/email',
+        accountIds: [shop.id],
+        token: await getToken({ url: `http://127.0.0.1:${port}` }, shop),
+        count: distinctRequests,
+        bodyBytes: 0,
+        keys: false,
+      });
+      const root = service.child.pid ?? 0;
+      const load = () =>
+        measureUse({ service: root, database: pid }, () =>
+          runLoad({ host: '127.0.0.1', port, connections, seconds: options.seconds, requests }),
+        );
+      const resident = () => (readResident([root]).get(root) ?? 0) / 2 ** 20;
+      await load();
+      const alone = new Tally();
+      const among = new Tally();
+      let held = 0;
+      for (let round = 0; round < options.rounds; round += 1) {
+        const without = await load();
+        alone.add(without.result, without.use);
+        const before = resident();
+        const idle = await openIdle(port);
+        held = Math.max(held, resident() - before);
+        const busy = await load();
+        among.add(busy.result, busy.use);
+        const gone = idle.filter((socket) => socket.destroyed || socket.readableEnded).length;
+        if (gone > 0) throw new Error(`${gone} of ${idle.length} idle connections are gone`);
+        await Promise.all(idle.map((socket) => once(socket.destroy(), 'close')));
+      }
+      return [
+        {
+          name: 'idle-connections',
+          params: { connections, idle: idleConnections, held_mib: Math.round(held) },
+          ...compare(among, alone),
+        },
+      ];
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    await stop();
+  }
+}
+
+async function openIdle(port: number): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  while (sockets.length < idleConnections)
+    sockets.push(...(await Promise.all(Array.from({ length: atATime }, () => askOnce(port)))));
+  return sockets;
+}
+
+/** A connection whose first request is answered and that has no second one. */
+async function askOnce(port: number): Promise<Socket> {
+  const socket = connect({ host: '127.0.0.1', port });
+  socket.write('GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  if (!answer.toString('latin1').startsWith('HTTP/1.1 200'))
+    throw new Error(`answered ${answer.toString('latin1').slice(0, 40)}`);
+  return socket;
+}
