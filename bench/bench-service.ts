@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { runtimeOptions } from './runtime-options.ts';
+import { runtimeEnvironment, runtimeOptions } from './runtime-options.ts';
 
 /** A server under measurement, in processes of its own. */
 export interface BenchService {
@@ -38,6 +38,7 @@ export async function startBenchService(
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {
         PATH: process.env.PATH,
+        ...runtimeEnvironment,
         DATABASE_URL: databaseUrl,
         SIGNALPOST_KEY: benchKey,
         PORT: '0',

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { benchKey } from '../bench-service.ts';
 import { readResident } from '../machine-use.ts';
-import { runtimeOptions } from '../runtime-options.ts';
+import { runtimeEnvironment, runtimeOptions } from '../runtime-options.ts';
 
 const program = join(import.meta.dirname, '../../src/main.ts');
 
@@ -29,6 +29,7 @@ export async function startServe(
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       PATH: process.env.PATH,
+      ...runtimeEnvironment,
       DATABASE_URL: databaseUrl,
       SIGNALPOST_KEY: benchKey,
       PORT: '0',
