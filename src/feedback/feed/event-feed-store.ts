@@ -14,14 +14,15 @@ export interface FeedWindow {
   readonly rows: number;
 }
 
-/** True where some follower is behind rows that are there. */
+/** True where some follower is behind rows that are there. Only the newest are looked at, whatever the planner thinks. */
 export async function anyBehind(kysely: Kysely, names: readonly string[]): Promise<boolean> {
   const { rows } = await sql<{ behind: boolean }>`
     with c as (
       select coalesce(min(coalesce(f.tx, '0'::xid8)), '0'::xid8) as tx
       from unnest(${names}::text[]) as n (name) left join feed_cursor f using (name))
-    select exists (select from message_event e, c where e.tx >= c.tx)
-      or exists (select from message m, c where m.tx >= c.tx) as behind`.execute(kysely);
+    select coalesce((select tx from message_event order by tx desc limit 1) >= c.tx, false)
+      or coalesce((select tx from message order by tx desc limit 1) >= c.tx, false) as behind
+    from c`.execute(kysely);
   return rows[0]?.behind ?? false;
 }
 
