@@ -71,8 +71,9 @@ export function clientSettings(
   };
 }
 
-// An accepted message must be on disk before its answer, whatever the server's default is.
-const ourOptions = '-c synchronous_commit=on -c timezone=UTC -c jit=off';
+// An accepted message must be on disk before its answer, whatever the server's default is. Plans are kept: one that was made
+// while the queue was empty must not read it whole once it has grown, so what can be looked up by index is.
+const ourOptions = '-c synchronous_commit=on -c timezone=UTC -c jit=off -c enable_seqscan=off';
 
 /** Options of the URL's own would replace ours, not join them: they go first, since the last of two equal ones counts. */
 function readUrl(text: string): pg.ClientConfig {
