@@ -1,7 +1,7 @@
 import { nextPlace } from '../../queue/put-off-store.ts';
 import type { SessionEnd } from '../session-limit.ts';
-import type { CrowdTimes } from '../transport.ts';
 import { explainPace, showTime } from './explain-wait.ts';
+import { Outage } from './outage.ts';
 import {
   leastRate,
   type Pace,
@@ -12,6 +12,7 @@ import {
   useFewerConnections,
 } from './pace.ts';
 import type { Destination, Ticket, TicketUse, Wait } from './pacer.ts';
+import { type Return, ReturnTimes, type Row } from './return-times.ts';
 import { lengthenSessions, SessionWatch } from './session-length.ts';
 import type { KnownDestination, Override } from './shaping-store.ts';
 
@@ -33,19 +34,10 @@ interface Waiter {
 /** Who is told that the pace, or the length of sessions, was learnt anew. */
 export type OnLearnt = (lane: Lane, what: 'pace' | 'session') => void;
 
-const failuresUntilDown = 3;
-const firstDown = 5_000;
-const longestDown = 300_000;
 /** A transaction that takes longer than this without another one ending makes the destination one that hangs. */
 const hangMilliseconds = 5_000;
 /** Sooner than that, it is one that does not seem to answer. */
 const stuckMilliseconds = 2_000;
-/** How far ahead a message is put off, urgent ones and others, where few wait; and at most. */
-const horizons = { urgent: 60_000, other: 600_000, most: 1_800_000 } as const;
-/** Messages per second that may come back to look; the more wait, the further ahead they are put off. */
-const mostReturns = 40;
-/** Where the next free time is this far ahead, more messages wait than are worth a look each. */
-const crowdedMilliseconds = 5_000;
 const leastShare = 0.05;
 const newDemand = 0.2;
 /** Milliseconds of silence that are made up for by going faster. */
@@ -53,17 +45,16 @@ const madeUp = 150;
 /** Messages per second that come back to a destination that hangs, or whose pace is being searched for. */
 const mostLooks = { hanging: 20, searching: 100 } as const;
 
-/** This node's part of one destination: who may go now, who waits a moment in memory, and who is put off until when. */
+/** This node's part of one destination: who may go now, who waits a moment in memory, and who is put off. */
 export class Lane {
   readonly destination: Destination;
   readonly #options: LaneOptions;
   readonly #now: () => number;
   readonly #onLearnt: OnLearnt;
   readonly #waiting: Waiter[] = [];
-  readonly #slots = { urgent: 0, other: 0 };
-  /** How many were put off and have not come back yet, about. */
   readonly #sessions = new SessionWatch();
-  readonly #away = { urgent: { count: 0, at: 0 }, other: { count: 0, at: 0 } };
+  readonly #outage = new Outage();
+  readonly #returns: ReturnTimes;
   pace: Pace;
   version = '0';
   slowedReason: string | undefined;
@@ -80,10 +71,6 @@ export class Lane {
   #begun = 0;
   #demand = 0;
   #sent = 0;
-  #failures = 0;
-  #downSince = 0;
-  #downUntil = 0;
-  #downReason = '';
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -95,6 +82,7 @@ export class Lane {
     this.destination = destination;
     this.#options = options;
     this.#now = now;
+    this.#returns = new ReturnTimes(now);
     this.#onLearnt = onLearnt;
     const { startRate, connections } = destination.profile;
     this.pace = startPace(startRate, connections, now());
@@ -181,8 +169,7 @@ export class Lane {
   /** Sends away everybody who waits. */
   close(): void {
     clearTimeout(this.#timer);
-    const now = this.#now();
-    for (const waiter of this.#waiting.splice(0)) waiter.give(this.#putOff(waiter.urgent, now));
+    this.#sendAway(this.#now());
   }
 
   #limits(): PaceLimits {
@@ -196,7 +183,7 @@ export class Lane {
   }
 
   get #mostOpen(): number {
-    if (this.#failures >= failuresUntilDown) return 1;
+    if (this.#outage.lasts) return 1;
     const all = this.#override.connections ?? this.pace.connections;
     return Math.max(1, Math.min(Math.floor(all * this.#share), this.#options.mostOpen));
   }
@@ -207,34 +194,15 @@ export class Lane {
   }
 
   #refuse(now: number, urgent: boolean): Wait | undefined {
-    if (now < this.#downUntil) return this.#waitForServer(now, urgent);
+    if (now < this.#outage.until) return this.#waitForServer(urgent, now);
     if (now >= this.pace.blockedUntil) return undefined;
     return this.#putOff(urgent, now, this.pace.blockedUntil);
   }
 
-  /** Until somebody may look again whether a server is there, and then over a time that is longer the more wait. */
-  #waitForServer(now: number, urgent: boolean): Wait {
-    const kind = urgent ? 'urgent' : 'other';
-    this.#horizon(kind, now);
-    const { count } = this.#away[kind];
-    this.#away[kind].count += 1;
-    const pause = this.#downUntil - this.#downSince;
-    const span = within(pause, (count / mostReturns) * 1_000, horizons.most);
-    const next = this.#downUntil + Math.random() * span;
-    const explain = (shown: string): string =>
-      `waiting: no server of ${this.destination.label} could be reached at ${showTime(this.#downSince, now)} (${this.#downReason}), next at ${shown} (UTC)`;
-    const wait = { milliseconds: next - now, reason: explain(showTime(next, now)) };
-    if (span < crowdedMilliseconds) return wait;
-    const crowd: CrowdTimes = {
-      after: this.#downUntil - now,
-      spacing: 1_000 / mostReturns,
-      until: this.#downUntil - now + span,
-      reason: explain(nextPlace),
-      taken: (taken) => {
-        this.#away[kind].count += taken;
-      },
-    };
-    return { ...wait, crowd };
+  #waitForServer(urgent: boolean, now: number): Wait {
+    const { until, pause } = this.#outage;
+    const back = this.#returns.spread(rowOf(urgent), now, until, pause);
+    return waitUntil(back, now, (next) => this.#outage.explain(this.destination.label, next, now));
   }
 
   #mayGo(now: number): boolean {
@@ -243,8 +211,7 @@ export class Lane {
 
   /** Nobody waits in memory for a destination that hangs, nor longer than a moment. */
   #hasRoom(now: number, urgent: boolean): boolean {
-    const hangs = this.#open >= this.#mostOpen && now - this.#endedAt > hangMilliseconds;
-    if (hangs) return false;
+    if (this.#isSilent(now, hangMilliseconds)) return false;
     const ahead = urgent
       ? this.#waiting.filter((waiter) => waiter.urgent).length
       : this.#waiting.length;
@@ -279,10 +246,10 @@ export class Lane {
     if (use.kind === 'unused') return;
     this.#endedAt = now;
     if (use.kind === 'unreachable') {
-      this.#fail(use.text, begunAt, now);
+      if (this.#outage.fail(use.text, begunAt, now)) this.#sendAway(now);
       return;
     }
-    this.#failures = 0;
+    this.#outage.end();
     if (use.kind !== 'slowed') return;
     const actual = this.#sent + this.#othersSent;
     const pace =
@@ -306,67 +273,31 @@ export class Lane {
     this.#onLearnt(this, 'session');
   }
 
-  /** What began before the last look-away says nothing new. */
-  #fail(text: string, begunAt: number, now: number): void {
-    if (begunAt < this.#downSince) return;
-    this.#failures += 1;
-    if (this.#failures < failuresUntilDown) return;
-    const pause = Math.min(firstDown * 2 ** (this.#failures - failuresUntilDown), longestDown);
-    this.#downSince = now;
-    this.#downUntil = now + pause;
-    this.#downReason = text.slice(0, 200);
+  #sendAway(now: number): void {
     for (const waiter of this.#waiting.splice(0)) waiter.give(this.#putOff(waiter.urgent, now));
   }
 
-  /** A time of its own for each message that is put off, so that they come back as they can be sent. */
   #putOff(urgent: boolean, now: number, notBefore = 0): Wait {
-    const kind = urgent ? 'urgent' : 'other';
-    const horizon = this.#horizon(kind, now);
-    const hangs = this.#open >= this.#mostOpen && now - this.#endedAt > hangMilliseconds;
-    const spacing = 1_000 / (hangs ? mostLooks.hanging : this.#looks);
-    const start = Math.max(this.#slots[kind], now + this.#options.patience / 2, notBefore);
-    const far = start > now + horizon && start > notBefore;
-    const next = far ? Math.max(notBefore, now + horizon * (0.5 + Math.random() / 2)) : start;
-    if (!far) this.#slots[kind] = start + spacing;
-    this.#away[kind].count += 1;
-    const explain = (shown: string): string =>
-      hangs ? this.#explainHang(shown, now) : this.#explain(shown, now);
-    const wait = { milliseconds: next - now, reason: explain(showTime(next, now)) };
-    if (start < now + crowdedMilliseconds || this.#mayGrowFast(now)) return wait;
-    const crowd: CrowdTimes = {
-      after: start - now,
-      spacing,
-      until: Math.max(horizon, notBefore - now + horizon),
-      reason: explain(nextPlace),
-      taken: (count) => this.#takeTimes(kind, spacing, count),
-    };
-    return { ...wait, crowd };
+    const hangs = this.#isSilent(now, hangMilliseconds);
+    const back = this.#returns.inRow(rowOf(urgent), now, {
+      earliest: now + this.#options.patience / 2,
+      notBefore,
+      spacing: 1_000 / (hangs ? mostLooks.hanging : this.#looks),
+    });
+    const explain = (next: string): string =>
+      hangs ? this.#explainHang(next, now) : this.#explain(next, now);
+    return waitUntil(this.#mayGrowFast(now) ? { at: back.at } : back, now, explain);
   }
 
   /** While the pace is searched for and somebody answers, it may be a hundredfold in half a minute: nobody is sent far away. */
   #mayGrowFast(now: number): boolean {
-    const stuck = this.#open >= this.#mostOpen && now - this.#endedAt > stuckMilliseconds;
+    const stuck = this.#isSilent(now, stuckMilliseconds);
     return this.pace.bad === undefined && this.#override.rate === undefined && !stuck;
   }
 
-  /** Times that were given out beyond the horizon were chosen at random; they take no place in the row. */
-  #takeTimes(kind: 'urgent' | 'other', spacing: number, count: number): void {
-    const now = this.#now();
-    this.#away[kind].count += count;
-    const taken = Math.max(this.#slots[kind], now) + count * spacing;
-    this.#slots[kind] = Math.max(
-      this.#slots[kind],
-      Math.min(taken, now + this.#horizon(kind, now)),
-    );
-  }
-
-  /** So far ahead that those who come back are few each second, however many wait. */
-  #horizon(kind: 'urgent' | 'other', now: number): number {
-    const away = this.#away[kind];
-    const stay = within(horizons[kind], (away.count / mostReturns) * 1_000, horizons.most);
-    away.count *= Math.exp((away.at - now) / stay);
-    away.at = now;
-    return stay;
+  /** True where all connections are busy, and none has come to an end for so long. */
+  #isSilent(now: number, milliseconds: number): boolean {
+    return this.#open >= this.#mostOpen && now - this.#endedAt > milliseconds;
   }
 
   /**
@@ -409,6 +340,12 @@ export class Lane {
   }
 }
 
-function within(least: number, value: number, most: number): number {
-  return Math.min(Math.max(least, value), most);
+function rowOf(urgent: boolean): Row {
+  return urgent ? 'urgent' : 'other';
+}
+
+/** @param explain says why, with the time as it is to be shown */
+function waitUntil({ at, crowd }: Return, now: number, explain: (next: string) => string): Wait {
+  const wait = { milliseconds: at - now, reason: explain(showTime(at, now)) };
+  return crowd === undefined ? wait : { ...wait, crowd: { ...crowd, reason: explain(nextPlace) } };
 }
