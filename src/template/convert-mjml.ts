@@ -1,6 +1,7 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
 import type { CompileProblems } from './compile-problems.ts';
 import { findUnclosedElement } from './find-unclosed-element.ts';
+import { isStackOverflow } from './is-stack-overflow.ts';
 import type { ProtectedSource } from './protect-markup.ts';
 
 interface MjmlError {
@@ -61,6 +62,7 @@ export async function convertMjml(
     const { html } = await mjml2html(source.text, options as Parameters<typeof mjml2html>[1]);
     return squeeze(html.replace(/\r\n?/g, '\n'));
   } catch (error) {
+    if (isStackOverflow(error)) throw error;
     reportMjmlErrors(error, source, problems);
     return undefined;
   }

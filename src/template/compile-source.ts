@@ -1,0 +1,204 @@
+import { checkSource } from './check-source.ts';
+import { compileHtml } from './compile-html.ts';
+import { CompileProblems } from './compile-problems.ts';
+import type {
+  CompiledField,
+  CompiledLink,
+  CompiledNode,
+  CompiledTemplate,
+  FieldPart,
+} from './compiled-template.ts';
+import { convertMjml, takePreviewText } from './convert-mjml.ts';
+import { deriveText } from './derive-text.ts';
+import { inlineCss } from './inline-css.ts';
+import { isStackOverflow } from './is-stack-overflow.ts';
+import { type Markup, parseMarkup } from './parse-markup.ts';
+import { plainNodes } from './parse-override.ts';
+import { protectMarkup } from './protect-markup.ts';
+import { inferFields, requiredNames } from './template-fields.ts';
+import type { TemplatePart, TemplateProblem } from './template-problem.ts';
+import type { FieldSettings, TemplateSource } from './template-source.ts';
+
+/** A field in use, with its settings and the parts that use it. */
+export interface TemplateField extends FieldSettings {
+  readonly name: string;
+  readonly parts: readonly FieldPart[];
+}
+
+export interface CompileResult {
+  /** `null` when `problems` has an error. */
+  readonly compiled: CompiledTemplate | null;
+  readonly fields: readonly TemplateField[];
+  readonly problems: readonly TemplateProblem[];
+}
+
+/**
+ * Compiles in this thread, for as long as it takes: `compileTemplate` is what everything else calls.
+ * Problems of the template are in the result; it throws only for faults of this program.
+ */
+export async function compileSource(source: TemplateSource): Promise<CompileResult> {
+  const problems = new CompileProblems();
+  const clean = checkSource(source, problems);
+  if (problems.hasErrors) return { compiled: null, fields: [], problems: problems.list };
+  try {
+    return await new SourceCompiler(clean, problems).compile();
+  } catch (error) {
+    if (!isStackOverflow(error)) throw error;
+    const part = clean.mjml === undefined ? 'html' : 'mjml';
+    problems.error(part, 'nested-too-deeply', 'nests its elements too deeply');
+    return { compiled: null, fields: [], problems: problems.list };
+  }
+}
+
+interface Bodies {
+  readonly html: readonly CompiledNode[] | null;
+  readonly text: readonly CompiledNode[] | null;
+  readonly links: readonly CompiledLink[];
+}
+
+class SourceCompiler {
+  readonly #source: TemplateSource;
+  readonly #problems: CompileProblems;
+  readonly #settings: ReadonlyMap<string, FieldSettings>;
+
+  constructor(source: TemplateSource, problems: CompileProblems) {
+    this.#source = source;
+    this.#problems = problems;
+    this.#settings = new Map(Object.entries(source.fields ?? {}));
+  }
+
+  async compile(): Promise<CompileResult> {
+    const taken = this.#takePreview();
+    const subject = this.#plain('subject', this.#source.subject);
+    const previewText = this.#plain('previewText', taken.previewText ?? '');
+    const { html, text, links } = await this.#bodies(taken.mjml);
+    const parts = { subject, previewText, html: html ?? [], text: text ?? [] };
+    const fields = inferFields(parts).map(
+      (use): TemplateField => ({ ...this.#settings.get(use.name), ...use }),
+    );
+    const problems = this.#problems.list;
+    if (this.#problems.hasErrors) return { compiled: null, fields, problems };
+    this.#warnOfUnused(fields);
+    const own = fields.map(compiledField);
+    const compiled = {
+      format: 1,
+      subject,
+      previewText,
+      html,
+      text,
+      fields: own,
+      required: requiredNames(own),
+      links,
+    } as const;
+    return { compiled, fields, problems };
+  }
+
+  #takePreview(): { mjml: string | undefined; previewText: string | undefined } {
+    const { mjml, previewText } = this.#source;
+    if (mjml === undefined) return { mjml, previewText };
+    const taken = takePreviewText(mjml);
+    if (previewText !== undefined && taken.previewText !== undefined) {
+      this.#problems.warning(
+        'mjml',
+        'two-previews',
+        'the preview text of the template is taken instead of <mj-preview>',
+      );
+    }
+    return { mjml: taken.mjml, previewText: previewText ?? taken.previewText };
+  }
+
+  #plain(part: TemplatePart, source: string): CompiledNode[] {
+    const markup = this.#parse(part, source);
+    return markup === undefined ? [] : plainNodes(markup.nodes);
+  }
+
+  #parse(part: TemplatePart, source: string): Markup | undefined {
+    const parsed = parseMarkup(source);
+    if (parsed.ok) return parsed.markup;
+    const { rule, message, line, column } = parsed.error;
+    this.#problems.error(part, rule, message, {
+      ...(line === undefined ? {} : { line }),
+      ...(column === undefined ? {} : { column }),
+    });
+    return undefined;
+  }
+
+  async #bodies(mjml: string | undefined): Promise<Bodies> {
+    const { html, text } = this.#source;
+    const given = text === undefined ? null : this.#plain('text', text);
+    const source = mjml ?? html;
+    if (source === undefined) return { html: null, text: given, links: [] };
+    const part = mjml === undefined ? 'html' : 'mjml';
+    const markup = this.#parse(part, source);
+    if (markup === undefined) return { html: null, text: given, links: [] };
+    return this.#fromHtml(part, source, markup, given);
+  }
+
+  async #fromHtml(
+    part: 'html' | 'mjml',
+    source: string,
+    markup: Markup,
+    given: CompiledNode[] | null,
+  ): Promise<Bodies> {
+    const protectedSource = protectMarkup(source, markup);
+    const { words } = protectedSource;
+    const nothing: Bodies = { html: null, text: given, links: [] };
+    const problems = this.#problems.forSource(part, source);
+    const isSecret = (name: string): boolean => this.#settings.get(name)?.secret === true;
+    let finished = protectedSource.text;
+    if (part === 'mjml') {
+      const html = await convertMjml(protectedSource, this.#problems);
+      if (html === undefined) return nothing;
+      finished = html;
+    } else {
+      // Before the CSS is inlined, as a field in a style sheet would be carried along or lost.
+      compileHtml(finished, words, isSecret, problems);
+      if (this.#problems.hasErrors) return nothing;
+      finished = await inlineCss(finished);
+    }
+    const { nodes, links } = compileHtml(finished, words, isSecret, problems);
+    this.#reportLost(
+      part,
+      source,
+      markup,
+      words.find(finished).map(({ tag }) => tag),
+    );
+    if (this.#problems.hasErrors) return nothing;
+    const text = given ?? (await deriveText(finished, words, problems));
+    return { html: nodes, text, links };
+  }
+
+  /** MJML drops text between its elements, and a section that is half lost would break the rest. */
+  #reportLost(part: 'html' | 'mjml', source: string, markup: Markup, found: Markup['tags']): void {
+    const kept = new Set(found);
+    const problems = this.#problems.forSource(part, source);
+    const hint = part === 'mjml' ? ': between MJML elements a tag needs <mj-raw> around it' : '';
+    for (const tag of markup.tags) {
+      if (tag.kind !== 'comment' && !kept.has(tag)) {
+        problems.error(tag, 'field-lost', `stands where nothing is shown${hint}`);
+      }
+    }
+  }
+
+  #warnOfUnused(fields: readonly TemplateField[]): void {
+    const used = new Set(fields.map(({ name }) => name));
+    for (const name of this.#settings.keys()) {
+      if (!used.has(name)) {
+        this.#problems.warning(
+          'fields',
+          'unused-field',
+          `the field ${name} is not used in the template`,
+        );
+      }
+    }
+  }
+}
+
+function compiledField({ name, parts, default: value, secret }: TemplateField): CompiledField {
+  return {
+    name,
+    parts,
+    secret: secret === true,
+    ...(value === undefined ? {} : { default: value }),
+  };
+}

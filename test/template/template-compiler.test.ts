@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compileTemplate } from '../../src/template/compile-template.ts';
+import { TemplateCompiler } from '../../src/template/template-compiler.ts';
+import { problemsOf } from '../support/render-template.ts';
+
+/** Within the limits of size; the libraries look at each rule for each element. */
+const endless = {
+  subject: 'Subject',
+  html: `<style>${Array.from({ length: 8_000 }, (_, at) => `.a${at} p b{color:red}`).join('')}</style>${'<p class="a">x</p>'.repeat(15_000)}`,
+};
+
+test('a template that would take minutes to compile is refused, and the next one is compiled', async () => {
+  const compiler = new TemplateCompiler(1_500);
+  const [slow, next] = await Promise.all([
+    compiler.compile(endless),
+    compiler.compile({ subject: 'Subject', text: 'Hello {{Name}}' }),
+  ]);
+  assert.equal(slow.compiled, null);
+  assert.deepEqual(slow.problems, [
+    {
+      severity: 'error',
+      part: 'html',
+      rule: 'too-slow',
+      message: 'takes more than 1.5 s to compile',
+    },
+  ]);
+  assert.deepEqual(next.compiled?.required.body, ['Name']);
+});
+
+test('while a template is compiled, the process goes on with everything else', async () => {
+  let turns = 0;
+  const counting = setInterval(() => {
+    turns += 1;
+  }, 10);
+  await new TemplateCompiler(1_500).compile(endless);
+  clearInterval(counting);
+  assert.ok(turns > 10, `${turns} turns in 1.5 s`);
+});
+
+test('elements that are nested too deeply for the libraries are an error, not a fault', async () => {
+  const deep = 20_000;
+  const inside = (before: string, after: string, open: string): string =>
+    `${before}${open.repeat(deep)}${after}`;
+  assert.match((await problemsOf({ html: '<div>'.repeat(deep) }))[0] ?? '', /^nested-too-deeply/);
+  assert.match(
+    (await problemsOf({ html: `<style>p{color:red}</style>${'<div>'.repeat(deep)}` }))[0] ?? '',
+    /^nested-too-deeply/,
+  );
+  assert.match(
+    (
+      await problemsOf({
+        mjml: inside(
+          '<mjml><mj-head><mj-preview>',
+          '</mj-preview></mj-head><mj-body></mj-body></mjml>',
+          '<i>',
+        ),
+      })
+    )[0] ?? '',
+    /^nested-too-deeply/,
+  );
+});
+
+test('a field is called as people like, also by names that mean something to the language', async () => {
+  const fields = JSON.parse('{"__proto__": {"secret": true}, "constructor": {"default": "c"}}');
+  const { compiled } = await compileTemplate({
+    subject: 'Subject',
+    text: '{{__proto__}} {{constructor}}',
+    fields,
+  });
+  assert.deepEqual(compiled?.fields, [
+    { name: '__proto__', parts: ['text'], secret: true },
+    { name: 'constructor', parts: ['text'], secret: false, default: 'c' },
+  ]);
+});
