@@ -30,7 +30,10 @@ import {
 } from './read-values.ts';
 import { describeRedirectUri } from './redirect-uri.ts';
 
-/** Makes typed values of a manifest that follows the schema, and reads its files. What cannot be used is a problem. */
+/**
+ * Makes typed values of a manifest that follows the schema, and reads its files. What cannot be used is a problem. Holes in
+ * its lists stand for entries that do not follow it.
+ */
 export async function buildManifest(
   raw: RawManifest,
   locate: Locate,
@@ -38,7 +41,8 @@ export async function buildManifest(
 ): Promise<Manifest> {
   const accounts: ManifestAccount[] = [];
   for (const [index, account] of raw.accounts.entries())
-    accounts.push(await buildAccount(account, ['accounts', index], context));
+    if (index in raw.accounts)
+      accounts.push(await buildAccount(account, ['accounts', index], context));
   return { locate, accounts };
 }
 
@@ -52,7 +56,7 @@ async function buildAccount(
     name: string,
     list: readonly Raw[] | undefined,
     build: (raw: Raw, path: ManifestPath) => Built,
-  ): Built[] => (list ?? []).map((entry, index) => build(entry, [...path, name, index]));
+  ): Built[] => (list ?? []).flatMap((entry, index) => [build(entry, [...path, name, index])]);
   return {
     path,
     id: raw.id as AccountId,

@@ -3,19 +3,24 @@ import { describeUnion, withoutAlternatives } from './describe-union.ts';
 import type { ManifestPath } from './manifest-path.ts';
 import type { ProblemList } from './manifest-problems.ts';
 import { ManifestSchema, type RawManifest } from './manifest-schema.ts';
+import { withoutBroken } from './without-broken.ts';
 
 /**
  * Checks a value against the manifest's schema and adds what breaks it, in the words of a person.
- * @returns the value, or undefined where it breaks the schema
+ * @returns the value without the entries and members of accounts that break the schema, so that the rest can be looked into;
+ *   undefined where it is no list of accounts
  */
 export function checkSchema(value: unknown, problems: ProblemList): RawManifest | undefined {
   const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true });
   ajv.addVocabulary(['patternErrorMessage']);
   const check = ajv.compile<RawManifest>(ManifestSchema);
   if (check(value)) return value;
-  for (const { path, message } of describeSchemaErrors(check.errors ?? [], value))
-    problems.add(path, message);
-  return undefined;
+  const errors = describeSchemaErrors(check.errors ?? [], value);
+  for (const { path, message } of errors) problems.add(path, message);
+  return withoutBroken(
+    value,
+    errors.map(({ path }) => path),
+  );
 }
 
 /** What breaks a schema, in the words of a person. The errors must be verbose, and all of them. */

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { codeOf } from '../foundation/database/sqlstate.ts';
@@ -71,9 +72,9 @@ async function readStandardInput(): Promise<string | Unreadable> {
 async function readTextFile(path: string, most: number): Promise<string | Unreadable> {
   let handle: FileHandle | undefined;
   try {
-    handle = await open(path);
+    // A device or a pipe might never end; opening a pipe would wait for somebody to write to it.
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const facts = await handle.stat();
-    // A device or a pipe might never end.
     if (!facts.isFile()) return { reason: 'is not a file' };
     if (facts.size > most) return tooLarge(most);
     return decode(await handle.readFile());

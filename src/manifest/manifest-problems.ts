@@ -25,11 +25,16 @@ export class ManifestError extends Error {
 export type Locate = (path: ManifestPath) => number | undefined;
 
 /** Problems told apart at most; the rest would only repeat them. */
-const mostProblems = 50;
+export const mostProblems = 50;
 
-/** Collects problems, so that one run names all of them. */
+/**
+ * Collects problems of all steps, so that one run names all of them. Where one step found a problem, later ones only find
+ * what comes of it, so they are not heard about that place.
+ */
 export class ProblemList {
   readonly #problems: ManifestProblem[] = [];
+  readonly #toldBefore: ManifestPath[] = [];
+  readonly #toldNow: ManifestPath[] = [];
   readonly #locate: Locate;
 
   constructor(locate: Locate) {
@@ -42,11 +47,26 @@ export class ProblemList {
 
   add(path: ManifestPath, message: string): void {
     if (this.#problems.length >= mostProblems) return;
+    if (this.#toldBefore.some((told) => isAtOrIn(told, path))) return;
+    this.#toldNow.push(path);
     this.#problems.push({ path: formatPath(path), line: this.#locate(path), message });
+  }
+
+  /** Begins the next step. */
+  nextStep(): void {
+    this.#toldBefore.push(...this.#toldNow.splice(0));
   }
 
   /** @throws ManifestError where there is any problem */
   throwIfAny(): void {
-    if (!this.isEmpty) throw new ManifestError(this.#problems);
+    if (!this.isEmpty) throw this.toError();
   }
+
+  toError(): ManifestError {
+    return new ManifestError(this.#problems);
+  }
+}
+
+function isAtOrIn(inner: ManifestPath, outer: ManifestPath): boolean {
+  return outer.every((step, at) => inner[at] === step);
 }

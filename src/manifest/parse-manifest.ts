@@ -1,6 +1,7 @@
 import { buildManifest } from './build-manifest.ts';
 import { checkDuplicates } from './check-duplicates.ts';
 import { checkSchema } from './check-schema.ts';
+import { compileContent } from './compile-content.ts';
 import type { Manifest } from './manifest.ts';
 import { ManifestFiles, type ManifestText } from './manifest-files.ts';
 import { ProblemList } from './manifest-problems.ts';
@@ -10,7 +11,7 @@ import { type Environment, substituteEnvironment } from './substitute-environmen
 /**
  * Makes a manifest of its text: YAML or JSON, variables of the environment put in, checked against the schema, files
  * read, addresses and URLs read, nothing named twice.
- * @throws ManifestError with every problem of the first of these steps that finds any
+ * @throws ManifestError with every problem that can be told without an installation; those of templates' content too
  */
 export async function parseManifest(
   { text, folder }: ManifestText,
@@ -19,15 +20,23 @@ export async function parseManifest(
   const { value, locate } = parseYaml(text);
   const problems = new ProblemList(locate);
   const filled = substituteEnvironment(value, environment, problems);
-  problems.throwIfAny();
+  problems.nextStep();
   const raw = checkSchema(filled, problems);
-  problems.throwIfAny();
-  if (raw === undefined) throw new Error('the schema was broken without a problem');
+  if (raw === undefined) throw problems.toError();
+  problems.nextStep();
   const manifest = await buildManifest(raw, locate, {
     files: new ManifestFiles(folder),
     problems,
   });
   checkDuplicates(manifest, problems);
+  if (!problems.isEmpty) await checkTemplates(manifest, problems);
   problems.throwIfAny();
   return manifest;
+}
+
+/** Compiles all templates of a manifest that comes no further; else only those are compiled whose content is new. */
+async function checkTemplates({ accounts }: Manifest, problems: ProblemList): Promise<void> {
+  problems.nextStep();
+  for (const { templates } of accounts)
+    for (const template of templates) await compileContent(template, problems);
 }

@@ -1,6 +1,6 @@
 import { isMap, isNode, LineCounter, parseDocument } from 'yaml';
 import type { ManifestPath } from './manifest-path.ts';
-import { type Locate, ProblemList } from './manifest-problems.ts';
+import { type Locate, ManifestError, mostProblems, ProblemList } from './manifest-problems.ts';
 
 export interface ParsedYaml {
   readonly value: unknown;
@@ -19,10 +19,19 @@ export function parseYaml(text: string): ParsedYaml {
     const offset = offsetOf(document, path);
     return offset === undefined ? undefined : lineAt(offset);
   };
-  for (const error of document.errors) {
-    const problems = new ProblemList(() => lineAt(error.pos[0]));
-    problems.add([], describe(error.code, error.message));
-    problems.throwIfAny();
+  const [first] = document.errors;
+  if (first !== undefined) {
+    // What follows text that cannot be read may be sound; members that stand twice hide nothing.
+    const told = document.errors
+      .filter(({ code }) => code === 'DUPLICATE_KEY')
+      .slice(0, mostProblems);
+    throw new ManifestError(
+      (first.code === 'DUPLICATE_KEY' ? told : [first]).map(({ code, message, pos }) => ({
+        path: '',
+        line: lineAt(pos[0]),
+        message: describe(code, message),
+      })),
+    );
   }
   try {
     return { value: document.toJS({ maxAliasCount: 100 }), locate };

@@ -1,7 +1,4 @@
 import type { PersonId } from '../foundation/ids.ts';
-import { compileTemplate } from '../template/compile-template.ts';
-import type { CompiledTemplate } from '../template/compiled-template.ts';
-import type { TemplateProblem } from '../template/template-problem.ts';
 import {
   publishVersion,
   readTemplates,
@@ -9,6 +6,7 @@ import {
   saveTemplate,
   type TemplateRow,
 } from '../template/template-store.ts';
+import { compileContent } from './compile-content.ts';
 import type { ManifestAccount, ManifestTemplate } from './manifest.ts';
 import { type PlanContext, type PlannedChange, toRemove } from './manifest-change.ts';
 import type { MembersAfter } from './plan-users.ts';
@@ -83,7 +81,7 @@ async function planTemplate(
     path: template.path,
   } as const;
   const sameContent = before?.contentHash?.equals(template.contentHash) === true;
-  const fresh = sameContent ? undefined : await compile(template, context);
+  const fresh = sameContent ? undefined : await compileContent(template, context.problems);
   if (createdBy === undefined || (fresh === undefined && !sameContent)) return undefined;
   const sameSettings =
     before !== undefined &&
@@ -114,36 +112,4 @@ async function planTemplate(
       });
     },
   };
-}
-
-interface Fresh {
-  readonly compiled: CompiledTemplate;
-  readonly warnings: readonly string[];
-}
-
-async function compile(
-  template: ManifestTemplate,
-  { problems }: PlanContext,
-): Promise<Fresh | undefined> {
-  const { compiled, problems: found } = await compileTemplate(template.source);
-  for (const problem of found) {
-    if (problem.severity === 'error')
-      problems.add([...template.path, problem.part], describe(problem, template));
-  }
-  if (compiled === null) return undefined;
-  const warnings = found
-    .filter(({ severity }) => severity === 'warning')
-    .map((problem) => `warning: ${problem.part} ${describe(problem, template)}`);
-  return { compiled, warnings };
-}
-
-/** The place is counted in the file, or in the text that stands in the manifest. */
-function describe(problem: TemplateProblem, template: ManifestTemplate): string {
-  const { part, line, column, message } = problem;
-  const file =
-    part === 'html' || part === 'mjml' || part === 'text' ? template.files[part] : undefined;
-  const at =
-    line === undefined ? [] : [`line ${line}${column === undefined ? '' : `, column ${column}`}`];
-  const where = [...(file === undefined ? [] : [file]), ...at].join(' ');
-  return where === '' ? message : `(${where}) ${message}`;
 }

@@ -6,6 +6,7 @@ import type { ManifestContact, ManifestContacts } from './manifest.ts';
 const mostRows = 200_000;
 const mostColumns = 100;
 const longestValue = 4_000;
+const longestName = 200;
 
 /** Bytes of a file of contacts. */
 export const largestCsv = 32 * 1024 * 1024;
@@ -62,6 +63,9 @@ function readHeader(columns: readonly string[], complain: Complain): number | un
   const before = lower.filter((name, index) => lower.indexOf(name) !== index);
   if (columns.length > mostColumns) complain(`has more than ${mostColumns} columns`);
   else if (columns.includes('')) complain('line 1: has a column without a name');
+  else if (columns.some((name) => name.includes('\0'))) complain('line 1: has a NUL character');
+  else if (columns.some((name) => name.length > longestName))
+    complain(`line 1: names a column with more than ${longestName} characters`);
   else if (before.length > 0) complain(`line 1: names the column ${before[0]} twice`);
   else if (!lower.includes('email')) complain('line 1: has no column named email');
   else return lower.indexOf('email');
@@ -117,9 +121,11 @@ class ContactReader {
     if (record.length !== this.#columns.length) {
       return wrong(`has ${record.length} columns, the header row ${this.#columns.length}`);
     }
-    for (const value of record) {
-      if (value.length > longestValue) return wrong(`has more than ${longestValue} characters`);
-      if (value.includes('\0')) return wrong('has a NUL character');
+    for (const [index, value] of record.entries()) {
+      const column = this.#columns[index];
+      if (value.length > longestValue)
+        return wrong(`has more than ${longestValue} characters in the column ${column}`);
+      if (value.includes('\0')) return wrong(`has a NUL character in the column ${column}`);
     }
     const parsed = parseEmailAddress((record[this.#emailColumn] ?? '').trim());
     if (!parsed.ok) return wrong(`the address ${parsed.reason}`);

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to the environment are what is tested here
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -231,6 +232,114 @@ describe('references to the environment', () => {
   });
 });
 
+describe('mistakes of different kinds', () => {
+  test('are named in one run, each once, and none that only comes of another', async () => {
+    const found = await refusals(
+      parse(
+        {
+          accounts: [
+            {
+              id: '1',
+              name: 'Shop',
+              quota: { perDay: -1 },
+              users: [
+                { email: '${NOT_SET}', role: 'owner', password: '${NOT_SET}' },
+                { email: 'bea@shop.test', role: 'boss' },
+                { email: 'nobody', role: 'viewer' },
+              ],
+              integrations: [{ clientId: '${NOT_SET}', name: 'Demo' }],
+              templates: [
+                { ...template, text: { file: '${NOT_SET}/x.txt' } },
+                { ...template, id: 't-2', text: { file: 'missing.txt' } },
+                { ...template, id: 't-3', html: '<p {{Name}}>' },
+              ],
+              lists: [3, { id: 'l-1', name: 'L' }, { id: 'l-1', name: 'M' }],
+            },
+            'two',
+            { id: '3', nam: 'Three', senders: [{ address: 'no sender' }] },
+          ],
+        },
+        { folder },
+      ),
+    );
+    const unset = 'needs the environment variable NOT_SET, which is not set';
+    assert.deepEqual(found.toSorted(), [
+      `accounts[0].integrations[0].clientId ${unset}`,
+      'accounts[0].lists[0] must be a group of members',
+      'accounts[0].lists[2].id is the same as accounts[0].lists[1].id',
+      'accounts[0].quota.perDay must be at least 0',
+      `accounts[0].templates[0].text.file ${unset}`,
+      'accounts[0].templates[1].text missing.txt does not exist',
+      'accounts[0].templates[2].html (line 1, column 4) {{Name}} stands in the tag <p>, outside a quoted attribute value: a field can only stand in text or in a quoted attribute value',
+      `accounts[0].users[0].email ${unset}`,
+      `accounts[0].users[0].password ${unset}`,
+      'accounts[0].users[1].role must be one of owner, developer, marketer, viewer',
+      'accounts[0].users[2].email is no e-mail address: it has no @',
+      'accounts[1] must be a group of members',
+      'accounts[2].nam is not part of the format; known here are id, name, addOns, suspended, retentionDays, quota, users, senders, integrations, templates, lists',
+      'accounts[2].name is missing',
+      'accounts[2].senders[0].address is no e-mail address: it has no @',
+    ]);
+  });
+
+  test('a manifest without a list of accounts says just that', async () => {
+    assert.deepEqual(await refusals(parse({ accounts: { id: '${NOT_SET}' } })), [
+      'accounts.id needs the environment variable NOT_SET, which is not set',
+    ]);
+    assert.deepEqual(await refusals(parse('3')), ['must be a group of members']);
+    assert.deepEqual(await refusals(parse('null')), ['is empty; it must be a group of members']);
+  });
+
+  test('members that stand twice are all named', async () => {
+    const problems = await problemsOf(
+      parse('accounts:\n  - id: "1"\n    id: "2"\n    name: S\n    name: T\n'),
+    );
+    assert.deepEqual(
+      problems.map(({ line, message }) => [line, message]),
+      [
+        [3, 'names a member twice'],
+        [5, 'names a member twice'],
+      ],
+    );
+  });
+
+  test('whatever breaks the format, the rest is looked into without a fault', async () => {
+    const whole = account({
+      quota: { perDay: 1 },
+      users: [{ email: 'ann@shop.test', role: 'owner' }],
+      senders: [{ address: 'ann@shop.test', displayNames: ['Ann'] }],
+      templates: [{ ...template, fields: { Name: { default: 'x' } } }],
+      lists: [{ id: 'l-1', name: 'L' }],
+    });
+    const strange = fc.constantFrom<unknown>(null, 3, 'text', true, [], {}, [null], { wrong: 1 });
+    const changes = fc.array(fc.tuple(fc.nat(), strange), { minLength: 1, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(changes, async (list) => {
+        const manifest = structuredClone(whole);
+        for (const [at, value] of list) replaceOne(manifest, at, value);
+        await parse(JSON.stringify(manifest)).catch((error: unknown) =>
+          assert.ok(error instanceof ManifestError, String(error)),
+        );
+      }),
+    );
+  });
+});
+
+/** Puts a value in the place of one of all that are in another. */
+function replaceOne(inside: unknown, at: number, value: unknown): void {
+  const places: [Record<string, unknown>, string][] = [];
+  const collect = (around: unknown): void => {
+    if (typeof around !== 'object' || around === null) return;
+    for (const [name, member] of Object.entries(around)) {
+      places.push([around as Record<string, unknown>, name]);
+      collect(member);
+    }
+  };
+  collect(inside);
+  const [around, name] = places[at % places.length] ?? [];
+  if (around !== undefined && name !== undefined) around[name] = value;
+}
+
 describe('files of a manifest', () => {
   test('a file that is not there, is a folder or no UTF-8 text is named with the path', async () => {
     mkdirSync(join(folder, 'folder'));
@@ -251,17 +360,20 @@ describe('files of a manifest', () => {
     ]);
   });
 
-  test('a file that is too large, or a device that never ends, is refused', async () => {
+  test('a file that is too large, a device that never ends, or a pipe nobody writes to, is refused', async () => {
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
     writeFileSync(join(folder, 'large.html'), 'x'.repeat(2 * 1024 * 1024 + 1));
     const manifest = account({
       templates: [
         { ...template, html: { file: 'large.html' } },
         { ...template, id: 't-2', html: { file: '/dev/zero' } },
+        { ...template, id: 't-3', html: { file: 'pipe' } },
       ],
     });
     assert.deepEqual(await refusals(parse(manifest, { folder })), [
       'accounts[0].templates[0].html large.html has more than 2097152 bytes',
       'accounts[0].templates[1].html /dev/zero is not a file',
+      'accounts[0].templates[2].html pipe is not a file',
     ]);
   });
 

@@ -24,6 +24,10 @@ test('the header row has to name its columns, each once, one of them email', () 
   assert.deepEqual(complaints('email,\n'), ['line 1: has a column without a name']);
   assert.deepEqual(complaints('email,City,city\n'), ['line 1: names the column city twice']);
   assert.match(complaints(`email${',x'.repeat(100)}\n`)[0] ?? '', /more than 100 columns/);
+  assert.deepEqual(complaints('email,Ci\0ty\n'), ['line 1: has a NUL character']);
+  assert.deepEqual(complaints(`email,${'x'.repeat(201)}\n`), [
+    'line 1: names a column with more than 200 characters',
+  ]);
 });
 
 test('a quote that never ends is refused', () => {

@@ -11,6 +11,7 @@ export interface ImportCounts {
 
 export const mostColumns = 100;
 export const longestValue = 4_000;
+const longestName = 200;
 const mostProblems = 100;
 
 /** Rows, and characters, of one statement. */
@@ -95,6 +96,10 @@ function namesOf(record: readonly string[]): string[] {
   if (columns.length > mostColumns)
     throw new UnusableFile(`The file has more than ${mostColumns} columns`);
   if (columns.includes('')) throw new UnusableFile('A column has no name');
+  if (columns.some((name) => name.includes('\0')))
+    throw new UnusableFile('A column name has a NUL character');
+  if (columns.some((name) => name.length > longestName))
+    throw new UnusableFile(`A column name has more than ${longestName} characters`);
   if (new Set(lower).size < lower.length) throw new UnusableFile('Two columns have one name');
   return columns;
 }

@@ -1,0 +1,42 @@
+import { compileTemplate } from '../template/compile-template.ts';
+import type { CompiledTemplate } from '../template/compiled-template.ts';
+import type { TemplateProblem } from '../template/template-problem.ts';
+import type { ManifestTemplate } from './manifest.ts';
+import type { ProblemList } from './manifest-problems.ts';
+
+/** What a template's content is as a version. */
+export interface CompiledContent {
+  readonly compiled: CompiledTemplate;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Compiles the content of a template.
+ * @returns undefined where it cannot be; then why is among the problems
+ */
+export async function compileContent(
+  template: ManifestTemplate,
+  problems: ProblemList,
+): Promise<CompiledContent | undefined> {
+  const { compiled, problems: found } = await compileTemplate(template.source);
+  for (const problem of found) {
+    if (problem.severity === 'error')
+      problems.add([...template.path, problem.part], describe(problem, template));
+  }
+  if (compiled === null) return undefined;
+  const warnings = found
+    .filter(({ severity }) => severity === 'warning')
+    .map((problem) => `warning: ${problem.part} ${describe(problem, template)}`);
+  return { compiled, warnings };
+}
+
+/** The place is counted in the file, or in the text that stands in the manifest. */
+function describe(problem: TemplateProblem, template: ManifestTemplate): string {
+  const { part, line, column, message } = problem;
+  const file =
+    part === 'html' || part === 'mjml' || part === 'text' ? template.files[part] : undefined;
+  const at =
+    line === undefined ? [] : [`line ${line}${column === undefined ? '' : `, column ${column}`}`];
+  const where = [...(file === undefined ? [] : [file]), ...at].join(' ');
+  return where === '' ? message : `(${where}) ${message}`;
+}
