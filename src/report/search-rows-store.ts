@@ -27,6 +27,10 @@ export const writeSearchRows: Follower = {
         from json_array_elements_text(content."suppressedCc") with ordinality as c (address, place)) as r
       where m.tx >= ${from}::xid8 and m.tx < ${until}::xid8
       on conflict do nothing`.execute(transaction);
+    await sql`select set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`.execute(
+      transaction,
+    );
+    // Row by row: for a few hundred the planner would read tables of some ten thousand whole.
     await sql`
       update message_search s set state = e.kind
       from (

@@ -10,7 +10,7 @@ type Kysely = Database['kysely'];
 export interface FeedWindow {
   readonly from: string;
   readonly until: string;
-  /** Rows of messages and events in it. */
+  /** Rows of messages and events in it, at most. */
   readonly rows: number;
 }
 

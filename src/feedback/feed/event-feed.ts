@@ -92,28 +92,38 @@ export class EventFeed {
     const names = followers.map(({ name }) => name);
     if (!(await anyBehind(database.kysely, names))) return 0;
     let most = 0;
+    let last: FeedWindow | undefined;
     for (const follower of followers) {
       if (this.#stop.signal.aborted) return 0;
-      most = Math.max(most, await this.#follow(follower));
+      last = (await this.#follow(follower, last)) ?? last;
+      most = Math.max(most, last?.rows ?? 0);
     }
     return most;
   }
 
-  async #follow(follower: Follower): Promise<number> {
+  /**
+   * Takes a follower on by one window.
+   * @param last of another one in this pass
+   * @returns undefined where there was nothing to follow, or it failed
+   */
+  async #follow(follower: Follower, last: FeedWindow | undefined): Promise<FeedWindow | undefined> {
     const failed = this.#failures.get(follower.name);
-    if (failed !== undefined && failed.until > performance.now()) return 0;
+    if (failed !== undefined && failed.until > performance.now()) return undefined;
     try {
-      const rows = await this.#parts.database.kysely.transaction().execute(async (transaction) => {
-        const from = await lockCursor(transaction, follower.name);
-        if (from === undefined) return 0;
-        const window = await nextWindow(transaction, from, mostRows);
-        if (window === undefined) return 0;
-        await follower.follow(transaction, window);
-        await moveCursor(transaction, follower.name, window.until);
-        return window.rows;
-      });
+      const window = await this.#parts.database.kysely
+        .transaction()
+        .execute(async (transaction) => {
+          const from = await lockCursor(transaction, follower.name);
+          if (from === undefined) return undefined;
+          // Looking for its end costs as much as following a small one, so followers that stand together share it.
+          const window = restOf(last, from) ?? (await nextWindow(transaction, from, mostRows));
+          if (window === undefined) return undefined;
+          await follower.follow(transaction, window);
+          await moveCursor(transaction, follower.name, window.until);
+          return window;
+        });
       this.#failures.delete(follower.name);
-      return rows;
+      return window;
     } catch (error) {
       const count = (failed?.count ?? 0) + 1;
       const pause = Math.min(500 * 2 ** count, longestPause);
@@ -122,7 +132,15 @@ export class EventFeed {
         { err: error, follower: follower.name },
         'a follower failed; trying on',
       );
-      return 0;
+      return undefined;
     }
   }
+}
+
+/** What a window has from a place on; undefined where the place does not lie in it. */
+function restOf(window: FeedWindow | undefined, from: string): FeedWindow | undefined {
+  if (window === undefined) return undefined;
+  const place = BigInt(from);
+  const inside = BigInt(window.from) <= place && place < BigInt(window.until);
+  return inside ? { ...window, from } : undefined;
 }
