@@ -119,6 +119,24 @@ export interface NewContact {
   readonly fields: Readonly<Record<string, string>>;
 }
 
+/**
+ * Waits until nobody else changes the contacts of a list. All who do so begin with this: its size is then that of its
+ * contacts, and nobody waits for who waits for them.
+ */
+export async function lockList(
+  transaction: Kysely,
+  list: { readonly accountId: AccountId; readonly id: ListId },
+): Promise<void> {
+  await transaction
+    .selectFrom('contact_list')
+    .select('id')
+    .where('account_id', '=', list.accountId)
+    .where('id', '=', list.id)
+    // Rows of contacts refer to the list, which this leaves possible.
+    .forNoKeyUpdate()
+    .execute();
+}
+
 /** Contacts of one statement. */
 const chunk = 5_000;
 
@@ -133,6 +151,7 @@ export async function saveContacts(
   only: boolean,
 ): Promise<void> {
   const { accountId, id } = list;
+  await lockList(transaction, list);
   for (let from = 0; from < contacts.rows.length; from += chunk) {
     const rows = JSON.stringify(contacts.rows.slice(from, from + chunk));
     await sql`

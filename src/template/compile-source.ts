@@ -16,6 +16,7 @@ import { type Markup, parseMarkup } from './parse-markup.ts';
 import { plainNodes } from './parse-override.ts';
 import { protectMarkup } from './protect-markup.ts';
 import { inferFields, requiredNames } from './template-fields.ts';
+import { MAX_LINE_LENGTH } from './template-limits.ts';
 import type { TemplatePart, TemplateProblem } from './template-problem.ts';
 import type { FieldSettings, TemplateSource } from './template-source.ts';
 
@@ -102,6 +103,14 @@ class SourceCompiler {
         'mjml',
         'two-previews',
         'the preview text of the template is taken instead of <mj-preview>',
+      );
+    }
+    // That of the source was looked at already.
+    if ((taken.previewText ?? '').length > MAX_LINE_LENGTH) {
+      this.#problems.error(
+        'mjml',
+        'too-long',
+        `<mj-preview> is longer than ${MAX_LINE_LENGTH} characters`,
       );
     }
     return { mjml: taken.mjml, previewText: previewText ?? taken.previewText };

@@ -1,4 +1,5 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
+import { blankComments } from './blank-comments.ts';
 import type { CompileProblems } from './compile-problems.ts';
 import { findUnclosedElement } from './find-unclosed-element.ts';
 import { isStackOverflow } from './is-stack-overflow.ts';
@@ -15,9 +16,10 @@ const PREVIEW_OPEN = /<mj-preview\b[^<>]*>/i;
 
 /** Takes the preview text out of MJML: it can be overridden, so sending inserts it, not MJML. */
 export function takePreviewText(mjml: string): { mjml: string; previewText: string | undefined } {
-  const open = PREVIEW_OPEN.exec(mjml);
+  const uncommented = blankComments(mjml);
+  const open = PREVIEW_OPEN.exec(uncommented);
   const start = open === null ? -1 : open.index + open[0].length;
-  const end = start === -1 ? -1 : mjml.indexOf('</mj-preview>', start);
+  const end = start === -1 ? -1 : uncommented.indexOf('</mj-preview>', start);
   if (open === null || end === -1) return { mjml, previewText: undefined };
   const inside = mjml.slice(start, end);
   const previewText = textOf(parseFragment(inside)).replace(/\s+/g, ' ').trim();

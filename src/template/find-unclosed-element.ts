@@ -1,3 +1,4 @@
+import { blankComments } from './blank-comments.ts';
 import { placeOf } from './template-problem.ts';
 
 /** No part of it goes beyond the next `<`, so that a source without `>` costs no more than another. */
@@ -20,16 +21,4 @@ export function findUnclosedElement(mjml: string): { name: string; line: number 
   }
   const last = open.at(-1);
   return last === undefined ? undefined : { name: last.name, line: placeOf(source, last.at).line };
-}
-
-function blankComments(source: string): string {
-  let out = '';
-  let from = 0;
-  for (let start = source.indexOf('<!--'); start !== -1; start = source.indexOf('<!--', from)) {
-    const end = source.indexOf('-->', start);
-    if (end === -1) break;
-    out += source.slice(from, start) + source.slice(start, end + 3).replace(/[^\n]/g, ' ');
-    from = end + 3;
-  }
-  return out + source.slice(from);
 }

@@ -3,7 +3,7 @@ import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, PersonId, TemplateId } from '../foundation/ids.ts';
 import type { CompiledTemplate } from './compiled-template.ts';
-import type { FieldSettings, TemplateSource } from './template-source.ts';
+import type { TemplateSource } from './template-source.ts';
 
 type Kysely = Database['kysely'];
 
@@ -21,8 +21,6 @@ export interface PublishedRow {
   readonly senderAddress: string | undefined;
   readonly createdByEmail: string;
   readonly freshnessSeconds: number;
-  /** By name, as declared; `constructor` is a name like any other. */
-  readonly fields: ReadonlyMap<string, FieldSettings>;
 }
 
 /** The published version of a template that is not removed, or undefined. */
@@ -36,9 +34,8 @@ export async function readPublished(
     sender_address: string | null;
     email: string;
     freshness_seconds: number;
-    fields: Record<string, FieldSettings> | null;
   }>`
-    select v.version, v.sender_address, p.email, v.freshness_seconds, v.source -> 'fields' as fields
+    select v.version, v.sender_address, p.email, v.freshness_seconds
     from template t
     join template_version v
       on v.account_id = t.account_id and v.template_id = t.id and v.version = t.published_version
@@ -52,7 +49,6 @@ export async function readPublished(
     senderAddress: row.sender_address ?? undefined,
     createdByEmail: row.email,
     freshnessSeconds: row.freshness_seconds,
-    fields: new Map(Object.entries(row.fields ?? {})),
   };
 }
 

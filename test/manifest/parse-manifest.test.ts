@@ -337,7 +337,7 @@ function replaceOne(inside: unknown, at: number, value: unknown): void {
   };
   collect(inside);
   const [around, name] = places[at % places.length] ?? [];
-  if (around !== undefined && name !== undefined) around[name] = value;
+  if (around !== undefined && name !== undefined) around[name] = structuredClone(value);
 }
 
 describe('files of a manifest', () => {

@@ -65,6 +65,19 @@ test('an MJML element that is not closed is an error with its line, as MJML woul
   await render({ mjml: MJML('<!-- <mj-text> --><mj-image src="https://a.test/>" />') });
 });
 
+test('the preview text of MJML is the one that is no comment, as long as that of the template may be', async () => {
+  const preview = (text: string) => `<mj-preview>${text}</mj-preview>`;
+  const head = `<!-- ${preview('Old')} -->${preview('New &amp; <!-- old --> {{Name}}')}`;
+  const { compiled } = await compileTemplate({
+    subject: 's',
+    mjml: MJML('<mj-text>x</mj-text>', head),
+  });
+  assert.deepEqual(compiled?.previewText, ['New & ', { type: 'field', name: 'Name', as: 'plain' }]);
+  assert.doesNotMatch(JSON.stringify(compiled?.html), /Old|New/);
+  const [problem] = await problemsOf({ mjml: MJML('', preview('x'.repeat(2_001))) });
+  assert.match(problem ?? '', /^too-long .*<mj-preview> is longer than 2000 characters/);
+});
+
 test('MJML includes are refused, however they are written', async () => {
   for (const include of [
     '<mj-include path="/etc/passwd" />',

@@ -27,8 +27,6 @@ export interface ImportJob<Item extends object> {
   readonly event: { readonly kind: string; readonly id: string };
   open(columns: readonly string[]): RowReader<Item>;
   write(kysely: Transaction, items: readonly Item[]): Promise<void>;
-  /** After the last row, also of an import that failed. */
-  end?(kysely: Transaction): Promise<void>;
 }
 
 /**
@@ -152,12 +150,10 @@ async function runImport<Item extends object>(
       await job.write(kysely, items);
       await save('running');
     });
-    await job.end?.(kysely);
     await save('done');
   } catch (error) {
     if (error instanceof UnusableFile) counts.problems.unshift({ line: 0, reason: error.message });
     else call.request.log.error({ err: error }, 'the import of a file failed');
-    await job.end?.(kysely).catch(() => undefined);
     await save('failed').catch(() => undefined);
   } finally {
     rows.destroy();

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, ListId } from '../../foundation/ids.ts';
+import { lockList } from '../../list/list-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -45,52 +46,47 @@ export async function readContact(
   return rows[0];
 }
 
-/**
- * Writes contacts, new or not, without counting the list anew.
- * @returns how many were new
- */
+/** Writes contacts, new or not, with the size of the list that they make. */
 export async function writeContacts(
-  kysely: Kysely,
-  { accountId, listId }: ListName,
+  transaction: Kysely,
+  list: ListName,
   contacts: readonly Pick<Contact, 'email' | 'fields'>[],
-): Promise<number> {
+): Promise<void> {
+  const { accountId, listId } = list;
+  await lockList(transaction, { accountId, id: listId });
   const { rows } = await sql<{ fresh: boolean }>`
     insert into contact (account_id, list_id, email, fields)
     select ${accountId}, ${listId}, row.email, row.fields
     from jsonb_to_recordset(${JSON.stringify(contacts)}::jsonb) as row (email text, fields jsonb)
     on conflict (account_id, list_id, email) do update set fields = excluded.fields
     where contact.fields is distinct from excluded.fields
-    returning xmax = 0 as fresh`.execute(kysely);
-  return rows.filter(({ fresh }) => fresh).length;
+    returning xmax = 0 as fresh`.execute(transaction);
+  await resizeList(transaction, list, rows.filter(({ fresh }) => fresh).length);
 }
 
+/** Takes a contact out of a list, with the size of the list that it leaves. */
 export async function removeContact(
-  kysely: Kysely,
-  { accountId, listId }: ListName,
+  transaction: Kysely,
+  list: ListName,
   email: string,
 ): Promise<void> {
+  const { accountId, listId } = list;
+  await lockList(transaction, { accountId, id: listId });
   await sql`
     delete from contact where account_id = ${accountId} and list_id = ${listId} and email = ${email}`.execute(
-    kysely,
+    transaction,
   );
+  await resizeList(transaction, list, -1);
 }
 
 /** Notes that a list has so many contacts more; its content is then no longer that of the manifest's file. */
-export async function resizeList(
-  kysely: Kysely,
+async function resizeList(
+  transaction: Kysely,
   { accountId, listId }: ListName,
   more: number,
 ): Promise<void> {
   await sql`
     update contact_list
     set content_hash = null, modified_at = now(), source_size = greatest(0, source_size + ${more}::int)
-    where account_id = ${accountId} and id = ${listId}`.execute(kysely);
-}
-
-/** Counts a list after many of its contacts were changed. */
-export async function recountList(kysely: Kysely, { accountId, listId }: ListName): Promise<void> {
-  await sql`
-    update contact_list set content_hash = null, modified_at = now(),
-      source_size = (select count(*) from contact where account_id = ${accountId} and list_id = ${listId})
-    where account_id = ${accountId} and id = ${listId}`.execute(kysely);
+    where account_id = ${accountId} and id = ${listId}`.execute(transaction);
 }

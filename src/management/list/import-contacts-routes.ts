@@ -3,7 +3,7 @@ import { pageOf } from '../answer/page.ts';
 import { accountOf, type Call, endpoint } from '../endpoint.ts';
 import { ImportView, ListedImportView, requireImport, viewImports } from '../import/import-view.ts';
 import { receiveImport } from '../import/receive-import.ts';
-import { recountList, writeContacts } from './contact-page-store.ts';
+import { writeContacts } from './contact-page-store.ts';
 import { contactRows } from './contact-rows.ts';
 import { requireList } from './manage-lists-routes.ts';
 
@@ -30,10 +30,9 @@ export const putImport = endpoint({
       name,
       event: { kind: 'contacts_imported', id: name.listId },
       open: contactRows,
-      write: async (kysely, contacts) => {
-        await writeContacts(kysely, name, contacts);
-      },
-      end: (kysely) => recountList(kysely, name),
+      // However the import ends, what it has written is counted.
+      write: (kysely, contacts) =>
+        kysely.transaction().execute((transaction) => writeContacts(transaction, name, contacts)),
     });
   },
 });

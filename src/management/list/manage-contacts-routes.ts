@@ -17,7 +17,6 @@ import {
   readContact,
   readContactPage,
   removeContact,
-  resizeList,
   writeContacts,
 } from './contact-page-store.ts';
 import { requireList } from './manage-lists-routes.ts';
@@ -101,8 +100,7 @@ export const putContact = endpoint({
       ...contactChange(call),
       async write(transaction) {
         const contact = { email: call.params.email, fields };
-        const fresh = await writeContacts(transaction, listOf(call), [contact]);
-        await resizeList(transaction, listOf(call), fresh);
+        await writeContacts(transaction, listOf(call), [contact]);
       },
     });
   },
@@ -117,7 +115,6 @@ export const deleteContact = endpoint({
       ...contactChange(call),
       async write(transaction) {
         await removeContact(transaction, listOf(call), call.params.email);
-        await resizeList(transaction, listOf(call), -1);
       },
     }),
 });

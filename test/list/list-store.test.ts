@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { saveAccount } from '../../src/account/account-store.ts';
+import type { AccountId, ListId } from '../../src/foundation/ids.ts';
+import { saveContacts, saveList } from '../../src/list/list-store.ts';
+import { removeContact, writeContacts } from '../../src/management/list/contact-page-store.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database } = await createTestDatabase();
+const { kysely, pool } = database;
+const accountId = 'shop' as AccountId;
+const listId = 'l-1' as ListId;
+const named = { accountId, id: listId };
+const contentHash = Buffer.alloc(32);
+
+await saveAccount(kysely, {
+  id: accountId,
+  name: 'Shop',
+  addOns: new Set(),
+  suspended: false,
+  retentionDays: 90,
+});
+await saveList(kysely, { ...named, name: 'People', folderName: '', description: '' });
+
+function contact(email: string) {
+  return { email, fields: {} };
+}
+
+async function facts(): Promise<{ size: number; contacts: number; hash: Buffer | null }> {
+  const { rows } = await pool.query(
+    `select source_size as size, content_hash as hash,
+       (select count(*)::int from contact where account_id = $1 and list_id = $2) as contacts
+     from contact_list where account_id = $1 and id = $2`,
+    [accountId, listId],
+  );
+  return rows[0];
+}
+
+/** Waits until a statement waits for the lock of another. */
+function untilBlocked(): Promise<unknown> {
+  return waitFor('somebody to wait for a lock', async () => {
+    const { rows } = await pool.query(
+      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows.length > 0;
+  });
+}
+
+test('whoever stops after some contacts has left a list whose size and content are true', async () => {
+  const whole = { rows: [contact('ada@shop.test')], contentHash };
+  await kysely.transaction().execute((t) => saveContacts(t, named, whole, true));
+  assert.deepEqual(await facts(), { size: 1, contacts: 1, hash: contentHash });
+  const list = { accountId, listId };
+  const more = [contact('ada@shop.test'), contact('alan@shop.test')];
+  await kysely.transaction().execute((t) => writeContacts(t, list, more));
+  assert.deepEqual(await facts(), { size: 2, contacts: 2, hash: null });
+  await kysely.transaction().execute((t) => removeContact(t, list, 'ada@shop.test'));
+  assert.deepEqual(await facts(), { size: 1, contacts: 1, hash: null });
+});
+
+test('two who write contacts of a list at once leave its true size', async () => {
+  const list = { accountId, listId };
+  const rows = [contact('cleo@shop.test'), contact('dora@shop.test')];
+  for (const [first, second] of [
+    ['bea@shop.test', 'whole'],
+    ['whole', 'eva@shop.test'],
+  ]) {
+    const write = (what: string | undefined) => (t: typeof kysely) =>
+      what === 'whole'
+        ? saveContacts(t, named, { rows, contentHash }, false)
+        : writeContacts(t, list, [contact(what ?? '')]);
+    const waiting = await kysely.transaction().execute(async (transaction) => {
+      await write(first)(transaction);
+      const other = kysely.transaction().execute(write(second));
+      await untilBlocked();
+      return { other };
+    });
+    await waiting.other;
+    const { size, contacts } = await facts();
+    assert.equal(size, contacts, `${first}, then ${second}`);
+  }
+});
