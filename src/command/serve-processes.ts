@@ -35,11 +35,12 @@ export async function keepProcesses(
   const port = config.port === 0 ? await freePort(config.host) : config.port;
   gatherMetrics();
   const fork = (): Worker => cluster.fork({ PORT: String(port) });
-  const first = await startProcess(fork());
-  if (typeof first === 'number') return first;
+  const first = await startProcess(fork(), stopping);
+  if (typeof first === 'number') return stopping.aborted ? 0 : first;
   announce(first.url);
   const slots = [keepOne(first.worker, fork, stopping, log)];
-  for (let slot = 1; slot < count; slot += 1) slots.push(keepOne(fork(), fork, stopping, log));
+  for (let slot = 1; slot < count && !stopping.aborted; slot += 1)
+    slots.push(keepOne(fork(), fork, stopping, log));
   await aborted(stopping);
   await Promise.all(slots);
   return 0;
@@ -52,9 +53,8 @@ async function keepOne(
   stopping: AbortSignal,
   log: Log,
 ): Promise<void> {
-  let worker = given;
   let pause = shortestPause;
-  while (!stopping.aborted) {
+  for (let worker = given; ; worker = fork()) {
     const started = Date.now();
     const exit = exitOf(worker);
     const asking = askToStop(worker, stopping);
@@ -64,7 +64,7 @@ async function keepOne(
     pause = Date.now() - started > longestPause ? shortestPause : Math.min(pause * 2, longestPause);
     log.error({ pid: worker.process.pid, code, pause }, 'a process died and is started again');
     await delay(pause, undefined, { signal: stopping }).catch(() => undefined);
-    if (!stopping.aborted) worker = fork();
+    if (stopping.aborted) return;
   }
 }
 
@@ -75,7 +75,8 @@ function askToStop(worker: Worker, stopping: AbortSignal): { end(): void } {
     worker.send('stop', () => undefined);
     timer ??= setInterval(ask, 500);
   };
-  stopping.addEventListener('abort', ask, { once: true });
+  if (stopping.aborted) ask();
+  else stopping.addEventListener('abort', ask, { once: true });
   return {
     end() {
       stopping.removeEventListener('abort', ask);
@@ -84,13 +85,18 @@ function askToStop(worker: Worker, stopping: AbortSignal): { end(): void } {
   };
 }
 
-async function startProcess(worker: Worker): Promise<{ worker: Worker; url: string } | number> {
+async function startProcess(
+  worker: Worker,
+  stopping: AbortSignal,
+): Promise<{ worker: Worker; url: string } | number> {
+  const asking = askToStop(worker, stopping);
   const url = new Promise<string>((resolve) => {
     worker.on('message', (message: Partial<Hello>) => {
       if (message.answersAt !== undefined) resolve(message.answersAt);
     });
   });
   const found = await Promise.race([url, exitOf(worker)]);
+  asking.end();
   return typeof found === 'string' ? { worker, url: found } : found;
 }
 

@@ -20,6 +20,11 @@ const environment = {
 /** Processes start slowly on a machine that has much else to do. */
 const patience = 60_000;
 
+async function childrenOf(pid = 0): Promise<number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return text.trim().split(' ').filter(Boolean).map(Number);
+}
+
 test('nodes with roles apart share one database', async () => {
   const nodes = ['http', 'worker', 'http,worker'].map((role) =>
     runSignalpost(['serve', '--role', role], environment),
@@ -72,15 +77,10 @@ test('serve without a database of one’s own is refused with a sentence', async
 test('a node runs a process for each core, starts one that dies again, and stops all of them', async () => {
   const node = runSignalpost(['serve', '--processes', '2'], environment);
   const [, address] = await node.printed(/answers at (http:\/\/\S+)/);
-  const childrenOf = async (): Promise<number[]> => {
-    const pid = node.child.pid ?? 0;
-    const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-    return text.trim().split(' ').filter(Boolean).map(Number);
-  };
   const before = await waitFor(
     'two processes',
     async () => {
-      const pids = await childrenOf();
+      const pids = await childrenOf(node.child.pid);
       return pids.length === 2 && pids;
     },
     patience,
@@ -90,7 +90,7 @@ test('a node runs a process for each core, starts one that dies again, and stops
   await waitFor(
     'another in its place',
     async () => {
-      const pids = await childrenOf();
+      const pids = await childrenOf(node.child.pid);
       return pids.length === 2 && !pids.includes(victim);
     },
     patience,
@@ -106,6 +106,20 @@ test('a node runs a process for each core, starts one that dies again, and stops
   node.child.kill('SIGTERM');
   assert.equal(await node.exit, 0);
   assert.equal(node.output.stdout.match(/answers at/g)?.length, 1);
+});
+
+test('SIGTERM while the first of several processes starts ends the node with 0', async () => {
+  const node = runSignalpost(['serve', '--processes', '2'], environment);
+  const [first = 0] = await waitFor('the first process', async () => {
+    const pids = await childrenOf(node.child.pid);
+    return pids.length > 0 && pids;
+  });
+  node.child.kill('SIGTERM');
+  // A node that does not hear it would run for ever.
+  const ending = AbortSignal.timeout(patience);
+  ending.onabort = () => node.child.kill('SIGKILL');
+  assert.equal(await node.exit, 0);
+  assert.throws(() => process.kill(first, 0), 'its process has ended too');
 });
 
 test('/metrics of a node of several processes shows all of them together, whichever answers', async () => {
