@@ -14,6 +14,7 @@ import type { ApplyOptions } from '../manifest/manifest-change.ts';
 import { readManifestText } from '../manifest/manifest-files.ts';
 import { ManifestError } from '../manifest/manifest-problems.ts';
 import { parseManifest } from '../manifest/parse-manifest.ts';
+import { exitAtSignal } from './exit-at-signal.ts';
 import { type Installation, openInstallation } from './open-installation.ts';
 
 /**
@@ -29,6 +30,7 @@ export async function applyCommand(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
   const config = readConfig(environment);
+  exitAtSignal();
   const source = await readManifestText(file);
   try {
     const manifest = await parseManifest(source, environment);

@@ -1,5 +1,6 @@
 import { readConfig } from '../config.ts';
 import { createLog } from '../foundation/log.ts';
+import { exitAtSignal } from './exit-at-signal.ts';
 import { openInstallation } from './open-installation.ts';
 
 /** `migrate`: brings the database to this release and ends. */
@@ -7,6 +8,7 @@ export async function migrateCommand(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
   const config = readConfig(environment);
+  exitAtSignal();
   const installation = await openInstallation(config, createLog(config.logLevel));
   await installation.close();
   process.stdout.write('The database is current.\n');

@@ -28,11 +28,13 @@ export async function runInitdb(
   });
   const stop = () => child.kill('SIGTERM');
   job.signal?.addEventListener('abort', stop);
+  process.once('exit', stop);
   const [exit, said] = await Promise.all([
     childExit(child),
     child.stderr ? text(child.stderr) : '',
   ]);
   job.signal?.removeEventListener('abort', stop);
+  process.removeListener('exit', stop);
   job.signal?.throwIfAborted();
   if (exit.code === 0) return;
   if (saysDiskFull(said)) throw diskFull(folder.path);
