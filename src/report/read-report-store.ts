@@ -24,7 +24,7 @@ export async function readReport(
 ): Promise<ReportRow[]> {
   const columns = sql.join(reportColumns.map((name) => sql.ref(name)));
   const sums = sql.join(
-    reportColumns.map((name) => sql`sum(${sql.ref(name)})::int as ${sql.ref(name)}`),
+    reportColumns.map((name) => sql`sum(${sql.ref(name)}) as ${sql.ref(name)}`),
   );
   const { rows } = await sql<{ key: string; counts: readonly number[] }>`
     select key, counts from (

@@ -23,12 +23,20 @@ export interface ReportQuery {
   readonly destinationDomain?: string | undefined;
 }
 
-/** True for a time zone that can be counted in. */
-export function isTimeZone(text: string): boolean {
+/** ICU's own names are not among those that PostgreSQL knows. */
+const placeName = /^(?:UTC|(?!systemv\/|us\/pacific-new$)[a-z]\w{1,20}(?:\/[\w+-]{1,30}){1,2})$/i;
+
+/**
+ * A time zone that can be counted in, by the name of its place. PostgreSQL takes a name without a place for an abbreviation,
+ * if it knows it at all: CET has no summer there, and IST is the time of Israel.
+ * @returns undefined for what is no time zone
+ */
+export function readTimeZone(text: string): string | undefined {
   try {
-    new Intl.DateTimeFormat('en', { timeZone: text });
-    return /^[A-Za-z][\w+/-]{1,50}$/.test(text);
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions();
+    const place = text.includes('/') ? text : timeZone;
+    return placeName.test(place) ? place : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }

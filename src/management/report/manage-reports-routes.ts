@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { type ReportRow, readReport } from '../../report/read-report-store.ts';
 import { reportColumns } from '../../report/report-columns.ts';
 import { reportCsv } from '../../report/report-csv.ts';
-import { isTimeZone, type ReportQuery, reportGroups } from '../../report/report-query.ts';
+import { type ReportQuery, readTimeZone, reportGroups } from '../../report/report-query.ts';
 import { invalid } from '../answer/problem.ts';
 import { readTime } from '../answer/read-time.ts';
 import { Nullable, strict, Time } from '../answer/schema-parts.ts';
@@ -32,8 +32,9 @@ const query = Type.Object(
 );
 
 function toReportQuery(given: Static<typeof query>): ReportQuery {
-  const { timeZone = 'UTC', group = 'none', from, until, ...filters } = given;
-  if (!isTimeZone(timeZone)) throw invalid('timeZone', 'is no time zone such as Europe/Berlin');
+  const { group = 'none', from, until, ...filters } = given;
+  const timeZone = readTimeZone(given.timeZone ?? 'UTC');
+  if (timeZone === undefined) throw invalid('timeZone', 'is no time zone such as Europe/Berlin');
   const others = [filters.templateId, filters.tag, filters.senderDomain];
   const byDestination = group === 'destination' || filters.destinationDomain !== undefined;
   if (byDestination && others.some((one) => one !== undefined))
