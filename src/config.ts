@@ -5,6 +5,7 @@ import {
   readDatabaseUrl,
   readDays,
   readDomains,
+  readHostName,
   readKey,
   readList,
   readNetworks,
@@ -12,7 +13,7 @@ import {
   readProxies,
   readPublicUrl,
   readSwitch,
-  readText,
+  readTls,
 } from './config/read-setting.ts';
 import { parseSource, type Source } from './delivery/direct/source-pools.ts';
 import { readSmtpServers } from './delivery/smtp-server-settings.ts';
@@ -104,7 +105,7 @@ export function readConfig(environment: Environment): Config {
   const smtpUrl = readSmtpUrl(read('SMTP_URL'));
   const databaseUrl = readDatabaseUrl(read('DATABASE_URL'));
   const demo = readSwitch('DEMO', read('DEMO')) ?? databaseUrl === undefined;
-  const hostname = read('SMTP_HOSTNAME')?.toLowerCase();
+  const hostname = readHostName('SMTP_HOSTNAME', read('SMTP_HOSTNAME'));
   const delivery = readDelivery(read('DELIVERY'), smtpUrl, hostname);
   refuseDirectSettings(delivery, read);
   return {
@@ -175,7 +176,7 @@ function readReports(read: Read): ReportConfig | undefined {
     tls:
       key === undefined || cert === undefined
         ? undefined
-        : { key: readText('BOUNCE_TLS_KEY', key), cert: readText('BOUNCE_TLS_CERT', cert) },
+        : readTls(['BOUNCE_TLS_KEY', key], ['BOUNCE_TLS_CERT', cert]),
   };
 }
 

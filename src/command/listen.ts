@@ -1,34 +1,63 @@
 import type { AddressInfo } from 'node:net';
+import type { App } from '../app.ts';
 import type { Config } from '../config.ts';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import type { Http } from '../http/create-http.ts';
 
-const sentences: Readonly<Record<string, (host: string, port: number) => string>> = {
-  EADDRINUSE: (host, port) =>
-    `Port ${port} on ${host} is taken by another program; set PORT to another one, or to 0 for a free one.`,
-  EACCES: (_host, port) =>
-    `This user may not listen on port ${port}; set PORT to one from 1024 up.`,
-  EADDRNOTAVAIL: (host) =>
-    `HOST ${host} is no address of this machine; set HOST to one that is, or to 0.0.0.0 for all.`,
-  ENOTFOUND: (host) => `HOST ${host} is not a known name; set HOST to an address of this machine.`,
+/** A place to listen at, and the settings that name it. */
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly hostName: string;
+  readonly portName: string;
+}
+
+const sentences: Readonly<Record<string, (place: Place) => string>> = {
+  EADDRINUSE: ({ host, port, portName }) =>
+    `Port ${port} on ${host} is taken by another program; set ${portName} to another one, or to 0 for a free one.`,
+  EACCES: ({ port, portName }) =>
+    `This user may not listen on port ${port}; set ${portName} to one from 1024 up.`,
+  EADDRNOTAVAIL: ({ host, hostName }) =>
+    `${hostName} ${host} is no address of this machine; set ${hostName} to one that is, or to 0.0.0.0 for all.`,
+  ENOTFOUND: ({ host, hostName }) =>
+    `${hostName} ${host} is not a known name; set ${hostName} to an address of this machine.`,
 };
+
+/**
+ * Starts what works in the background, the server for reports among it.
+ * @throws OperatorError where BOUNCE_PORT or BOUNCE_HOST cannot be had
+ */
+export async function startApp(app: Pick<App, 'start'>, { reports }: Config): Promise<void> {
+  try {
+    await app.start();
+  } catch (cause) {
+    if (reports === undefined) throw cause;
+    throw listenProblem(cause, { ...reports, hostName: 'BOUNCE_HOST', portName: 'BOUNCE_PORT' });
+  }
+}
 
 /**
  * Listens on HOST and PORT.
  * @returns the address at which this machine reaches the service, with the port that was taken
  * @throws OperatorError where the port or the address cannot be had
  */
-export async function listen(http: Http, config: Config): Promise<string> {
+export async function listen(http: Http, { host, port }: Config): Promise<string> {
   try {
-    await http.listen({ host: config.host, port: config.port });
+    await http.listen({ host, port });
   } catch (cause) {
-    const sentence = sentences[codeOf(cause) ?? ''];
-    if (sentence === undefined) throw cause;
-    throw new OperatorError(sentence(config.host, config.port), { cause });
+    throw listenProblem(cause, { host, port, hostName: 'HOST', portName: 'PORT' });
   }
-  const { port } = http.server.address() as AddressInfo;
-  return `http://${hostForUrl(config.host)}:${port}`;
+  const taken = http.server.address() as AddressInfo;
+  return `http://${hostForUrl(host)}:${taken.port}`;
+}
+
+/** What an error of the operating system means to the operator; other errors as they are. */
+function listenProblem(cause: unknown, place: Place): unknown {
+  const { syscall } = cause as { readonly syscall?: unknown };
+  const sentence = sentences[codeOf(cause) ?? ''];
+  if (sentence === undefined || (syscall !== 'listen' && syscall !== 'getaddrinfo')) return cause;
+  return new OperatorError(sentence(place), { cause });
 }
 
 /** A wildcard address is reached by the loopback; an IPv6 address stands in brackets (RFC 3986 section 3.2.2). */

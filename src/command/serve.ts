@@ -5,7 +5,7 @@ import { readConfig } from '../config.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { createLog } from '../foundation/log.ts';
 import { shareMetrics } from './gather-metrics.ts';
-import { listen } from './listen.ts';
+import { listen, startApp } from './listen.ts';
 import { openInstallation } from './open-installation.ts';
 import { keepProcesses, sayAnswersAt } from './serve-processes.ts';
 import { stopInTime } from './stop-in-time.ts';
@@ -62,7 +62,7 @@ async function serveHere(
     ...(cluster.isWorker && { shareMetrics }),
   });
   try {
-    await app.start();
+    await startApp(app, config);
     const url = await listen(app.http, config);
     if (cluster.isWorker) sayAnswersAt(url);
     else process.stdout.write(`Signalpost (${[...roles].join(', ')}) answers at ${url}\n`);

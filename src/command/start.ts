@@ -4,7 +4,7 @@ import { buildMissingConsole } from '../console/build-missing-console.ts';
 import { createLog } from '../foundation/log.ts';
 import { applyDemo } from '../manifest/apply-demo.ts';
 import { endOrphanedLeases } from '../queue/orphaned-lease-store.ts';
-import { listen } from './listen.ts';
+import { listen, startApp } from './listen.ts';
 import { openInstallation } from './open-installation.ts';
 import { stopInTime } from './stop-in-time.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
@@ -30,7 +30,7 @@ export async function start(
     const app = createApp({ config, log, ...installation });
     try {
       const demo = config.demo && (await applyDemo({ ...installation, dataDir: config.dataDir }));
-      await app.start();
+      await startApp(app, config);
       const url = await listen(app.http, config);
       installation.embedded?.announce(url);
       buildMissingConsole(log);

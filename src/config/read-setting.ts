@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { domainOf, parseEmailAddress } from '../foundation/email-address.ts';
@@ -42,8 +43,42 @@ export function readDomains(name: string, text: string | undefined): string[] {
   });
 }
 
-/** The text of a file that a setting names. @throws OperatorError */
-export function readText(name: string, file: string): string {
+/**
+ * The name of a mail server in A-labels. It is said in EHLO and stands in Message-IDs, where what is no name would make every
+ * receiver refuse mail (RFC 5321 section 4.1.1.1). One label alone will do for a relay on the same network.
+ * @throws OperatorError
+ */
+export function readHostName(name: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const parsed = parseEmailAddress(`postmaster@${text}`);
+  if (parsed.ok) return domainOf(parsed.address);
+  if (/^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(text)) return text.toLowerCase();
+  throw new OperatorError(
+    `${name} must be the name of a host, such as mail.example.com, not "${text}".`,
+  );
+}
+
+/** The texts of the files that settings name with a private key and its certificate. @throws OperatorError */
+export function readTls(
+  [keyName, keyFile]: readonly [name: string, file: string],
+  [certName, certFile]: readonly [name: string, file: string],
+): { readonly key: string; readonly cert: string } {
+  const tls = { key: readText(keyName, keyFile), cert: readText(certName, certFile) };
+  if (belongTogether(tls)) return tls;
+  throw new OperatorError(
+    `${keyName} and ${certName} must name a private key and its certificate, both in PEM.`,
+  );
+}
+
+function belongTogether({ key, cert }: { readonly key: string; readonly cert: string }): boolean {
+  try {
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
+}
+
+function readText(name: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
@@ -104,12 +139,8 @@ export function readDatabaseUrl(text: string | undefined): string | undefined {
 export function readPublicUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const url = URL.parse(text);
-  if (
-    url === null ||
-    !['http:', 'https:'].includes(url.protocol) ||
-    url.search !== '' ||
-    url.hash !== ''
-  ) {
+  // A bare ? or # leaves no trace in the URL's members, and would swallow the path of every link.
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || /[?#]/.test(text)) {
     throw new OperatorError(
       'PUBLIC_URL must be an http or https address without a query, such as https://mail.example.com.',
     );

@@ -84,6 +84,23 @@ test('a taken port is one sentence and exit code 1', async () => {
   );
 });
 
+test('a taken port for reports is one sentence that names its setting', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const service = runSignalpost(['start'], {
+    ...environment,
+    BOUNCE_HOST: '127.0.0.1',
+    BOUNCE_PORT: String(port),
+  });
+  assert.equal(await service.exit, 1);
+  other.close();
+  assert.match(
+    service.output.stderr,
+    new RegExp(`^signalpost: Port ${port} on 127\\.0\\.0\\.1 is taken .* set BOUNCE_PORT .*\\n$`),
+  );
+});
+
 const file = join(folder, 'file');
 writeFileSync(file, '');
 mkdirSync(join(folder, 'empty'));
@@ -113,6 +130,21 @@ const mistakes: [string, Record<string, string>, RegExp][] = [
     /DIRECT_SOURCES is set, but DELIVERY=inbox does not use it/,
   ],
   ['a report server without a port', { BOUNCE_HOST: '::' }, /BOUNCE_HOST is set, but/],
+  [
+    'a certificate that is none',
+    { BOUNCE_PORT: '0', BOUNCE_TLS_KEY: file, BOUNCE_TLS_CERT: file },
+    /BOUNCE_TLS_KEY and BOUNCE_TLS_CERT must name a private key and its certificate, both in PEM/,
+  ],
+  [
+    'a host name with a space',
+    { SMTP_HOSTNAME: 'mail shop.test' },
+    /SMTP_HOSTNAME must be the name of a host, such as mail\.example\.com, not "mail shop\.test"/,
+  ],
+  [
+    'a public address that ends with a question mark',
+    { PUBLIC_URL: 'https://mail.shop.test/?' },
+    /PUBLIC_URL must be an http or https address without a query/,
+  ],
   ['a proxy that is no address', { TRUST_PROXY: '10.0.0.1,proxy' }, /TRUST_PROXY must list/],
   [
     'a redirect to nowhere',
