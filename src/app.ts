@@ -278,6 +278,7 @@ export function createApp(parts: AppParts): App {
     },
     async stop() {
       await http.close();
+      await management.stop();
       await submission.stop();
       await domainCare.stop();
       await delivery.stop();

@@ -14,6 +14,7 @@ import type { AcceptRow, Outcome } from '../submission/accept-row.ts';
 import type { TemplateDirectory } from '../template/template-directory.ts';
 import type { Webhooks } from '../webhook/webhook-room.ts';
 import type { ApiKeys } from './access/api-key.ts';
+import type { RunningImports } from './import/running-imports.ts';
 
 /** Settings of the installation that people may see. */
 export interface InstallationFacts {
@@ -37,6 +38,7 @@ export interface ManagementParts {
   readonly tokens: Pick<TokenChecker, 'authenticate'>;
   readonly browser: Pick<Browser, 'personOf' | 'signIn'>;
   readonly apiKeys: ApiKeys;
+  readonly imports: RunningImports;
   readonly accounts: Pick<AccountDirectory, 'account' | 'memberships' | 'person'>;
   readonly templates: Pick<TemplateDirectory<LoadedTemplate>, 'version'>;
   readonly senderProofs: Pick<SenderProofs, 'request'>;

@@ -2,16 +2,19 @@ import type { Http } from '../http/create-http.ts';
 import { InboxStore } from '../inbox/inbox-store.ts';
 import { QueueControlStore } from '../queue/control-store.ts';
 import { ApiKeys } from './access/api-key.ts';
+import { RunningImports } from './import/running-imports.ts';
 import type { ManagementParts } from './management-parts.ts';
 import { registerManagementRoutes } from './management-routes.ts';
 import { registerDocumentRoutes } from './openapi/document-routes.ts';
 
 export interface ManagementRoomParts
-  extends Omit<ManagementParts, 'apiKeys' | 'controls' | 'inbox'> {}
+  extends Omit<ManagementParts, 'apiKeys' | 'controls' | 'imports' | 'inbox'> {}
 
 /** The management API as the rest of the service sees it. */
 export interface Management {
   registerRoutes(http: Http): void;
+  /** Ends what goes on behind answers; nothing may be asked any more. */
+  stop(): Promise<void>;
 }
 
 /** Connects the files of the room. */
@@ -19,11 +22,13 @@ export function createManagement(parts: ManagementRoomParts): Management {
   const { database, key, clock, facts } = parts;
   const inbox = facts.delivery === 'inbox' ? new InboxStore(database) : undefined;
   const controls = new QueueControlStore(database, clock);
-  const all = { ...parts, apiKeys: new ApiKeys(key), controls, inbox };
+  const imports = new RunningImports();
+  const all = { ...parts, apiKeys: new ApiKeys(key), controls, imports, inbox };
   return {
     registerRoutes(http) {
       registerManagementRoutes(http, all);
       registerDocumentRoutes(http, facts.version);
     },
+    stop: () => imports.stop(),
   };
 }

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { type ManagementClient, openManagedShop } from '../support/management-client.ts';
+import { ManagementClient, openManagedShop } from '../support/management-client.ts';
+import { getToken } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const { database, url } = await createTestDatabase();
 const service = await startTestService({ databaseUrl: url, roles: ['http'] });
-const { owner, path } = await openManagedShop(database, service);
+const { shop, owner, path } = await openManagedShop(database, service);
 const list = `${path}/lists/l-0001`;
 await owner.put(list, { name: 'Customers' });
 
@@ -96,4 +97,28 @@ test('contacts are put, listed page by page, and taken out', async () => {
   assert.equal(new Set(seen).size, 5_001);
   assert.equal((await owner.delete(contact)).status, 204);
   assert.equal((await owner.get(contact)).status, 404);
+});
+
+test('an import that a stop of its node cuts off has failed by the end of the stop, and says so', async () => {
+  const other = `${path}/lists/l-0900`;
+  await owner.put(other, { name: 'Many' });
+  const node = await startTestService({ databaseUrl: url, roles: ['http'] });
+  const there = new ManagementClient(node, await getToken(node, shop));
+  const rows = Array.from({ length: 200_000 }, (_, n) => `q${n}@people.test`);
+  const address = `${other}/imports/${randomUUID()}`;
+  await there.call('PUT', address, ['email', ...rows].join('\n'), csv);
+  await waitFor(
+    'its first rows',
+    async () => Number((await owner.get(address)).body.rowsWritten) > 0,
+  );
+  await node.stop();
+  const { body } = await owner.get(address);
+  assert.equal(body.state, 'failed');
+  assert.ok(Number(body.rowsRead) < rows.length, `${body.rowsRead} rows were read`);
+  assert.deepEqual(body.problems, [
+    {
+      line: 0,
+      reason: 'The service was stopped before the end of the file; send it again with another id',
+    },
+  ]);
 });

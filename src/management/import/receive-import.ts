@@ -1,7 +1,7 @@
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { addAbortSignal, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Static } from 'typebox';
 import { requirePreconditions } from '../answer/entity-tag.ts';
@@ -12,13 +12,10 @@ import type { Call, Wire } from '../endpoint.ts';
 import { type ImportCounts, importCsv, type RowReader, UnusableFile } from './import-csv.ts';
 import { beginImport, type ImportName, readImport, saveProgress } from './import-progress-store.ts';
 import { type ImportView, requireImport, viewProgress } from './import-view.ts';
+import { mostAtOnce } from './running-imports.ts';
 
 /** Bytes of a file. */
 const largestFile = 1024 ** 3;
-
-/** Files that a process imports at once; each needs a few megabytes. */
-const mostAtOnce = 4;
-let underWay = 0;
 
 /** How a file is imported. */
 export interface ImportJob<Item extends object> {
@@ -45,11 +42,11 @@ export async function receiveImport<Item extends object>(
     body.resume();
     return requireImport(call, job.name);
   }
-  if (underWay >= mostAtOnce)
+  const { imports } = call.parts;
+  if (!imports.takePlace())
     throw new Problem('too-many-requests', `${mostAtOnce} files are being imported; try later`, {
       retryAfter: 10,
     });
-  underWay += 1;
   let running = false;
   try {
     const file = await keepFile(body);
@@ -57,13 +54,10 @@ export async function receiveImport<Item extends object>(
       await file.drop();
       throw error;
     });
-    if (running) {
-      void runImport(call, job, file).finally(() => {
-        underWay -= 1;
-      });
-    } else await file.drop();
+    if (running) imports.hold(runImport(call, job, file));
+    else await file.drop();
   } finally {
-    if (!running) underWay -= 1;
+    if (!running) imports.freePlace();
   }
   return requireImport(call, job.name);
 }
@@ -128,6 +122,8 @@ async function begin<Item extends object>(
   });
 }
 
+const cutOff = 'The service was stopped before the end of the file; send it again with another id';
+
 /** Never rejects: what became of it is in the database, or is seen there for want of news. */
 async function runImport<Item extends object>(
   call: Call,
@@ -135,6 +131,7 @@ async function runImport<Item extends object>(
   file: KeptFile,
 ): Promise<void> {
   const { kysely } = call.parts.database;
+  const { stopping } = call.parts.imports;
   const counts: ImportCounts = {
     bytesRead: 0,
     rowsRead: 0,
@@ -144,7 +141,7 @@ async function runImport<Item extends object>(
   };
   const save = (state: 'running' | 'done' | 'failed') =>
     saveProgress(kysely, job.name, { ...counts, state });
-  const rows = file.handle.createReadStream({ start: 0 });
+  const rows = addAbortSignal(stopping, file.handle.createReadStream({ start: 0 }));
   try {
     await importCsv(rows, counts, job.open, async (items) => {
       await job.write(kysely, items);
@@ -153,6 +150,7 @@ async function runImport<Item extends object>(
     await save('done');
   } catch (error) {
     if (error instanceof UnusableFile) counts.problems.unshift({ line: 0, reason: error.message });
+    else if (stopping.aborted) counts.problems.unshift({ line: 0, reason: cutOff });
     else call.request.log.error({ err: error }, 'the import of a file failed');
     await save('failed').catch(() => undefined);
   } finally {
