@@ -91,16 +91,20 @@ test('a start that is called off ends what it began, and the next one works', as
   assert.deepEqual(left, []);
 });
 
-test('a lost password file is made anew', async () => {
-  const dataDir = await madeFolder();
-  const first = await startEmbedded(dataDir);
-  await first.stop();
-  await rm(join(dataDir, 'database.password'));
-  const second = await startEmbedded(dataDir);
-  assert.notEqual(second.settings.password, first.settings.password);
-  assert.equal(await ask(second.settings, 'select 1'), 1);
-  await second.stop();
-});
+for (const [what, lose] of [
+  ['lost', rm],
+  ['emptied', (file: string) => writeFile(file, '')],
+] as const)
+  test(`a password file that was ${what} is made anew`, async () => {
+    const dataDir = await madeFolder();
+    const first = await startEmbedded(dataDir);
+    await first.stop();
+    await lose(join(dataDir, 'database.password'));
+    const second = await startEmbedded(dataDir);
+    assert.notEqual(second.settings.password, first.settings.password);
+    assert.equal(await ask(second.settings, 'select 1'), 1);
+    await second.stop();
+  });
 
 test('a database of another major version is refused with what to do', async () => {
   const dataDir = await madeFolder();

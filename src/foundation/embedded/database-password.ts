@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { OperatorError } from '../errors.ts';
 import { childExit } from './child-exit.ts';
@@ -12,21 +12,23 @@ export function randomPassword(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Keeps the password where only this user can read it. */
+/** Keeps the password where only this user can read it: whole, or not at all where the disk is full. */
 export function keepPassword(folder: DataFolder, password: string): void {
-  writeFileSync(folder.passwordFile, `${password}\n`, { mode: 0o600, flush: true });
+  const unfinished = `${folder.passwordFile}.unfinished`;
+  writeFileSync(unfinished, `${password}\n`, { mode: 0o600, flush: true });
+  renameSync(unfinished, folder.passwordFile);
 }
 
-/** The password of the database's one user; undefined where its file is missing. */
+/** The password of the database's one user; undefined where its file is missing or empty. */
 export function readPassword(folder: DataFolder): string | undefined {
   if (!existsSync(folder.passwordFile)) return undefined;
-  return readFileSync(folder.passwordFile, 'utf8').trim();
+  return readFileSync(folder.passwordFile, 'utf8').trim() || undefined;
 }
 
 /**
  * Gives the database a new password where the file with it was lost, such as by a backup of the
- * database alone: whoever can write the data folder owns the database anyway. PostgreSQL must not
- * be running.
+ * database alone, or emptied by a full disk: whoever can write the data folder owns the database
+ * anyway. PostgreSQL must not be running.
  */
 export async function replacePassword(
   folder: DataFolder,
