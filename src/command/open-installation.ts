@@ -22,7 +22,7 @@ export interface Installation {
 
 /**
  * Opens the operator's database (DATABASE_URL) or starts the embedded one, migrates it and checks the key.
- * @param signal ends an embedded database's start that is under way
+ * @param signal calls the start off, also one that waits for another node's migration; it then rejects with the reason
  * @throws OperatorError where something stands in the way; nothing is left running then
  */
 export async function openInstallation(
@@ -40,15 +40,31 @@ export async function openInstallation(
     await database.close();
     await embedded?.stop();
   };
+  const breakOff = breakerOf(database.pool);
+  signal?.addEventListener('abort', breakOff);
   try {
+    signal?.throwIfAborted();
     await requireServer(database);
     const applied = await migrate(database);
     if (applied.length > 0) log.info({ applied }, 'migrated the database');
     const key = await loadMasterKey(config.key, config.dataDir);
     await requireSameKey(database, key);
+    signal?.throwIfAborted();
     return { database, key, embedded, close };
   } catch (error) {
     await close();
-    throw error;
+    throw signal?.aborted ? signal.reason : error;
+  } finally {
+    signal?.removeEventListener('abort', breakOff);
   }
+}
+
+/** @returns what breaks the connections that a pool has made since, and with them the statements that wait on them */
+function breakerOf(pool: Database['pool']): () => void {
+  const clients = new Set<{ end?(): Promise<void> }>();
+  pool.on('connect', (client) => clients.add(client));
+  pool.on('remove', (client) => clients.delete(client));
+  return () => {
+    for (const client of clients) client.end?.().catch(() => undefined);
+  };
 }

@@ -52,7 +52,10 @@ async function serveHere(
   }
   const log = createLog(config.logLevel);
   const signal = stopSignal();
-  const installation = await openInstallation(config, log, signal);
+  const installation = await openInstallation(config, log, signal).catch((error: unknown) => {
+    if (error !== signal.reason) throw error;
+  });
+  if (installation === undefined) return 0;
   const app = createApp({
     config,
     log,

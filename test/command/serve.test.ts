@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { openGate } from '../support/tcp-gate.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -120,6 +121,44 @@ test('SIGTERM while the first of several processes starts ends the node with 0',
   ending.onabort = () => node.child.kill('SIGKILL');
   assert.equal(await node.exit, 0);
   assert.throws(() => process.kill(first, 0), 'its process has ended too');
+});
+
+test('SIGTERM ends a node that waits for the migration of another one', async () => {
+  const own = await createTestDatabase();
+  const other = await own.database.pool.connect();
+  await other.query('select pg_advisory_lock(7233480021)');
+  const node = runSignalpost(['serve', '--processes', '1'], {
+    ...environment,
+    DATABASE_URL: own.url,
+  });
+  await waitFor('the node to wait', async () => {
+    const { rows } = await other.query(
+      `select from pg_locks where locktype = 'advisory' and not granted
+       and database = (select oid from pg_database where datname = current_database())`,
+    );
+    return rows.length > 0;
+  });
+  node.child.kill('SIGTERM');
+  const ending = AbortSignal.timeout(patience);
+  ending.onabort = () => node.child.kill('SIGKILL');
+  const exit = await node.exit;
+  await other.query('select pg_advisory_unlock_all()');
+  other.release();
+  assert.equal(exit, 0);
+});
+
+test('a node whose database is away stops with 0', async () => {
+  const own = await createTestDatabase();
+  const gate = await openGate(own.url);
+  const node = runSignalpost(['serve', '--processes', '1'], {
+    ...environment,
+    DATABASE_URL: gate.url,
+  });
+  const [, address] = await node.printed(/answers at (http:\/\/\S+)/);
+  gate.close();
+  await waitFor('it to notice', async () => (await fetch(`${address}/readyz`)).status === 503);
+  node.child.kill('SIGTERM');
+  assert.equal(await node.exit, 0, node.output.stderr);
 });
 
 test('/metrics of a node of several processes shows all of them together, whichever answers', async () => {
