@@ -70,7 +70,8 @@ describe('apply on a database of one’s own', async () => {
     assert.equal(code, 1);
     assert.equal(stdout, '');
     assert.match(stderr, /^.*wrong\.yaml:4: accounts\[0\]\.nmae is not part of the format; .*$/m);
-    assert.match(stderr, /^2 problems; nothing was changed\.$/m);
+    assert.match(stderr, /^.*wrong\.yaml:8: accounts\[0\]\.senders\[0\]\.address is no .*$/m);
+    assert.match(stderr, /^3 problems; nothing was changed\.$/m);
     const { rows } = await database.pool.query('select name from account');
     assert.deepEqual(rows, [{ name: 'Shop' }]);
   });
