@@ -14,11 +14,11 @@ export interface Statement {
   readonly values: unknown[];
 }
 
-/** Runs a statement of the queue on the pool, with bounded patience. */
+/** Runs a statement of the queue, with bounded patience. */
 export function runStatement<Row extends pg.QueryResultRow>(
   database: Database,
   statement: Statement,
 ): Promise<pg.QueryResult<Row>> {
   const patient = { ...statement, query_timeout: patience };
-  return database.pool.query<Row>(patient);
+  return database.queuePool.query<Row>(patient);
 }

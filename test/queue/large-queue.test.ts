@@ -52,7 +52,7 @@ test('claims, dots and outcomes look rows up by index, however long the queue is
     return rows[0]?.read ?? 0;
   };
   for (const step of ['planned for a short one', 'fresh', 'analyzed']) {
-    if (step === 'fresh') await pool.query('discard plans');
+    if (step === 'fresh') await world.database.queuePool.query('discard plans');
     if (step === 'analyzed') await pool.query('analyze');
     const before = await flushed(readRows);
     await deliver(64);
@@ -63,7 +63,7 @@ test('claims, dots and outcomes look rows up by index, however long the queue is
 
 /** Each connection tells its numbers when it is idle for a moment, at the latest when it ends. */
 async function flushed(read: () => Promise<number>): Promise<number> {
-  await world.database.pool.query('select pg_stat_force_next_flush()');
+  await world.database.queuePool.query('select pg_stat_force_next_flush()');
   await new Promise((resolve) => setTimeout(resolve, 1_200));
   return read();
 }

@@ -20,6 +20,11 @@ export type Tables = DB;
 export interface Database {
   readonly kysely: Kysely<Tables>;
   readonly pool: pg.Pool;
+  /**
+   * For the queue, whose statements keep their plans: what can be looked up by index is. A plan that was made while the queue
+   * was empty would read it whole once it has grown.
+   */
+  readonly queuePool: pg.Pool;
   readonly settings: DatabaseSettings;
   close(): Promise<void>;
 }
@@ -71,9 +76,8 @@ export function clientSettings(
   };
 }
 
-// An accepted message must be on disk before its answer, whatever the server's default is. Plans are kept: one that was made
-// while the queue was empty must not read it whole once it has grown, so what can be looked up by index is.
-const ourOptions = '-c synchronous_commit=on -c timezone=UTC -c jit=off -c enable_seqscan=off';
+// An accepted message must be on disk before its answer, whatever the server's default is.
+const ourOptions = '-c synchronous_commit=on -c timezone=UTC -c jit=off';
 
 /** Options of the URL's own would replace ours, not join them: they go first, since the last of two equal ones counts. */
 function readUrl(text: string): pg.ClientConfig {
@@ -89,20 +93,29 @@ function readUrl(text: string): pg.ClientConfig {
  * A broken idle connection is dropped quietly: the statement that needs the next one reports the fault.
  */
 export function openDatabase(settings: DatabaseSettings, options: OpenOptions = {}): Database {
-  const pool = new pg.Pool({
-    ...clientSettings(settings, options.applicationName),
-    Client: BoundedClient,
-    query_timeout: options.patience ?? usualPatience,
-    max: options.connections ?? 10,
-    idleTimeoutMillis: 60_000,
-  });
-  forgiveLostConnections(pool);
+  const client = clientSettings(settings, options.applicationName);
+  const openPool = (given: pg.PoolConfig): pg.Pool => {
+    const pool = new pg.Pool({
+      ...client,
+      Client: BoundedClient,
+      query_timeout: options.patience ?? usualPatience,
+      idleTimeoutMillis: 60_000,
+      ...given,
+    });
+    forgiveLostConnections(pool);
+    return pool;
+  };
+  const pool = openPool({ max: options.connections ?? 10 });
+  const queuePool = openPool({ max: 4, options: `${client.options} -c enable_seqscan=off` });
   const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   return {
     kysely,
     pool,
+    queuePool,
     settings,
-    close: () => pool.end(),
+    async close() {
+      await Promise.all([pool.end(), queuePool.end()]);
+    },
   };
 }
 
