@@ -45,7 +45,9 @@ export function lastComplaint(folder: DataFolder, from: number): string | undefi
 function readSince(folder: DataFolder, from: number): string {
   try {
     const log = readFileSync(folder.log);
-    return log.toString('utf8', Math.max(from, log.length - TAIL));
+    // A log that was shortened meanwhile is all news.
+    const begin = from > log.length ? 0 : from;
+    return log.toString('utf8', Math.max(begin, log.length - TAIL));
   } catch {
     return '';
   }
