@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
 import { CsvError, parse } from 'csv-parse/sync';
 import { normaliseAddress, parseEmailAddress } from '../foundation/email-address.ts';
+import { longestName, longestValue, mostColumns } from '../list/contact-limits.ts';
 import type { ManifestContact, ManifestContacts } from './manifest.ts';
 
 const mostRows = 200_000;
-const mostColumns = 100;
-const longestValue = 4_000;
-const longestName = 200;
 
 /** Bytes of a file of contacts. */
 export const largestCsv = 32 * 1024 * 1024;

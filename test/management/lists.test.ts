@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { readContacts } from '../../src/manifest/read-contacts.ts';
 import { ManagementClient, openManagedShop } from '../support/management-client.ts';
 import { getToken } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -121,4 +122,22 @@ test('an import that a stop of its node cuts off has failed by the end of the st
       reason: 'The service was stopped before the end of the file; send it again with another id',
     },
   ]);
+});
+
+test('the largest contact that can be put is read back from an export', async () => {
+  const small = `${path}/lists/l-0002`;
+  await owner.put(small, { name: 'Largest' });
+  const fields = Object.fromEntries(
+    Array.from({ length: 100 }, (_, at) => [`f${at}`.padEnd(200, 'x'), 'v']),
+  );
+  fields['f0'.padEnd(200, 'x')] = 'v'.repeat(10_000);
+  const made = await owner.put(`${small}/contacts/zoe@people.test`, { fields });
+  assert.equal(made.status, 201, made.text);
+  const { text } = await owner.get(`${small}/export`);
+  const address = `${small}/imports/${randomUUID()}`;
+  assert.equal((await owner.call('PUT', address, text, csv)).status, 202);
+  const done = await finish(owner, address);
+  assert.equal(done.state, 'done', JSON.stringify(done));
+  assert.equal(done.rowsWritten, 1);
+  assert.equal(readContacts(text, assert.fail)?.rows.length, 1);
 });

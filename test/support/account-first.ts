@@ -41,7 +41,7 @@ const exceptions: readonly (readonly [why: string, form: RegExp])[] = [
     'sessions are of a person and an integration, not of an account',
     /\b(grant_code|session_pair|access_token)\b/,
   ],
-  ['the feed reads what was committed, of all accounts in turn', /\btx >= /],
+  ['the feed reads what was committed, of all accounts in turn', /\btx (>= |desc limit 1\) >= )/],
   [
     'which endpoints of all accounts are delivered to, each of which is then looked after by itself',
     /^ ?select account_id as "accountId", id from webhook_endpoint where paused_at is null/,

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
+import { longestName, longestValue, mostColumns } from '../../list/contact-limits.ts';
 
 export interface ImportCounts {
   bytesRead: number;
@@ -9,9 +10,6 @@ export interface ImportCounts {
   readonly problems: { line: number; reason: string }[];
 }
 
-export const mostColumns = 100;
-export const longestValue = 4_000;
-const longestName = 200;
 const mostProblems = 100;
 
 /** Rows, and characters, of one statement. */

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { csvLine } from '../../feedback/csv-line.ts';
+import { longestName, longestValue, mostFields } from '../../list/contact-limits.ts';
 import { readContactColumns } from '../../manifest/read-manifest-store.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
 import { invalid } from '../answer/problem.ts';
@@ -29,10 +30,6 @@ const ContactView = Type.Object(
   },
   { ...strict, title: 'Contact' },
 );
-
-/** Fields of one contact, and characters of one. */
-const mostFields = 100;
-const longestValue = 10_000;
 
 function listOf(call: Call) {
   return { accountId: accountOf(call).id, listId: call.params.listId };
@@ -91,7 +88,7 @@ export const putContact = endpoint({
     const entries = Object.entries(fields);
     if (entries.length > mostFields) throw invalid('fields', `has more than ${mostFields} entries`);
     for (const [name, value] of entries) {
-      if (name.length > 200 || value.length > longestValue)
+      if (name.length > longestName || value.length > longestValue)
         throw invalid(`fields.${name}`, 'is too long');
       if (`${name}${value}`.includes('\0')) throw invalid(`fields.${name}`, 'has a NUL character');
     }
