@@ -16,3 +16,5 @@ async function answer(source: TemplateSource): Promise<ThreadAnswer> {
 parentPort?.on('message', async (source: TemplateSource) => {
   parentPort?.postMessage(await answer(source));
 });
+// Now it has loaded what every template needs.
+parentPort?.postMessage('ready');

@@ -15,13 +15,23 @@ const longestCompile = 20_000;
 /** Megabytes of the thread's heap. */
 const largestHeap = 512;
 
+/** Milliseconds after which an idle thread ends: with its libraries it holds some ten megabytes. */
+const longestIdle = 60_000;
+
+interface Thread {
+  readonly worker: Worker;
+  /** Once it has loaded what every template needs, which is not the template's time. */
+  readonly ready: Promise<unknown>;
+}
+
 /**
  * Compiles templates in a thread of its own, one after the other. The libraries take seconds or minutes for some sources
  * that are well within the limits of size: they must neither stand in the way of sending nor go on without end.
  */
 export class TemplateCompiler {
   readonly #longest: number;
-  #worker: Worker | undefined;
+  #thread: Thread | undefined;
+  #idle: NodeJS.Timeout | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   /** @param longest milliseconds that one template may take */
@@ -37,31 +47,43 @@ export class TemplateCompiler {
   }
 
   async #compile(source: TemplateSource): Promise<CompileResult> {
-    this.#worker ??= this.#start();
-    const worker = this.#worker;
+    clearTimeout(this.#idle);
+    const thread = this.#thread ?? this.#start();
+    this.#thread = thread;
     // The process may end between two templates, but not within one.
-    worker.ref();
+    thread.worker.ref();
     try {
-      const answer = await this.#ask(worker, source);
+      const answer = await this.#ask(thread, source);
       if ('fault' in answer) throw answer.fault;
       return answer.result;
     } finally {
-      worker.unref();
+      thread.worker.unref();
+      this.#idle = setTimeout(() => this.#end(), longestIdle).unref();
     }
   }
 
-  #start(): Worker {
+  #end(): void {
+    const thread = this.#thread;
+    this.#thread = undefined;
+    void thread?.worker.terminate();
+  }
+
+  #start(): Thread {
     const worker = new Worker(threadFile, {
       resourceLimits: { maxOldGenerationSizeMb: largestHeap },
     });
     const forget = (): void => {
-      if (this.#worker === worker) this.#worker = undefined;
+      if (this.#thread?.worker === worker) this.#thread = undefined;
     };
+    const ready = once(worker, 'message');
+    // Who asks hears of it.
+    ready.catch(() => undefined);
     // Without a listener, what goes wrong in an idle thread would end the process.
-    return worker.on('error', forget).on('exit', forget);
+    return { worker: worker.on('error', forget).on('exit', forget), ready };
   }
 
-  async #ask(worker: Worker, source: TemplateSource): Promise<ThreadAnswer> {
+  async #ask({ worker, ready }: Thread, source: TemplateSource): Promise<ThreadAnswer> {
+    await ready;
     const signal = AbortSignal.timeout(this.#longest);
     const answered = once(worker, 'message', { signal });
     worker.postMessage(source);
@@ -69,7 +91,7 @@ export class TemplateCompiler {
       const [answer] = await answered;
       return answer as ThreadAnswer;
     } catch (cause) {
-      this.#worker = undefined;
+      this.#thread = undefined;
       await worker.terminate();
       if (signal.aborted)
         return refuse(source, 'too-slow', `takes more than ${this.#longest / 1_000} s to compile`);

@@ -112,6 +112,42 @@ test('erasing a person leaves nothing of them, and nothing else undone', async (
   assert.deepEqual(again, { messages: 0, contacts: 0, suppressions: 1 });
 });
 
+test('an erased person leaves every list of the account, whose sizes follow', async () => {
+  for (const list of ['l1', 'l2', 'l3'])
+    await pool.query(
+      `insert into contact_list (account_id, id, name, source_size, content_hash) values ($1, $2, $2, 2, '\\x01')`,
+      [account, list],
+    );
+  for (const [list, email] of [
+    ['l1', 'Gone@lists.test'],
+    ['l1', 'gone@lists.test'],
+    ['l2', 'gone@lists.test'],
+    ['l2', 'stays@lists.test'],
+    ['l3', 'stays@lists.test'],
+    ['l3', 'other@lists.test'],
+  ])
+    await pool.query(
+      'insert into contact (account_id, list_id, email, fields) values ($1, $2, $3, $4)',
+      [account, list, email, '{}'],
+    );
+  const erased = await erasePerson(kysely, {
+    ...request('gone@lists.test'),
+    keepSuppressions: true,
+  });
+  assert.equal(erased.contacts, 3);
+  const { rows } = await pool.query(
+    `select l.id, l.source_size as size, count(c.*)::int as contacts, content_hash is not null as applied
+     from contact_list l left join contact c on c.account_id = l.account_id and c.list_id = l.id
+     where l.account_id = $1 group by 1, 2, 4 order by 1`,
+    [account],
+  );
+  assert.deepEqual(rows, [
+    { id: 'l1', size: 0, contacts: 0, applied: true },
+    { id: 'l2', size: 1, contacts: 1, applied: true },
+    { id: 'l3', size: 2, contacts: 2, applied: true },
+  ]);
+});
+
 test('a person is erased also from what a follower was about to write down', async () => {
   const id = await world.accept({ to: 'racing@people.test' });
   let erasing: ReturnType<typeof erasePerson> | undefined;

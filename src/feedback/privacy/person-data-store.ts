@@ -50,10 +50,7 @@ export async function erasePerson(
     if (count < perStep) break;
   }
   return await kysely.transaction().execute(async (transaction) => {
-    const contacts = await sql`
-      delete from contact where account_id = ${accountId} and lower(email) = ${address}`.execute(
-      transaction,
-    );
+    const contacts = await eraseContacts(transaction, accountId, address);
     const suppressions = request.keepSuppressions
       ? undefined
       : await sql`
@@ -68,13 +65,40 @@ export async function erasePerson(
     );
     const erased = {
       messages,
-      contacts: Number(contacts.numAffectedRows ?? 0n),
+      contacts,
       suppressions: Number(suppressions?.numAffectedRows ?? 0n),
     };
     await record(transaction, 'erase', request, erased);
     await commitWith?.(transaction, erased);
     return erased;
   });
+}
+
+/**
+ * Takes the address out of every list of the account, whose sizes follow; all changes of a list's contacts begin with its lock.
+ * The list's content still counts as that of its file, so that applying the same file again brings nobody back.
+ * @returns how many contacts that were
+ */
+async function eraseContacts(
+  transaction: Kysely,
+  accountId: AccountId,
+  address: ComparableAddress,
+): Promise<number> {
+  await sql`
+    select from contact_list
+    where account_id = ${accountId} and id in (
+      select list_id from contact where account_id = ${accountId} and lower(email) = ${address})
+    order by id for no key update`.execute(transaction);
+  const { rows } = await sql<{ contacts: number }>`
+    with erased as (
+      delete from contact where account_id = ${accountId} and lower(email) = ${address} returning list_id),
+    resized as (
+      update contact_list l
+      set modified_at = now(), source_size = greatest(0, l.source_size - e.contacts)
+      from (select list_id, count(*)::int as contacts from erased group by 1) as e
+      where l.account_id = ${accountId} and l.id = e.list_id)
+    select count(*)::int as contacts from erased`.execute(transaction);
+  return rows[0]?.contacts ?? 0;
 }
 
 async function eraseSome(
