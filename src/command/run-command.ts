@@ -87,6 +87,19 @@ export async function runCommand(
       });
   }
   program
+    .command('report')
+    .description('counts what became of messages again')
+    .command('reclassify')
+    .description(
+      'judges opens and clicks anew, by the programs and networks that this release knows, and counts the report again',
+    )
+    .requiredOption('--account <id>', 'whose messages')
+    .requiredOption('--from <day>', 'since this day in UTC, such as 2026-11-22')
+    .action(async (options: { readonly account: string; readonly from: string }) => {
+      const { reclassifyReport } = await import('./report.ts');
+      exitCode = await reclassifyReport(options, environment);
+    });
+  program
     .command('apply')
     .description('creates and changes what a manifest names, as often as you like')
     .argument('<file>', 'the manifest, YAML or JSON; - for standard input')

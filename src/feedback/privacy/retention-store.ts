@@ -22,6 +22,19 @@ export async function readRetentionRule(
   return rows[0] ?? { contentDays: null, addressDays: null, engagementDays: null };
 }
 
+/** Days for which an account's messages, their addresses and what was opened are all there; undefined where there is none. */
+export async function daysKeptWhole(
+  kysely: Kysely,
+  accountId: AccountId,
+): Promise<number | undefined> {
+  const { rows } = await sql<{ days: number }>`
+    select least(a.retention_days, r.address_days, r.engagement_days)::int as days
+    from account a left join retention_rule r on r.account_id = a.id where a.id = ${accountId}`.execute(
+    kysely,
+  );
+  return rows[0]?.days;
+}
+
 /** Sets an account's rule; it holds for what is kept already, too. Days are 3 or more. */
 export async function saveRetentionRule(
   kysely: Kysely,

@@ -1,0 +1,52 @@
+import { daysKeptWhole } from '../feedback/privacy/retention-store.ts';
+import { reclassifyEngagements } from '../feedback/tracking/reclassify-store.ts';
+import { OperatorError } from '../foundation/errors.ts';
+import { parseAccountId } from '../foundation/ids.ts';
+import { rebuildReport } from '../report/roll-up-store.ts';
+import { withRunning } from './open-running.ts';
+
+const day = 86_400_000;
+
+/**
+ * `report reclassify --account ID --from DAY`: judges the opens and clicks since a day (UTC) anew, by the programs and networks
+ * that this release knows, and counts the report of that time again, day by day. What is not kept whole any more would be
+ * lost from the report, so an earlier day is refused.
+ * @returns the exit code
+ * @throws OperatorError for an account or a day that can be none, or an installation that cannot be reached
+ */
+export async function reclassifyReport(
+  options: { readonly account: string; readonly from: string },
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  const accountId = parseAccountId(options.account);
+  if (accountId === undefined)
+    throw new OperatorError(`--account must be the id of an account, not "${options.account}".`);
+  const from = Date.parse(`${options.from}T00:00:00Z`);
+  if (!/^\d{4}-\d\d-\d\d$/.test(options.from) || Number.isNaN(from))
+    throw new OperatorError(`--from must be a day such as 2026-11-22, not "${options.from}".`);
+  return withRunning(environment, async ({ database: { kysely } }) => {
+    const days = await daysKeptWhole(kysely, accountId);
+    if (days === undefined)
+      throw new OperatorError(
+        `--account names no account: there is none with the id ${accountId}.`,
+      );
+    const now = Date.now();
+    const earliest = Math.ceil((now - days * day) / day) * day;
+    if (from < earliest || from > now)
+      throw new OperatorError(
+        `--from must be a day from ${new Date(earliest).toISOString().slice(0, 10)}, since when everything is kept, to today.`,
+      );
+    const changed = await reclassifyEngagements(
+      kysely,
+      accountId,
+      new Date(from),
+      new Date(now + day),
+    );
+    for (let at = from; at <= now; at += day)
+      await rebuildReport(kysely, accountId, new Date(at), new Date(at + day));
+    process.stdout.write(
+      `${changed} ${changed === 1 ? 'open or click is' : 'opens and clicks are'} judged otherwise; the report is counted anew from ${options.from}.\n`,
+    );
+    return 0;
+  });
+}

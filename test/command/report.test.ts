@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
+import { readReport } from '../../src/report/read-report-store.ts';
+import { rollUp } from '../../src/report/roll-up-store.ts';
+import { account, DeliveryWorld } from '../support/delivery-world.ts';
+import { runSignalpost } from '../support/run-signalpost.ts';
+
+const world = await DeliveryWorld.create();
+const { pool, kysely } = world.database;
+const day = 86_400_000;
+const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
+
+async function reclassify(from: string, id: string = account) {
+  const args = ['report', 'reclassify', '--account', id, '--from', from];
+  const running = runSignalpost(args, { DATABASE_URL: world.url });
+  return { code: await running.exit, ...running.output };
+}
+
+test('opens of a reader that is known since are machines in the report, from the command line', async () => {
+  const feed = new EventFeed({ database: world.database, log: world.log, followers: [rollUp] });
+  const id = await world.accept();
+  for (const userAgent of ['YahooMailProxy; x', 'Mozilla/5.0 (X11) Firefox/144.0'])
+    await pool.query(
+      `insert into message_event (account_id, message_id, retention_days, id, at, kind, detail)
+       values ($1, $2, 90, gen_random_uuid(), now(), 'opened', $3)`,
+      [account, id, { class: 'person', reason: 'old', userAgent, network: '93.184.216.0/24' }],
+    );
+  await feed.catchUp();
+  const counts = async () => {
+    const span = { from: new Date(Date.now() - day), until: new Date(Date.now() + day) };
+    const query = { ...span, group: 'none', timeZone: 'UTC' } as const;
+    const { accepted, opened_people, opened_machines } =
+      (await readReport(kysely, account, query))[0]?.counts ?? {};
+    return { accepted, opened_people, opened_machines };
+  };
+  assert.deepEqual(await counts(), { accepted: 1, opened_people: 2, opened_machines: 0 });
+  const from = dayOf(Date.now() - day);
+  const answer = await reclassify(from);
+  assert.equal(
+    answer.stdout,
+    `1 open or click is judged otherwise; the report is counted anew from ${from}.\n`,
+    answer.stderr,
+  );
+  assert.equal(answer.code, 0);
+  assert.deepEqual(await counts(), { accepted: 1, opened_people: 1, opened_machines: 1 });
+});
+
+test('days whose messages are not kept whole any more are refused, and the report stays', async () => {
+  const old = await reclassify(dayOf(Date.now() - 200 * day));
+  assert.equal(old.code, 1);
+  assert.match(old.stderr, /^signalpost: --from must be a day from \d{4}-\d\d-\d\d, since when/);
+  await pool.query('insert into retention_rule (account_id, engagement_days) values ($1, 3)', [
+    account,
+  ]);
+  const emptied = await reclassify(dayOf(Date.now() - 5 * day));
+  assert.match(emptied.stderr, /^signalpost: --from must be a day from/);
+});
+
+test('a day or an account that can be none is one sentence', async () => {
+  assert.match((await reclassify('yesterday')).stderr, /^signalpost: --from must be a day such as/);
+  assert.match(
+    (await reclassify(dayOf(Date.now()), 'a-9')).stderr,
+    /^signalpost: --account names no account/,
+  );
+});
