@@ -1,7 +1,7 @@
 import { createLog } from '../src/foundation/log.ts';
 import { lowestId } from '../src/foundation/uuid7.ts';
-import { getToken, type Shop } from '../test/support/shop.ts';
-import { openBenchAccount, wireRequests } from './bench-account.ts';
+import type { Shop } from '../test/support/shop.ts';
+import { acceptRequests, openBenchAccount } from './bench-account.ts';
 import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
@@ -11,7 +11,6 @@ import { runLoad } from './run-load.ts';
 import { compare, Tally } from './tally.ts';
 
 const connections = 128;
-const distinctRequests = 5_000;
 const usualHistory = 10_000_000;
 
 /**
@@ -28,14 +27,7 @@ export async function benchAcceptHistory(options: BenchOptions): Promise<BenchRe
     });
     closing.push(() => service.stop());
     const { port } = service;
-    const requests = wireRequests({
-      path: '/ete/v1/email',
-      accountIds: [shop.id],
-      token: await getToken({ url: `http://127.0.0.1:${port}` }, shop),
-      count: distinctRequests,
-      bodyBytes: 0,
-      keys: false,
-    });
+    const requests = await acceptRequests(port, shop);
     const pids = { service: service.child.pid ?? 0, database: database.pid };
     const load = (seconds: number) =>
       runLoad({ host: '127.0.0.1', port, connections, seconds, requests });

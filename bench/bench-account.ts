@@ -1,5 +1,5 @@
 import type { Database } from '../src/foundation/database/open-database.ts';
-import { openShop, publishTemplate, type Shop } from '../test/support/shop.ts';
+import { getToken, openShop, publishTemplate, type Shop } from '../test/support/shop.ts';
 import { type LoadOrder, placeholder } from './load-generator.ts';
 
 export const fieldNames = [
@@ -97,5 +97,19 @@ export function wireRequests(options: WireOptions): LoadOrder['requests'] {
       '',
       body,
     ].join('\r\n');
+  });
+}
+
+const distinctRequests = 5_000;
+
+/** Small requests of an account, each like no other, with a token of the service's. */
+export async function acceptRequests(port: number, shop: Shop): Promise<LoadOrder['requests']> {
+  return wireRequests({
+    path: '/ete/v1/email',
+    accountIds: [shop.id],
+    token: await getToken({ url: `http://127.0.0.1:${port}` }, shop),
+    count: distinctRequests,
+    bodyBytes: 0,
+    keys: false,
   });
 }

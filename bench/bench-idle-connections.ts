@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { getToken } from '../test/support/shop.ts';
-import { openBenchAccount, wireRequests } from './bench-account.ts';
+import { acceptRequests, openBenchAccount } from './bench-account.ts';
 import { startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
@@ -12,7 +11,6 @@ import { compare, Tally } from './tally.ts';
 const connections = 128;
 const idleConnections = 10_000;
 const atATime = 100;
-const distinctRequests = 5_000;
 
 /**
  * Accepting while 10,000 other connections, each of which has asked once, are open and say nothing, beside accepting
@@ -28,14 +26,7 @@ export async function benchIdleConnections(options: BenchOptions): Promise<Bench
     });
     const { port } = service;
     try {
-      const requests = wireRequests({
-        path: '/ete/v1/email',
-        accountIds: [shop.id],
-        token: await getToken({ url: `http://127.0.0.1:${port}` }, shop),
-        count: distinctRequests,
-        bodyBytes: 0,
-        keys: false,
-      });
+      const requests = await acceptRequests(port, shop);
       const root = service.child.pid ?? 0;
       const load = () =>
         measureUse({ service: root, database: pid }, () =>

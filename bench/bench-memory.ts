@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { makeDkimKey } from '../src/sender/dkim-key.ts';
-import { getToken } from '../test/support/shop.ts';
-import { wireRequests } from './bench-account.ts';
+import { acceptRequests } from './bench-account.ts';
 import { startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
@@ -33,15 +32,7 @@ export async function benchMemory(options: BenchOptions): Promise<BenchResult[]>
         samples.set(pid, [...(samples.get(pid) ?? []), bytes / mebibyte]);
     }, every);
     try {
-      const token = await getToken({ url: `http://127.0.0.1:${service.port}` }, shop);
-      const requests = wireRequests({
-        path: '/ete/v1/email',
-        accountIds: [shop.id],
-        token,
-        count: 5_000,
-        bodyBytes: 0,
-        keys: false,
-      });
+      const requests = await acceptRequests(service.port, shop);
       const seconds = options.minutes * 60;
       const report = await runLoad({
         host: '127.0.0.1',
