@@ -39,10 +39,12 @@ async function start(): Promise<string> {
     // npx, a shell and the service: they are ended together.
     detached: true,
   });
-  const exit = once(child, 'exit');
+  // `close`, not `exit`: npx goes at once, while the service is still stopping its database.
+  const end = once(child, 'close');
   after(async () => {
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGTERM');
-    await exit;
+    child.stdout.resume();
+    await end;
   });
   for await (const line of createInterface({ input: child.stdout })) {
     const [, address] = /^\s+Service\s+(http\S+)/.exec(line) ?? [];
