@@ -12,6 +12,7 @@ import {
   type DatabaseSettings,
   forgiveLostConnections,
 } from '../foundation/database/open-database.ts';
+import { ServiceClient } from '../foundation/database/service-client.ts';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import { normaliseAddress } from '../foundation/email-address.ts';
 import { type AcceptRow, accepted, type Outcome, taken } from './accept-row.ts';
@@ -48,6 +49,7 @@ export class AcceptStore {
     const base = clientSettings(settings, 'signalpost accept');
     this.#pool = new pg.Pool({
       ...base,
+      Client: ServiceClient,
       // One plan for all batches, and index probes in it: a plan made while a table was empty must do when it is not.
       options: `${base.options ?? ''} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c lock_timeout=${lockMilliseconds} -c statement_timeout=${statementMilliseconds}`,
       connectionTimeoutMillis: connectMilliseconds,

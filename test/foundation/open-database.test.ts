@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import pg from 'pg';
 import { openDatabase, refuseOldServer } from '../../src/foundation/database/open-database.ts';
 import { isUnavailable } from '../../src/foundation/database/sqlstate.ts';
 import { openGate } from '../support/tcp-gate.ts';
@@ -49,3 +50,30 @@ for (const way of ['the pool', 'the query builder'] as const) {
     await database.close();
   });
 }
+
+test('a finished statement holds its parameters no longer, whether it was answered or refused', async (t) => {
+  const database = openDatabase({ url });
+  const submit = t.mock.method(pg.Query.prototype, 'submit');
+  const statements = () => submit.mock.calls.map((call) => call.this as { values?: unknown[] });
+  await database.pool.query('select $1::text', ['answered']);
+  await sql`select ${'answered'}::text`.execute(database.kysely);
+  await assert.rejects(database.pool.query('select $1::uuid', ['refused']), { code: '22P02' });
+  await assert.rejects(sql`select ${'refused'}::uuid`.execute(database.kysely), { code: '22P02' });
+  assert.equal(statements().length, 4);
+  for (const { values } of statements()) assert.equal(values, undefined);
+  await database.close();
+});
+
+test('the stack of a refused statement leads to whoever asked', async () => {
+  const database = openDatabase({ url });
+  async function askForTheImpossible(): Promise<void> {
+    const client = await database.pool.connect();
+    try {
+      await client.query('select 1 / 0');
+    } finally {
+      client.release();
+    }
+  }
+  await assert.rejects(askForTheImpossible(), { stack: /askForTheImpossible/ });
+  await database.close();
+});

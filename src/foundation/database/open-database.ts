@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { OperatorError } from '../errors.ts';
+import { ServiceClient } from './service-client.ts';
 import type { DB } from './tables.generated.ts';
 
 /** How to reach the database: a URL, or the members of a connection to the embedded one. */
@@ -41,27 +42,6 @@ export interface OpenOptions {
 /** Longer than any statement of this pool takes but those of a migration, which name their own time. */
 const usualPatience = 60_000;
 
-/**
- * A connection that is broken off once its server has been silent for too long: a statement that was given up still
- * occupies it, so the next one would wait behind it.
- */
-class BoundedClient extends pg.Client {
-  constructor(config?: string | pg.ClientConfig) {
-    super(config);
-    const bounded = (...given: unknown[]): unknown => {
-      const answer: unknown = super.query.apply(this, given as never);
-      if (answer instanceof Promise) answer.catch((error: unknown) => this.#giveUp(error));
-      return answer;
-    };
-    this.query = bounded as pg.Client['query'];
-  }
-
-  #giveUp(error: unknown): void {
-    if (error instanceof Error && error.message === 'Query read timeout')
-      this.end().catch(() => undefined);
-  }
-}
-
 /** The client settings that every connection of the service shares. */
 export function clientSettings(
   settings: DatabaseSettings,
@@ -97,7 +77,7 @@ export function openDatabase(settings: DatabaseSettings, options: OpenOptions = 
   const openPool = (given: pg.PoolConfig): pg.Pool => {
     const pool = new pg.Pool({
       ...client,
-      Client: BoundedClient,
+      Client: ServiceClient,
       query_timeout: options.patience ?? usualPatience,
       idleTimeoutMillis: 60_000,
       ...given,
