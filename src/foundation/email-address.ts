@@ -27,6 +27,9 @@ const UNICODE_LOCAL =
 // RFC 1035 §2.3.4 and RFC 1123 §2.1: labels of 1 to 63 letters, digits and inner hyphens.
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const DIGITS = /^\d+$/;
+// What nearly all domains are, in one look: labels as above, the last one with a letter in front, none of them an A-label.
+const USUAL_DOMAIN =
+  /^(?:(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!xn--)[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const NON_ASCII = /\P{ASCII}/u;
 
 function refuse(reason: string): ParsedEmailAddress {
@@ -53,11 +56,11 @@ export function parseEmailAddress(text: string): ParsedEmailAddress {
     local = local.normalize('NFC');
     if (!UNICODE_LOCAL.test(local)) return refuse(reasonForLocal(local));
   }
-  if (octets(local) > MAX_LOCAL_OCTETS) return refuse('has more than 64 octets before the @');
+  if (isLonger(local, MAX_LOCAL_OCTETS)) return refuse('has more than 64 octets before the @');
   const domain = parseDomain(text.slice(at + 1));
   if (domain === undefined) return refuse('has no valid domain after the @');
   const address = `${local}@${domain}`;
-  if (octets(address) > MAX_ADDRESS_OCTETS) return refuse('is longer than 254 octets');
+  if (isLonger(address, MAX_ADDRESS_OCTETS)) return refuse('is longer than 254 octets');
   return { ok: true, address: address as EmailAddress };
 }
 
@@ -78,6 +81,7 @@ export function needsSmtpUtf8(address: EmailAddress): boolean {
 
 function parseDomain(text: string): string | undefined {
   let domain = text.toLowerCase();
+  if (domain.length <= MAX_DOMAIN_OCTETS && USUAL_DOMAIN.test(domain)) return domain;
   if (NON_ASCII.test(domain) || domain.includes('xn--')) {
     // The empty string says that the name is no valid IDN. Plain ASCII names never go this way: the
     // function would read `0x7f.1` as the address of a machine.
@@ -101,6 +105,7 @@ function reasonForLocal(local: string): string {
   return 'has characters before the @ that an address cannot have';
 }
 
-function octets(text: string): number {
-  return NON_ASCII.test(text) ? Buffer.byteLength(text) : text.length;
+/** True where a text has more octets; a UTF-16 unit is at most three of UTF-8. */
+function isLonger(text: string, octets: number): boolean {
+  return text.length * 3 > octets && Buffer.byteLength(text) > octets;
 }

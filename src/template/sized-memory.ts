@@ -1,9 +1,15 @@
 interface Entry<Value> {
   readonly value: Value;
   readonly size: number;
+  /** Since it stands at its place in the order. */
+  asked: boolean;
 }
 
-/** A map that holds entries up to a total size, and forgets what was not asked for longest. For values that never change. */
+/**
+ * A map that holds entries up to a total size, and forgets what was not asked for longest. For values that never change.
+ * The order is set right when something has to go ("second chance"): a Map whose entries move each time they are asked for
+ * makes tables that only a full collection of garbage frees.
+ */
 export class SizedMemory<Value> {
   readonly #most: number;
   readonly #entries = new Map<string, Entry<Value>>();
@@ -22,9 +28,7 @@ export class SizedMemory<Value> {
   get(key: string): Value | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    // A Map iterates in the order of insertion: what is asked for goes to the end.
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
+    entry.asked = true;
     return entry.value;
   }
 
@@ -32,12 +36,20 @@ export class SizedMemory<Value> {
   set(key: string, value: Value, size: number): void {
     this.#drop(key);
     if (size > this.#most) return;
-    for (const oldest of this.#entries.keys()) {
+    // A Map iterates in the order of insertion, and meets again what is moved to its end.
+    for (const [oldest, entry] of this.#entries) {
       if (this.#size + size <= this.#most) break;
-      this.#drop(oldest);
+      if (entry.asked) this.#moveToEnd(oldest, entry);
+      else this.#drop(oldest);
     }
-    this.#entries.set(key, { value, size });
+    this.#entries.set(key, { value, size, asked: false });
     this.#size += size;
+  }
+
+  #moveToEnd(key: string, entry: Entry<Value>): void {
+    entry.asked = false;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
   }
 
   #drop(key: string): void {

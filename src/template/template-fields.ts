@@ -80,7 +80,20 @@ export function missingFields(
   values: Readonly<Record<string, string>>,
   overrides: TemplateOverrides = {},
 ): string[] {
+  if (nothingIsMissing(template, values, overrides)) return [];
   return requiredFields(template, overrides).filter((name) => !Object.hasOwn(values, name));
+}
+
+/** The same for a request without overrides, as nearly all are, and with nothing made. */
+function nothingIsMissing(
+  { required }: CompiledTemplate,
+  values: Readonly<Record<string, string>>,
+  overrides: TemplateOverrides,
+): boolean {
+  if (overrides.subjectLine !== undefined || overrides.previewText !== undefined) return false;
+  for (const names of [required.body, required.subject, required.previewText])
+    for (const name of names) if (!Object.hasOwn(values, name)) return false;
+  return true;
 }
 
 function addNames(
