@@ -119,6 +119,7 @@ async function makePartition(
       await client.query(
         `alter table ${parent} attach partition ${name} for values from ('${range.from}') to ('${range.to}')`,
       );
+      if (table === 'message') await sampleFewRows(client, name);
     }
     await client.query('commit');
   } catch (error) {
@@ -127,4 +128,17 @@ async function makePartition(
     if (codeOf(error) !== '23514' && codeOf(error) !== lockNotAvailable) throw error;
     log.warn({ err: error, partition: name }, 'a partition could not be made now');
   }
+}
+
+/**
+ * `analyze` looks at 300 rows for each step of the finest column. Messages are found by their keys, for which a coarse picture
+ * is enough; the usual 30,000 rows, sorted by each column every 15 seconds, take a processor for a quarter of a second.
+ */
+async function sampleFewRows(client: pg.PoolClient, name: string): Promise<void> {
+  const { rows } = await client.query<{ targets: string | null }>(
+    `select string_agg(format('alter column %I set statistics 10', attname), ', ') as targets
+     from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped`,
+    [name],
+  );
+  await client.query(`alter table ${name} ${rows[0]?.targets}`);
 }

@@ -126,3 +126,15 @@ test('idempotency keys older than 24 hours are removed in chunks, others stay', 
   const { rows } = await database.pool.query('select from idempotency_key');
   assert.equal(rows.length, 23);
 });
+
+test('the planner learns of messages and queue entries from 3,000 rows, whichever column is looked at', async () => {
+  await ensureMessagePartitions({ database, log, clock: clockAt('2031-01-08T12:00:00Z') });
+  for (const table of ['queue_entry', ...(await partitionsOf('message_90'))]) {
+    const { rows } = await database.pool.query(
+      `select attname from pg_attribute
+       where attrelid = $1::regclass and attnum > 0 and not attisdropped and attstattarget is distinct from 10`,
+      [table],
+    );
+    assert.deepEqual(rows, [], table);
+  }
+});
