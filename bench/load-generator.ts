@@ -45,6 +45,7 @@ export async function generateLoad(order: LoadOrder): Promise<LoadReport> {
   const first = Date.now() * 1_000_000_000;
   const statuses: Record<string, number> = {};
   const latencies = new LatencyHistogram();
+  globalThis.gc?.();
   let taken = 0;
   const startedAt = Date.now();
   const start = performance.now();
@@ -175,6 +176,7 @@ function readAnswers(socket: Socket, onAnswer: (status: string) => void): void {
 if (import.meta.main) {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  const report = await generateLoad(JSON.parse(Buffer.concat(chunks).toString()) as LoadOrder);
+  const order = JSON.parse(Buffer.concat(chunks.splice(0)).toString()) as LoadOrder;
+  const report = await generateLoad(order);
   process.stdout.write(JSON.stringify(report));
 }
