@@ -113,7 +113,10 @@ function drive(
   });
 }
 
-/** Requests come due at even distances; one that finds no free connection waits for one, and its latency with it. */
+/**
+ * Requests come due at even distances; one that finds no free connection waits for one, and its latency with it. Each
+ * connection has been asked and has answered once before the first comes due, as those of clients that keep them have.
+ */
 async function driveAtRate(
   { host, port, connections }: LoadOrder,
   rate: number,
@@ -131,13 +134,20 @@ async function driveAtRate(
         dueAt = at;
         socket.write(request);
       };
-      readAnswers(socket, (status) => {
-        record(status, performance.now() - dueAt);
-        const next = due.shift();
-        if (next === undefined) free.push(send);
-        else send(...next);
+      const first = takeRequest();
+      await new Promise<void>((resolve) => {
+        let known = false;
+        readAnswers(socket, (status) => {
+          if (known) record(status, performance.now() - dueAt);
+          known = true;
+          resolve();
+          const next = due.shift();
+          if (next === undefined) free.push(send);
+          else send(...next);
+        });
+        if (first === undefined) resolve();
+        else socket.write(first);
       });
-      free.push(send);
       return socket;
     }),
   );
