@@ -57,9 +57,9 @@ function isSubmittable(asked: unknown): asked is pg.Submittable {
 }
 
 /**
- * Lets go of what a finished statement carried. One that the collector of garbage happened to meet under way becomes old, and
- * each later one of its connection is reached from the one before, so all of them, with a hundred kilobytes of parameters each,
- * would be kept until all old objects are looked through.
+ * Lets go of what a finished statement carried. The collector of young garbage does not free them all by itself: from some
+ * moment on each statement of a connection becomes old, with a hundred kilobytes of parameters, and all of them are kept until
+ * old objects are looked through.
  */
 function forget(statement: Statement): void {
   statement.callback = () => undefined;
