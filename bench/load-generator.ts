@@ -125,6 +125,7 @@ async function driveAtRate(
 ): Promise<void> {
   const free: ((dueAt: number, request: Buffer) => void)[] = [];
   const due: [at: number, request: Buffer][] = [];
+  let begun = false;
   const sockets = await Promise.all(
     Array.from({ length: connections }, async () => {
       const socket = connect({ host, port, noDelay: true });
@@ -134,23 +135,23 @@ async function driveAtRate(
         dueAt = at;
         socket.write(request);
       };
-      const first = takeRequest();
-      await new Promise<void>((resolve) => {
-        let known = false;
-        readAnswers(socket, (status) => {
-          if (known) record(status, performance.now() - dueAt);
-          known = true;
-          resolve();
-          const next = due.shift();
-          if (next === undefined) free.push(send);
-          else send(...next);
-        });
-        if (first === undefined) resolve();
-        else socket.write(first);
+      readAnswers(socket, (status) => {
+        if (begun) record(status, performance.now() - dueAt);
+        const next = due.shift();
+        if (next === undefined) free.push(send);
+        else send(...next);
       });
+      free.push(send);
       return socket;
     }),
   );
+  for (const send of free.splice(0)) {
+    const request = takeRequest();
+    if (request === undefined) free.push(send);
+    else send(performance.now(), request);
+  }
+  while (free.length < connections) await delay(1);
+  begun = true;
   const start = performance.now();
   for (let count = 0, open = true; open || free.length < connections; await delay(1)) {
     for (; open && start + (count * 1_000) / rate <= performance.now(); count += 1) {

@@ -25,11 +25,9 @@ const ASCII_LOCAL = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const UNICODE_LOCAL =
   /^(?:[\w!#$%&'*+/=?^`{|}~-]|[^\p{C}\p{Z}\p{ASCII}])+(?:\.(?:[\w!#$%&'*+/=?^`{|}~-]|[^\p{C}\p{Z}\p{ASCII}])+)*$/u;
 // RFC 1035 §2.3.4 and RFC 1123 §2.1: labels of 1 to 63 letters, digits and inner hyphens.
-const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-const DIGITS = /^\d+$/;
-// What nearly all domains are, in one look: labels as above, the last one with a letter in front, none of them an A-label.
-const USUAL_DOMAIN =
-  /^(?:(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!xn--)[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+// RFC 3696 §2: a top-level name is never all digits; this also refuses bare IPv4 addresses.
+const DOMAIN =
+  /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const NON_ASCII = /\P{ASCII}/u;
 
 function refuse(reason: string): ParsedEmailAddress {
@@ -81,18 +79,13 @@ export function needsSmtpUtf8(address: EmailAddress): boolean {
 
 function parseDomain(text: string): string | undefined {
   let domain = text.toLowerCase();
-  if (domain.length <= MAX_DOMAIN_OCTETS && USUAL_DOMAIN.test(domain)) return domain;
   if (NON_ASCII.test(domain) || domain.includes('xn--')) {
     // The empty string says that the name is no valid IDN. Plain ASCII names never go this way: the
     // function would read `0x7f.1` as the address of a machine.
     domain = domainToASCII(domain);
   }
   if (domain.length > MAX_DOMAIN_OCTETS) return undefined;
-  const labels = domain.split('.');
-  if (labels.length < 2 && domain !== 'localhost') return undefined;
-  for (const label of labels) if (!LABEL.test(label)) return undefined;
-  // RFC 3696 §2: a top-level name is never all digits; this also refuses bare IPv4 addresses.
-  return DIGITS.test(labels.at(-1) ?? '') ? undefined : domain;
+  return domain === 'localhost' || DOMAIN.test(domain) ? domain : undefined;
 }
 
 function reasonForLocal(local: string): string {

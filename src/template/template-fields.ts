@@ -65,10 +65,7 @@ export function requiredFields(
   template: CompiledTemplate,
   overrides: TemplateOverrides = {},
 ): string[] {
-  const names = new Set(template.required.body);
-  addNames(names, template, template.required.subject, overrides.subjectLine);
-  addNames(names, template, template.required.previewText, overrides.previewText);
-  return Array.from(names);
+  return requiredWhere(() => true, template, overrides);
 }
 
 /**
@@ -80,34 +77,33 @@ export function missingFields(
   values: Readonly<Record<string, string>>,
   overrides: TemplateOverrides = {},
 ): string[] {
-  if (nothingIsMissing(template, values, overrides)) return [];
-  return requiredFields(template, overrides).filter((name) => !Object.hasOwn(values, name));
+  return requiredWhere((name) => !Object.hasOwn(values, name), template, overrides);
 }
 
-/** The same for a request without overrides, as nearly all are, and with nothing made. */
-function nothingIsMissing(
-  { required }: CompiledTemplate,
-  values: Readonly<Record<string, string>>,
+function requiredWhere(
+  isWanted: (name: string) => boolean,
+  template: CompiledTemplate,
   overrides: TemplateOverrides,
-): boolean {
-  if (overrides.subjectLine !== undefined || overrides.previewText !== undefined) return false;
-  for (const names of [required.body, required.subject, required.previewText])
-    for (const name of names) if (!Object.hasOwn(values, name)) return false;
-  return true;
+): string[] {
+  const { body, subject, previewText } = template.required;
+  const names = new Set<string>();
+  for (const part of [
+    body,
+    requiredOf(template, subject, overrides.subjectLine),
+    requiredOf(template, previewText, overrides.previewText),
+  ])
+    for (const name of part) if (isWanted(name)) names.add(name);
+  return Array.from(names);
 }
 
-function addNames(
-  names: Set<string>,
+function requiredOf(
   template: CompiledTemplate,
   own: readonly string[],
   override: TemplateOverride | undefined,
-): void {
-  if (override === undefined) {
-    for (const name of own) names.add(name);
-    return;
-  }
-  for (const name of override.fields) {
+): readonly string[] {
+  if (override === undefined) return own;
+  return override.fields.filter((name) => {
     const field = template.fields.find((known) => known.name === name);
-    if (field?.default === undefined && !builtInFields.has(name)) names.add(name);
-  }
+    return field?.default === undefined && !builtInFields.has(name);
+  });
 }

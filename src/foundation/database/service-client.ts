@@ -56,12 +56,14 @@ function isSubmittable(asked: unknown): asked is pg.Submittable {
   return typeof asked === 'object' && asked !== null && 'submit' in asked;
 }
 
+const nothing = (): void => undefined;
+
 /**
  * Lets go of what a finished statement carried. The collector of young garbage does not free them all by itself: from some
  * moment on each statement of a connection becomes old, with a hundred kilobytes of parameters, and all of them are kept until
  * old objects are looked through.
  */
 function forget(statement: Statement): void {
-  statement.callback = () => undefined;
+  statement.callback = nothing;
   statement.values = undefined;
 }
