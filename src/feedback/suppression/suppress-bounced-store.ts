@@ -34,7 +34,11 @@ async function suppressWindow(
           else m.content -> 'cc' ->> (e.recipient - 1) end) as address,
         case e.kind when 'bounced' then 'hard_bounce' when 'complained' then 'complaint' else 'unsubscribe' end as reason
       from message_event e
-      join message m on m.account_id = e.account_id and m.id = e.message_id and m.retention_days = e.retention_days
+      -- Lateral with a limit: one probe by the key, whatever the planner knows of the tables.
+      cross join lateral (
+        select content from message
+        where account_id = e.account_id and id = e.message_id and retention_days = e.retention_days
+        limit 1) as m
       where e.tx >= ${from}::xid8 and e.tx < ${until}::xid8
         and (e.kind in ('complained', 'unsubscribed')
           or (e.kind = 'bounced' and e.detail ->> 'cause' = any (${hardCauses}::text[])
