@@ -7,6 +7,7 @@ import {
   createDeliveryRoom,
   createInboxTransport,
   createRelayTransport,
+  relaySlots,
 } from './delivery/delivery-room.ts';
 import { createDirectRoom, directSlots } from './delivery/direct/direct-room.ts';
 import { findRelayIdentity } from './delivery/find-identity.ts';
@@ -164,7 +165,7 @@ export function createApp(parts: AppParts): App {
     staging: { redirect: config.deliveryRedirect, allow: config.deliveryAllow },
     findIdentity:
       direct?.findIdentity ?? findRelayIdentity(domains, config.reports && new ReturnPaths(key)),
-    ...(direct !== undefined && { worker: { slots: directSlots } }),
+    worker: { slots: direct === undefined ? relaySlots(config.smtpUrl) : directSlots },
     createTransport: () => {
       if (direct !== undefined) return direct.transport;
       return config.smtpUrl === undefined

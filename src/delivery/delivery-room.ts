@@ -85,6 +85,25 @@ export function createDeliveryRoom(parts: DeliveryRoomParts): DeliveryRoom {
   };
 }
 
+/** Beside those on a connection: messages that are rendered, wait for a connection or whose outcome is written. */
+const fewestBeside = 30;
+const mostBeside = 75;
+
+/**
+ * Messages under way at the same time for so many connections: enough that no connection waits, and few enough that each
+ * leaves soon. What waits in a process that is busy anyway costs it more the longer it waits, since the collector of young
+ * garbage moves it and that of old garbage has to find it.
+ */
+function slotsFor(connections: number): number {
+  return connections + Math.max(fewestBeside, Math.min(3 * connections, mostBeside));
+}
+
+/** Messages under way at the same time where they go to the relays of SMTP_URL, or to the inbox without it. */
+export function relaySlots(smtpUrl: string | undefined): number {
+  const servers = smtpUrl === undefined ? [inboxServer(0)] : readSmtpServers(smtpUrl);
+  return slotsFor(Math.max(...servers.map(({ connections }) => connections)));
+}
+
 /** The transport to the inbox inside this service. */
 export function createInboxTransport(port: number, options: PoolOptions): Transport {
   return new SmtpPool(inboxServer(port), options);
