@@ -6,7 +6,12 @@ import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { type BenchServiceOptions, startBenchService } from './bench-service.ts';
 import { BenchSink } from './deliver/bench-sink.ts';
 import { fillQueue } from './deliver/fill-queue.ts';
-import { openLetterAccount } from './deliver/installation.ts';
+import {
+  openLetterAccount,
+  pauseAccount,
+  resumeAccount,
+  untilFollowersCaughtUp,
+} from './deliver/installation.ts';
 import { measureUse } from './machine-use.ts';
 import { runLoad } from './run-load.ts';
 import { compare, Tally } from './tally.ts';
@@ -14,8 +19,10 @@ import { compare, Tally } from './tally.ts';
 const connections = 128;
 const shares = [0.25, 0.5, 0.75] as const;
 
-/** More than a worker takes in a second, so that it never runs out of messages while something is measured. */
+/** More than the workers take in a second, so that they never run out of messages while something is measured. */
 const deliveredPerSecond = 3_000;
+/** As many have been taken when a measurement begins. */
+const underWay = 100;
 
 interface Scene {
   readonly database: BenchDatabase;
@@ -58,46 +65,67 @@ export async function benchTogether(options: BenchOptions): Promise<BenchResult[
   }
 }
 
+/**
+ * Lets the workers at a queue of so many more messages, of which search and reports know already: what happens meanwhile is
+ * what the requests that are measured bring about, and delivery.
+ */
+async function beginDelivery(
+  { database: { database }, shop }: Scene,
+  sink: BenchSink,
+  count: number,
+): Promise<void> {
+  await pauseAccount(database, shop.id);
+  await fillQueue(database, shop.id, count);
+  await untilFollowersCaughtUp(database);
+  await database.pool.query('vacuum analyze');
+  const before = sink.taken;
+  await resumeAccount(database, shop.id);
+  await sink.reaches(before + underWay);
+}
+
 async function measureLatency(
   { seconds, rounds }: BenchOptions,
-  { database, shop, service: how }: Scene,
+  scene: Scene,
   parts: readonly number[],
   name: string,
   sink?: BenchSink,
 ): Promise<BenchResult[]> {
-  const service = await startBenchService(database.url, how);
+  const { database, shop } = scene;
+  const service = await startBenchService(database.url, scene.service);
   try {
     const origin = { url: `http://127.0.0.1:${service.port}` };
     const token = await getToken(origin, shop);
     const wire = { accountIds: [shop.id], token, count: 5_000, bodyBytes: 0, keys: false };
     const pids = { service: service.child.pid ?? 0, database: database.pid };
-    const measure = async (tally: Tally, path: string, rate?: number): Promise<void> => {
-      if (sink !== undefined)
-        await fillQueue(database.database, shop.id, seconds * deliveredPerSecond);
+    /** @returns messages delivered meanwhile, a second */
+    const measure = async (tally: Tally, path: string, rate?: number): Promise<number> => {
+      if (sink !== undefined) await beginDelivery(scene, sink, seconds * deliveredPerSecond);
       const requests = wireRequests({ ...wire, path });
       const order = { host: '127.0.0.1', port: service.port, connections, seconds, requests };
       const run = () => runLoad(rate === undefined ? order : { ...order, rate });
+      const taken = sink?.taken ?? 0;
+      const started = performance.now();
       const { result, use } = await measureUse(pids, run);
       tally.add(result, use);
+      return ((sink?.taken ?? 0) - taken) / ((performance.now() - started) / 1_000);
     };
+    const params = { connections, fields: 10, seconds };
+    const deliveries = (own: number, meanwhile: number): BenchResult['params'] =>
+      sink === undefined
+        ? {}
+        : {
+            delivered_per_second: Math.round(own),
+            ceiling_delivered_per_second: Math.round(meanwhile),
+          };
     await measure(new Tally(), '/ete/v1/email');
     const saturated = new Tally();
     const ceiling = new Tally();
-    const taken = sink?.taken ?? 0;
-    const started = performance.now();
-    await measure(saturated, '/ete/v1/email');
-    const delivered = ((sink?.taken ?? 0) - taken) / ((performance.now() - started) / 1_000);
-    await measure(ceiling, '/bench/nothing');
-    const params = { connections, fields: 10, seconds, rounds };
+    const own = await measure(saturated, '/ete/v1/email');
+    const meanwhile = await measure(ceiling, '/bench/nothing');
     const results: BenchResult[] = [
       {
         name,
-        params: {
-          ...params,
-          rounds: 1,
-          at: 'saturation',
-          ...(sink !== undefined && { delivered_per_second: Math.round(delivered) }),
-        },
+        params: { ...params, rounds: 1, at: 'saturation', ...deliveries(own, meanwhile) },
         ...compare(saturated, ceiling),
       },
     ];
@@ -105,13 +133,15 @@ async function measureLatency(
       const rate = saturated.rate * part;
       const ours = new Tally();
       const nothing = new Tally();
+      let [own, meanwhile] = [0, 0];
       for (let round = 0; round < rounds; round += 1) {
-        await measure(nothing, '/bench/nothing', rate);
-        await measure(ours, '/ete/v1/email', rate);
+        meanwhile += await measure(nothing, '/bench/nothing', rate);
+        own += await measure(ours, '/ete/v1/email', rate);
       }
       const line = compare(ours, nothing);
       const ratio = Number((line.p99_ms / line.ceiling_p99_ms).toFixed(2));
-      results.push({ name, params: { ...params, at: `${part * 100}%` }, ...line, ratio });
+      const at = { rounds, at: `${part * 100}%`, ...deliveries(own / rounds, meanwhile / rounds) };
+      results.push({ name, params: { ...params, ...at }, ...line, ratio });
     }
     return results;
   } finally {
