@@ -5,13 +5,7 @@ import { startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { connections, processes } from './deliver/bench-connections.ts';
 import { BenchSink, monotonicNow } from './deliver/bench-sink.ts';
-import { fillQueue } from './deliver/fill-queue.ts';
-import {
-  openLetterAccount,
-  pauseAccount,
-  resumeAccount,
-  untilFollowersCaughtUp,
-} from './deliver/installation.ts';
+import { fillWhilePaused, openLetterAccount, resumeAccount } from './deliver/installation.ts';
 import { measureService } from './deliver/measure-service.ts';
 import { MemoryWatch } from './deliver/memory-watch.ts';
 import { sendSingle } from './deliver/send-single.ts';
@@ -42,9 +36,7 @@ export async function benchBacklog(options: BenchOptions): Promise<BenchResult[]
     await measureService(installation, flood.id, 4_000);
     const short = await measureService(installation, flood.id, Math.round(options.seconds * 2_000));
     const before = memory.take();
-    await pauseAccount(database, flood.id);
-    await fillQueue(database, flood.id, queued);
-    await untilFollowersCaughtUp(database);
+    await fillWhilePaused(database, flood.id, queued);
     await sink.reset();
     await resumeAccount(database, flood.id);
     await sink.reaches(1_000);

@@ -5,13 +5,7 @@ import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { type BenchServiceOptions, startBenchService } from './bench-service.ts';
 import { BenchSink } from './deliver/bench-sink.ts';
-import { fillQueue } from './deliver/fill-queue.ts';
-import {
-  openLetterAccount,
-  pauseAccount,
-  resumeAccount,
-  untilFollowersCaughtUp,
-} from './deliver/installation.ts';
+import { fillWhilePaused, openLetterAccount, resumeAccount } from './deliver/installation.ts';
 import { measureUse } from './machine-use.ts';
 import { runLoad } from './run-load.ts';
 import { compare, Tally } from './tally.ts';
@@ -74,9 +68,7 @@ async function beginDelivery(
   sink: BenchSink,
   count: number,
 ): Promise<void> {
-  await pauseAccount(database, shop.id);
-  await fillQueue(database, shop.id, count);
-  await untilFollowersCaughtUp(database);
+  await fillWhilePaused(database, shop.id, count);
   await database.pool.query('vacuum analyze');
   const before = sink.taken;
   await resumeAccount(database, shop.id);

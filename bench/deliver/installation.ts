@@ -8,6 +8,7 @@ import { addDomain } from '../../src/sender/sending-domain-store.ts';
 import { openShop, publishTemplate, type Shop } from '../../test/support/shop.ts';
 import { benchKey } from '../bench-service.ts';
 import { patience } from './bench-sink.ts';
+import { fillQueue } from './fill-queue.ts';
 import { letter } from './letter.ts';
 
 const domain = 'shop.test';
@@ -70,8 +71,22 @@ async function takeLetter(database: Database, shop: Shop, key: KeyObject): Promi
   );
 }
 
+/**
+ * Puts so many messages into an account's queue and keeps the workers from them until `resumeAccount`. Resolves once search
+ * and reports know of them, so that following them takes no time from what is measured.
+ */
+export async function fillWhilePaused(
+  database: Database,
+  accountId: AccountId,
+  count: number,
+): Promise<void> {
+  await pauseAccount(database, accountId);
+  await fillQueue(database, accountId, count);
+  await untilFollowersCaughtUp(database);
+}
+
 /** Keeps the workers from an account's messages, so that a queue can be filled before it is measured. */
-export async function pauseAccount(database: Database, accountId: AccountId): Promise<void> {
+async function pauseAccount(database: Database, accountId: AccountId): Promise<void> {
   await database.pool.query(
     `insert into delivery_pause (account_id, destination) values ($1, '*') on conflict do nothing`,
     [accountId],

@@ -4,9 +4,8 @@ import type { BenchDatabase } from '../bench-database.ts';
 import type { BenchResult } from '../bench-result.ts';
 import { measureUse } from '../machine-use.ts';
 import { type BenchSink, monotonicNow } from './bench-sink.ts';
-import { fillQueue } from './fill-queue.ts';
 import {
-  pauseAccount,
+  fillWhilePaused,
   resumeAccount,
   untilFollowersCaughtUp,
   untilQueueIsEmpty,
@@ -38,9 +37,7 @@ export async function measureService(
   accountId: AccountId,
   count: number,
 ): Promise<ServiceRun> {
-  await pauseAccount(database, accountId);
-  await fillQueue(database, accountId, count);
-  await untilFollowersCaughtUp(database);
+  await fillWhilePaused(database, accountId, count);
   await database.pool.query('vacuum analyze queue_entry');
   await sink.reset();
   const pids = { service: node.pid, database: pid };
