@@ -13,6 +13,8 @@ export interface AcceptRow {
   readonly trackOpens: boolean;
   readonly trackClicks: boolean;
   readonly deliverWhenDelayed: boolean;
+  /** No message with the same template and names of values was stored lately, as far as is known. */
+  readonly newCall: boolean;
   readonly externalId: string | undefined;
   readonly tag: string | undefined;
   readonly clientId: ClientId;

@@ -14,6 +14,7 @@ export const transactionalBit = 1;
 export const trackOpensBit = 2;
 export const trackClicksBit = 4;
 export const deliverWhenDelayedBit = 8;
+export const newCallBit = 16;
 
 const now = "(now() + $17::float8 * interval '1 ms')";
 
@@ -50,10 +51,10 @@ taken as materialized (
 function messages(refused: string, repeated: boolean): string {
   return `message_row as (
   insert into message (account_id, id, retention_days, template_id, template_version, transactional, track_opens,
-    track_clicks, deliver_when_delayed, external_id, tag, client_id, accepted_at, state_at, content)
+    track_clicks, deliver_when_delayed, external_id, tag, client_id, accepted_at, state_at, content, new_call)
   select i.account_id, i.id, i.retention_days, i.template_id, i.template_version, i.flags & ${transactionalBit} <> 0,
     i.flags & ${trackOpensBit} <> 0, i.flags & ${trackClicksBit} <> 0, i.flags & ${deliverWhenDelayedBit} <> 0,
-    i.external_id, i.tag, i.client_id, ${now}, ${now}, i.content
+    i.external_id, i.tag, i.client_id, ${now}, ${now}, i.content, i.flags & ${newCallBit} <> 0
   from unnest($1::text[], $2::uuid[], $3::smallint[], $4::text[], $5::int4[], $6::int4[], $7::text[], $8::text[],
       $9::text[], $12::json[])
     with ordinality as i (account_id, id, retention_days, template_id, template_version, flags, external_id, tag,

@@ -19,6 +19,7 @@ import { type AcceptRow, accepted, type Outcome, taken } from './accept-row.ts';
 import {
   acceptStatements,
   deliverWhenDelayedBit,
+  newCallBit,
   trackClicksBit,
   trackOpensBit,
   transactionalBit,
@@ -127,7 +128,8 @@ function flagsOf(row: AcceptRow): number {
     (row.transactional ? transactionalBit : 0) |
     (row.trackOpens ? trackOpensBit : 0) |
     (row.trackClicks ? trackClicksBit : 0) |
-    (row.deliverWhenDelayed ? deliverWhenDelayedBit : 0)
+    (row.deliverWhenDelayed ? deliverWhenDelayedBit : 0) |
+    (row.newCall ? newCallBit : 0)
   );
 }
 

@@ -18,6 +18,7 @@ export interface CheckedRequest {
   readonly request: SendRequest;
   readonly sender: CheckedSender;
   readonly key: IdempotencyKey | undefined;
+  readonly newCall: boolean;
 }
 
 /** The row that a checked request is stored as: everything frozen, personal data in one JSON value. */
@@ -33,6 +34,7 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
     trackOpens: request.trackOpens,
     trackClicks: request.trackClicks,
     deliverWhenDelayed: request.deliverWhenDelayed,
+    newCall: checked.newCall,
     externalId: request.externalId,
     tag: request.tag,
     clientId: admission.caller.clientId,

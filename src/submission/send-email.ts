@@ -12,6 +12,7 @@ import { type CommitParts, commitMessage, type Receipt, replayOf } from './commi
 import { composeRow } from './compose-row.ts';
 import { type IdempotencyKey, type KeysUnderWay, readIdempotencyKey } from './idempotency.ts';
 import { inTime } from './in-time.ts';
+import type { NotedCalls } from './noted-calls.ts';
 import type { SendBodyParser } from './parse-send-body.ts';
 import type { QuotaShares } from './quota-shares.ts';
 import { readBodyJson, unusableBody } from './read-body-json.ts';
@@ -27,6 +28,7 @@ export interface SendParts extends CommitParts {
   readonly parser: SendBodyParser;
   readonly keys: KeysUnderWay;
   readonly quotas: Pick<QuotaShares, 'spend'>;
+  readonly calls: NotedCalls;
 }
 
 /** A request of the send operation whose caller and account have passed checks 1 to 3. */
@@ -94,9 +96,15 @@ async function sendNew(
   checkPersonalization(template.template.compiled, request);
 
   // 9 suppression and 10 commit
-  const row = composeRow({ admission, templateId, template, request, sender, key });
-  if (quota === undefined) return commitMessage(parts, row, deadline);
-  return commitWithinQuota(parts, quota, row, deadline);
+  const call = parts.calls.newCall(accountId, templateId, request);
+  const newCall = call !== undefined;
+  const row = composeRow({ admission, templateId, template, request, sender, key, newCall });
+  const receipt =
+    quota === undefined
+      ? commitMessage(parts, row, deadline)
+      : commitWithinQuota(parts, quota, row, deadline);
+  if (call !== undefined && !(await receipt).replayed) parts.calls.stored(call);
+  return receipt;
 }
 
 /** What is not stored counts for nothing, save where it is open whether it was (503). */

@@ -16,6 +16,7 @@ import { AcceptStore } from './accept-store.ts';
 import type { Receipt } from './commit-message.ts';
 import { KeysUnderWay } from './idempotency.ts';
 import { registerMessageStatusRoute } from './message-status-routes.ts';
+import { NotedCalls } from './noted-calls.ts';
 import { SendBodyParser } from './parse-send-body.ts';
 import { QuotaShares } from './quota-shares.ts';
 import { type SendParts, sendEmail } from './send-email.ts';
@@ -93,12 +94,13 @@ export function createSubmission(parts: SubmissionParts): Submission {
   const metrics = new SubmissionMetrics(parts.metrics, () => acceptor.waiting);
   const keys = new KeysUnderWay();
   const parser = new SendBodyParser();
+  const calls = new NotedCalls();
   const upkeep = new SubmissionUpkeep({ database, clock, log });
   const quotas = new QuotaShares({ database, clock, log });
   return {
     registerRoutes(http) {
       const { tokens, accounts, senders, templates } = parts;
-      const checks = { tokens, accounts, senders, templates, parser, keys, quotas };
+      const checks = { tokens, accounts, senders, templates, parser, keys, quotas, calls };
       registerSendEmailRoute(http, { ...checks, database, clock, acceptor, metrics });
       registerMessageStatusRoute(http, { tokens, accounts, database, clock });
     },
@@ -107,7 +109,7 @@ export function createSubmission(parts: SubmissionParts): Submission {
       if (account === undefined) throw new Fault('INVALID_ID');
       const { senders, templates } = parts;
       return sendEmail(
-        { senders, templates, parser, keys, quotas, database, clock, acceptor },
+        { senders, templates, parser, keys, quotas, calls, database, clock, acceptor },
         {
           admission: { caller: ownCaller, account },
           templateText: templateId,

@@ -41,6 +41,7 @@ function makeRow(changes: Partial<AcceptRow> = {}): AcceptRow {
     trackOpens: true,
     trackClicks: true,
     deliverWhenDelayed: true,
+    newCall: true,
     externalId: undefined,
     tag: undefined,
     clientId: 'c',

@@ -278,6 +278,7 @@ export interface Message {
   deliver_when_delayed: boolean;
   external_id: string | null;
   id: string;
+  new_call: Generated<boolean>;
   retention_days: number;
   state: Generated<string>;
   state_at: Timestamp;

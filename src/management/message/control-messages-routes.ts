@@ -108,6 +108,7 @@ export const resendMessage = endpoint({
       trackOpens: message.track_opens,
       trackClicks: message.track_clicks,
       deliverWhenDelayed: true,
+      newCall: true,
       externalId: message.external_id ?? undefined,
       tag: message.tag ?? undefined,
       clientId: ((actor.kind === 'person' ? actor.clientId : undefined) ?? 'console') as ClientId,

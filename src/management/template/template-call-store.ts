@@ -11,7 +11,8 @@ const mostShapes = 500;
 
 /**
  * Notes behind accepted messages which fields their callers gave values for: one row for each set of names, so that
- * publishing can tell cheaply whom a version would refuse. Accepting pays nothing for it.
+ * publishing can tell cheaply whom a version would refuse. Accepting pays nothing for it, and only messages that say that
+ * their call is new are read.
  */
 export const noteTemplateCalls: Follower = {
   name: 'template-calls',
@@ -35,7 +36,7 @@ async function noteWindow(transaction: Kysely, { from, until }: FeedWindow): Pro
           max(m.accepted_at) as accepted_at, max(m.id::text) as id
         from message m
         cross join lateral json_to_record(m.content) as c (values json, "subjectLine" json, "previewText" json)
-        where m.tx >= ${from}::xid8 and m.tx < ${until}::xid8 and m.content is not null
+        where m.tx >= ${from}::xid8 and m.tx < ${until}::xid8 and m.new_call and m.content is not null
         group by 1, 2, 3, 4, 5) as called
       group by 1, 2, 3, 4, 5) as given
     where exists (select from account where id = given.account_id)

@@ -60,6 +60,7 @@ export const testSendTemplate = endpoint({
       trackOpens: false,
       trackClicks: false,
       deliverWhenDelayed: true,
+      newCall: true,
       externalId: undefined,
       tag: testTag,
       clientId: 'console' as ClientId,

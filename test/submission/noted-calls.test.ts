@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AccountId, TemplateId } from '../../src/foundation/ids.ts';
+import { NotedCalls } from '../../src/submission/noted-calls.ts';
+import { bodyWith, SendClient } from '../support/send-client.ts';
+import { getToken, openShop } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+const minute = 60_000;
+const account = '1' as AccountId;
+const template = 't' as TemplateId;
+const override = { text: '', parsed: [] } as never;
+
+function request(
+  values: Record<string, string>,
+  own: { subject?: boolean; preview?: boolean } = {},
+) {
+  return {
+    values,
+    subjectLine: own.subject ? override : undefined,
+    previewText: own.preview ? override : undefined,
+  };
+}
+
+test('a call is new until a message with it was stored, and again ten minutes later', () => {
+  let now = 5;
+  const calls = new NotedCalls(() => now);
+  const call = calls.newCall(account, template, request({ A: '1', B: '2' }));
+  assert.ok(call !== undefined);
+  assert.equal(calls.newCall(account, template, request({ A: '3', B: '4' })), call);
+  calls.stored(call);
+  assert.equal(calls.newCall(account, template, request({ A: '5', B: '6' })), undefined);
+  now += 10 * minute - 1;
+  assert.equal(calls.newCall(account, template, request({ A: '5', B: '6' })), undefined);
+  now += 1;
+  assert.equal(calls.newCall(account, template, request({ A: '5', B: '6' })), call);
+});
+
+test('calls that differ in anything are told apart', () => {
+  const calls = new NotedCalls();
+  const different = [
+    ['1', 't', request({})],
+    ['1', 't', request({ A: '' })],
+    ['1', 't', request({ A: '', B: '' })],
+    ['1', 't', request({ 'A","B': '' })],
+    ['1', 't', request({ 'A,B': '' })],
+    ['1', 't', request({ A: '' }, { subject: true })],
+    ['1', 't', request({ A: '' }, { preview: true })],
+    ['1', 't', request({ A: '' }, { subject: true, preview: true })],
+    ['1', 'u', request({ A: '' })],
+    ['2', 't', request({ A: '' })],
+  ] as const;
+  for (const [accountId, templateId, asked] of different) {
+    const call = calls.newCall(accountId as AccountId, templateId as TemplateId, asked);
+    assert.ok(call !== undefined);
+    calls.stored(call);
+  }
+});
+
+test('past the most calls that are remembered the one that was stored first is forgotten', () => {
+  const calls = new NotedCalls(() => 0, 2);
+  const isNew = (name: string) =>
+    calls.newCall(account, template, request({ [name]: '' })) !== undefined;
+  for (const name of ['A', 'B', 'A', 'C'])
+    calls.stored(String(new NotedCalls().newCall(account, template, request({ [name]: '' }))));
+  assert.deepEqual([isNew('A'), isNew('B'), isNew('C')], [false, true, false]);
+});
+
+test('a stored message says whether its call is new; one that was refused leaves it new', async () => {
+  const { database, url } = await createTestDatabase();
+  const shop = await openShop(database);
+  const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+  const client = new SendClient(service, await getToken(service, shop));
+  const send = async (changes: Parameters<typeof bodyWith>[0], status = 200) => {
+    const answer = await client.send({ body: bodyWith(changes) });
+    assert.equal(answer.status, status, answer.text);
+  };
+  await send({ envelope: { toAddress: 'suppressed@simulator.test' } }, 400);
+  await send({});
+  await send({});
+  await send({ content: { personalizationDataMap: { 'Order Number': '1', Other: '2' } } });
+  await send({ content: { personalizationDataMap: { 'Order Number': '1' }, subjectLine: 'Own' } });
+  await send({});
+  const { rows } = await database.pool.query<{ new_call: boolean }>(
+    'select new_call from message order by id',
+  );
+  assert.deepEqual(
+    rows.map((row) => row.new_call),
+    [true, false, true, true, false],
+  );
+});
