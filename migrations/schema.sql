@@ -213,6 +213,7 @@ create table domain_finding (
 create table feed_cursor (
   name text not null,
   tx xid8 not null default '0'::xid8,
+  rested_from timestamp with time zone,
   feed_cursor_pkey PRIMARY KEY (name)
 );
 

@@ -163,7 +163,7 @@ test('a person is erased also from what a follower was about to write down', asy
       );
       return rowCount === 1;
     });
-    await moveCursor(follower, 'search', window.until);
+    await moveCursor(follower, 'search', window);
   });
   assert.equal((await erasing)?.messages, 1);
   const { rows } = await pool.query('select address from message_search where message_id = $1', [

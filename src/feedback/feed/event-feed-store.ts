@@ -12,14 +12,30 @@ export interface FeedWindow {
   readonly until: string;
   /** Rows of messages and events in it, at most. */
   readonly rows: number;
+  /** It holds as many as were asked for, so more may follow it. */
+  readonly full: boolean;
 }
 
-/** True where some follower is behind rows that are there. Only the newest are looked at, whatever the planner thinks. */
-export async function anyBehind(kysely: Kysely, names: readonly string[]): Promise<boolean> {
+/** True where a row `feed_cursor` is of a follower that rests; a clock that was set back ends its rest. */
+const rests = (milliseconds: number) => sql`
+  (feed_cursor.rested_from is not null and now() >= feed_cursor.rested_from
+    and now() < feed_cursor.rested_from + ${milliseconds}::float8 * interval '1 ms')`;
+
+/**
+ * True where some follower is behind rows that are there, and has rested. Only the newest are looked at, whatever the planner
+ * thinks.
+ * @param rest milliseconds
+ */
+export async function anyBehind(
+  kysely: Kysely,
+  names: readonly string[],
+  rest: number,
+): Promise<boolean> {
   const { rows } = await sql<{ behind: boolean }>`
     with c as (
-      select coalesce(min(coalesce(f.tx, '0'::xid8)), '0'::xid8) as tx
-      from unnest(${names}::text[]) as n (name) left join feed_cursor f using (name))
+      select min(coalesce(feed_cursor.tx, '0'::xid8)) as tx
+      from unnest(${names}::text[]) as n (name) left join feed_cursor using (name)
+      where not ${rests(rest)})
     select coalesce((select tx from message_event order by tx desc limit 1) >= c.tx, false)
       or coalesce((select tx from message order by tx desc limit 1) >= c.tx, false) as behind
     from c`.execute(kysely);
@@ -33,13 +49,17 @@ export async function ensureCursor(kysely: Kysely, name: string): Promise<void> 
 
 /**
  * Takes the follower's lock for this transaction.
- * @returns its place, or undefined where another node holds it
+ * @param rest milliseconds
+ * @returns its place, or undefined where another node holds it, or it rests
  */
-export async function lockCursor(transaction: Kysely, name: string): Promise<string | undefined> {
+export async function lockCursor(
+  transaction: Kysely,
+  name: string,
+  rest = 0,
+): Promise<string | undefined> {
   const { rows } = await sql<{ tx: string }>`
-    select tx::text from feed_cursor where name = ${name} for update skip locked`.execute(
-    transaction,
-  );
+    select tx::text from feed_cursor where name = ${name} and not ${rests(rest)}
+    for update skip locked`.execute(transaction);
   return rows[0]?.tx;
 }
 
@@ -97,12 +117,19 @@ export async function nextWindow(
     from found`.execute(transaction);
   const [row] = rows;
   if (row?.until == null) return undefined;
-  return { from, until: row.full ? row.until : row.end, rows: row.rows };
+  return { from, until: row.full ? row.until : row.end, rows: row.rows, full: row.full };
 }
 
-/** Says that everything before `until` is done. */
-export async function moveCursor(transaction: Kysely, name: string, until: string): Promise<void> {
-  await sql`update feed_cursor set tx = ${until}::xid8 where name = ${name}`.execute(transaction);
+/** Says that everything up to a window's end is done. */
+export async function moveCursor(
+  transaction: Kysely,
+  name: string,
+  { until, full }: Pick<FeedWindow, 'until' | 'full'>,
+): Promise<void> {
+  await sql`
+    update feed_cursor
+    set tx = ${until}::xid8, rested_from = case when ${full}::boolean then null else clock_timestamp() end
+    where name = ${name}`.execute(transaction);
 }
 
 /**

@@ -28,6 +28,8 @@ export interface EventFeedParts {
 /** Rows of one window. */
 const mostRows = 5_000;
 const idleMilliseconds = 500;
+/** Less than that, so that the process which followed last goes on, and others take over where it does not. */
+const restMilliseconds = 400;
 const longestPause = 30_000;
 
 /**
@@ -59,7 +61,7 @@ export class EventFeed {
   async catchUp(): Promise<void> {
     for (const { name } of this.#parts.followers)
       await ensureCursor(this.#parts.database.kysely, name);
-    while ((await this.#pass()) > 0) if (this.#stop.signal.aborted) return;
+    while ((await this.#pass(0)) > 0) if (this.#stop.signal.aborted) return;
   }
 
   async #run(): Promise<void> {
@@ -74,11 +76,12 @@ export class EventFeed {
             this.#parts.log.warn('the database was restored; followers begin from here');
           ready = true;
         }
-        rows = await this.#pass();
+        rows = await this.#pass(restMilliseconds);
       } catch (error) {
         this.#parts.log.warn({ err: error }, 'events cannot be followed now; trying on');
       }
-      // A small window costs as much as a full one: under load, followers take what comes in half a second together.
+      // A small window costs as much as a full one: under load, followers take what comes in half a second together, in
+      // whichever process.
       if (rows < mostRows)
         await delay(idleMilliseconds, undefined, { signal: this.#stop.signal }).catch(
           () => undefined,
@@ -86,16 +89,16 @@ export class EventFeed {
     }
   }
 
-  /** One window for each follower. @returns the rows of the largest */
-  async #pass(): Promise<number> {
+  /** One window for each follower that has rested. @returns the rows of the largest */
+  async #pass(rest: number): Promise<number> {
     const { database, followers } = this.#parts;
     const names = followers.map(({ name }) => name);
-    if (!(await anyBehind(database.kysely, names))) return 0;
+    if (!(await anyBehind(database.kysely, names, rest))) return 0;
     let most = 0;
     let last: FeedWindow | undefined;
     for (const follower of followers) {
       if (this.#stop.signal.aborted) return 0;
-      last = (await this.#follow(follower, last)) ?? last;
+      last = (await this.#follow(follower, rest, last)) ?? last;
       most = Math.max(most, last?.rows ?? 0);
     }
     return most;
@@ -103,23 +106,27 @@ export class EventFeed {
 
   /**
    * Takes a follower on by one window.
-   * @param last of another one in this pass
+   * @param rest milliseconds that it must have rested @param last of another one in this pass
    * @returns undefined where there was nothing to follow, or it failed
    */
-  async #follow(follower: Follower, last: FeedWindow | undefined): Promise<FeedWindow | undefined> {
+  async #follow(
+    follower: Follower,
+    rest: number,
+    last: FeedWindow | undefined,
+  ): Promise<FeedWindow | undefined> {
     const failed = this.#failures.get(follower.name);
     if (failed !== undefined && failed.until > performance.now()) return undefined;
     try {
       const window = await this.#parts.database.kysely
         .transaction()
         .execute(async (transaction) => {
-          const from = await lockCursor(transaction, follower.name);
+          const from = await lockCursor(transaction, follower.name, rest);
           if (from === undefined) return undefined;
           // Looking for its end costs as much as following a small one, so followers that stand together share it.
           const window = restOf(last, from) ?? (await nextWindow(transaction, from, mostRows));
           if (window === undefined) return undefined;
           await follower.follow(transaction, window);
-          await moveCursor(transaction, follower.name, window.until);
+          await moveCursor(transaction, follower.name, window);
           return window;
         });
       this.#failures.delete(follower.name);

@@ -190,6 +190,7 @@ export interface DomainFinding {
 
 export interface FeedCursor {
   name: string;
+  rested_from: Timestamp | null;
   tx: Generated<string>;
 }
 
