@@ -1,3 +1,5 @@
+import { atEndOfTurn } from './end-of-turn.ts';
+
 /** What a group does with the items that came together; the answers stand in the order of the items. */
 export type CommitGroup<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;
 
@@ -94,7 +96,7 @@ export class GroupCommit<Item, Answer> {
     if (this.#scheduled || this.#running >= this.#options.concurrency) return;
     this.#scheduled = true;
     const { gather } = this.#options;
-    if (gather === undefined) setImmediate(() => this.#start());
+    if (gather === undefined) atEndOfTurn(() => this.#start());
     else this.#gather(gather, performance.now() + gather.milliseconds, 0, this.#waiting.length);
   }
 

@@ -1,3 +1,4 @@
+import { endTurn } from './end-of-turn.ts';
 import { FairLine } from './fair-line.ts';
 
 /**
@@ -22,6 +23,7 @@ export class TurnQueue {
       const first = this.#waiting.next();
       this.#scheduled = false;
       if (this.#waiting.size > 0) this.#schedule();
+      endTurn();
       first?.();
     });
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { atEndOfTurn } from '../../src/foundation/end-of-turn.ts';
 import { TurnQueue } from '../../src/foundation/turn-queue.ts';
 
 test('each turn of the event loop is given once, and groups take them by turns', async () => {
@@ -23,4 +24,15 @@ test('each turn of the event loop is given once, and groups take them by turns',
   over = true;
   assert.deepEqual(given, ['a', 'b', 'a', 'a']);
   assert.equal(turns.size, 4);
+});
+
+test('what is due at the end of a turn goes before the work that the turn is given to', async () => {
+  const queue = new TurnQueue();
+  const order: string[] = [];
+  const work = queue.next('a').then(() => order.push('work'));
+  atEndOfTurn(() => order.push('due'));
+  await work;
+  atEndOfTurn(() => order.push('due later'));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(order, ['due', 'work', 'due later']);
 });
