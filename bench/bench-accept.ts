@@ -73,11 +73,8 @@ async function measureCases(
       try {
         const token = await getToken({ url: `http://127.0.0.1:${service.port}` }, shop);
         const pids = { service: service.child.pid ?? 0, database: pid };
-        for (const one of some) {
-          const ids = accountIds.slice(0, one.accounts);
-          const target = { port: service.port, pids, ids, token, database };
-          results.push(await measureCase(options, one, target));
-        }
+        const target = { port: service.port, pids, accountIds, token, database };
+        results.push(...(await measureInTurns(options, some, target)));
       } finally {
         await service.stop();
       }
@@ -91,50 +88,50 @@ async function measureCases(
 interface Target {
   readonly port: number;
   readonly pids: { readonly service: number; readonly database: number };
-  readonly ids: readonly string[];
+  readonly accountIds: readonly string[];
   readonly token: string;
   readonly database: Database;
 }
 
-async function measureCase(
-  options: BenchOptions,
-  one: AcceptCase,
-  { port, pids, ids, token, database }: Target,
-): Promise<BenchResult> {
-  const count = Math.min(
-    distinctRequests,
-    Math.ceil(distinctCharacters / Math.max(1, one.bodyBytes)),
-  );
-  const load = (path: string, seconds: number): Promise<LoadReport> => {
+/** Cases take turns, so that their rates meet the same machine and can be compared with each other. */
+async function measureInTurns(
+  { seconds, rounds }: BenchOptions,
+  wanted: readonly AcceptCase[],
+  { port, pids, accountIds, token, database }: Target,
+): Promise<BenchResult[]> {
+  const load = (one: AcceptCase, path: string, length: number): Promise<LoadReport> => {
     const { bodyBytes, keys, connections } = one;
+    const ids = accountIds.slice(0, one.accounts);
+    const count = Math.min(
+      distinctRequests,
+      Math.ceil(distinctCharacters / Math.max(1, bodyBytes)),
+    );
     const requests = wireRequests({ path, accountIds: ids, token, count, bodyBytes, keys });
-    return runLoad({ host: '127.0.0.1', port, connections, seconds, requests });
+    return runLoad({ host: '127.0.0.1', port, connections, seconds: length, requests });
   };
   const before = await countMessages(database);
-  let answered = (await load('/ete/v1/email', options.seconds / 2)).answered;
-  await load('/bench/nothing', options.seconds / 2);
-  const accept = new Tally();
-  const nothing = new Tally();
-  for (let round = 0; round < options.rounds; round += 1) {
-    const idle = await measureUse(pids, () => load('/bench/nothing', options.seconds));
-    nothing.add(idle.result, idle.use);
-    const busy = await measureUse(pids, () => load('/ete/v1/email', options.seconds));
-    accept.add(busy.result, busy.use);
-    answered += busy.result.answered;
+  let answered = 0;
+  const tallies = wanted.map((one) => ({ one, accept: new Tally(), nothing: new Tally() }));
+  for (const { one } of tallies) {
+    answered += (await load(one, '/ete/v1/email', seconds / 2)).answered;
+    await load(one, '/bench/nothing', seconds / 2);
+  }
+  for (let round = 0; round < rounds; round += 1) {
+    for (const { one, accept, nothing } of tallies) {
+      const idle = await measureUse(pids, () => load(one, '/bench/nothing', seconds));
+      nothing.add(idle.result, idle.use);
+      const busy = await measureUse(pids, () => load(one, '/ete/v1/email', seconds));
+      accept.add(busy.result, busy.use);
+      answered += busy.result.answered;
+    }
   }
   const stored = (await countMessages(database)) - before;
   if (stored !== answered) throw new Error(`${answered} accepted, ${stored} stored`);
-  return {
+  return tallies.map(({ one, accept, nothing }) => ({
     name: 'accept',
-    params: {
-      ...one,
-      keys: String(one.keys),
-      fields: 10,
-      seconds: options.seconds,
-      rounds: options.rounds,
-    },
+    params: { ...one, keys: String(one.keys), fields: 10, seconds, rounds },
     ...compare(accept, nothing),
-  };
+  }));
 }
 
 async function countMessages(database: Database): Promise<number> {
