@@ -4,6 +4,8 @@ import type { SendRequest } from './send-request.ts';
 /** As long as the notes of calls may be behind (`template-call-store.ts`). */
 const notedMilliseconds = 10 * 60 * 1_000;
 const mostCalls = 10_000;
+/** A call with longer names is always new: what callers invent takes 20 MB at most. */
+const longestCall = 1_000;
 
 /** In what way a request calls its template: account, template, and names of what it gives. */
 type Call = string;
@@ -44,6 +46,7 @@ export class NotedCalls {
 
   /** To be told once a message that says that its call is new is committed. */
   stored(call: Call): void {
+    if (call.length > longestCall) return;
     this.#stored.delete(call);
     const [oldest] = this.#stored.size < this.#most ? [] : this.#stored.keys();
     if (oldest !== undefined) this.#stored.delete(oldest);

@@ -58,6 +58,18 @@ test('calls that differ in anything are told apart', () => {
   }
 });
 
+test('a call whose names are too long to be remembered is always new', () => {
+  const calls = new NotedCalls();
+  for (const [length, isNew] of [
+    [900, false],
+    [1_000, true],
+  ] as const) {
+    const asked = request({ ['x'.repeat(length)]: '' });
+    calls.stored(String(calls.newCall(account, template, asked)));
+    assert.equal(calls.newCall(account, template, asked) !== undefined, isNew);
+  }
+});
+
 test('past the most calls that are remembered the one that was stored first is forgotten', () => {
   const calls = new NotedCalls(() => 0, 2);
   const isNew = (name: string) =>
