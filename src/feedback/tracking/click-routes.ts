@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import type { FindVersion } from '../../delivery/prepare-mail.ts';
 import type { Clock } from '../../foundation/clock.ts';
+import { atEndOfTurn } from '../../foundation/end-of-turn.ts';
 import type { Http } from '../../http/create-http.ts';
-import { EndOfTurn } from '../../http/end-of-turn.ts';
 import { linkTarget } from '../../rendering/link-target.ts';
 import type { LoadedTemplate } from '../../rendering/load-template.ts';
 import type { Engagement } from './engagement.ts';
@@ -24,7 +24,6 @@ export interface TrackingRouteParts {
  * answered alike and not counted: mail programs and proxies try links that way.
  */
 export function registerClickRoute(http: Http, parts: TrackingRouteParts): void {
-  const endOfTurn = new EndOfTurn();
   http.get<{ Params: { token: string } }>('/c/:token', (request, reply) => {
     const link = parts.tokens.readLink(request.params.token);
     if (link === undefined) return notFound(reply);
@@ -43,7 +42,10 @@ export function registerClickRoute(http: Http, parts: TrackingRouteParts): void 
     }
     const target = targetOf(link, found);
     if (target === undefined) return notFound(reply);
-    endOfTurn.send(sendOn(reply, target));
+    const answer = sendOn(reply, target);
+    // Answers are written together, once all that came in this turn was read: a write that wakes a sleeping client costs more
+    // than all else of a short answer, and after the first of several the client is awake.
+    atEndOfTurn(() => void answer.send());
     // Fastify would watch for the end of a reply that is returned.
     return undefined;
   });
