@@ -1,4 +1,5 @@
 import type { AccountId, TemplateId } from '../foundation/ids.ts';
+import { SizedMemory } from '../foundation/sized-memory.ts';
 import type { SendRequest } from './send-request.ts';
 
 /** As long as the notes of calls may be behind (`template-call-store.ts`). */
@@ -17,14 +18,13 @@ type Call = string;
  */
 export class NotedCalls {
   readonly #now: () => number;
-  readonly #most: number;
-  /** When each was stored, by the monotonic clock, the oldest first. */
-  readonly #stored = new Map<Call, number>();
+  /** When each was stored, by the monotonic clock. */
+  readonly #stored: SizedMemory<number>;
 
-  /** @param now milliseconds of a monotonic clock @param most calls that are remembered; past it the oldest go */
+  /** @param now milliseconds of a monotonic clock @param most calls that are remembered; past it those go that were not asked for longest */
   constructor(now: () => number = () => performance.now(), most = mostCalls) {
     this.#now = now;
-    this.#most = most;
+    this.#stored = new SizedMemory(most);
   }
 
   /** @returns the call of a request, where no message with it was stored lately */
@@ -47,9 +47,6 @@ export class NotedCalls {
   /** To be told once a message that says that its call is new is committed. */
   stored(call: Call): void {
     if (call.length > longestCall) return;
-    this.#stored.delete(call);
-    const [oldest] = this.#stored.size < this.#most ? [] : this.#stored.keys();
-    if (oldest !== undefined) this.#stored.delete(oldest);
-    this.#stored.set(call, this.#now());
+    this.#stored.set(call, this.#now(), 1);
   }
 }

@@ -2,8 +2,8 @@ import { Cache } from '../foundation/cache.ts';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, TemplateId } from '../foundation/ids.ts';
+import { SizedMemory } from '../foundation/sized-memory.ts';
 import type { CompiledTemplate } from './compiled-template.ts';
-import { SizedMemory } from './sized-memory.ts';
 import {
   type PublishedRow,
   readCompiled,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { SizedMemory } from '../../src/template/sized-memory.ts';
+import { SizedMemory } from '../../src/foundation/sized-memory.ts';
 
 test('what was not asked for longest goes first', () => {
   const memory = new SizedMemory<string>(10);
