@@ -44,6 +44,12 @@ const silenceMilliseconds = 8_000;
 /** Stores accepted messages over a few connections of its own, each with the statements prepared. */
 export class AcceptStore {
   readonly #pool: pg.Pool;
+  /**
+   * Connections without work, kept out of the pool: it hands out even a free one only after the work of this turn of the
+   * event loop, and a batch goes out before that (`endTurn`).
+   */
+  readonly #free: pg.PoolClient[] = [];
+  #closed = false;
 
   /** @param connections most of them: one for each statement that may be under way */
   constructor(settings: DatabaseSettings, connections: number) {
@@ -59,14 +65,19 @@ export class AcceptStore {
       idleTimeoutMillis: 0,
     });
     forgiveLostConnections(this.#pool);
+    // One that breaks while it is free would fail the batch that is given to it.
+    this.#pool.on('connect', (client) => client.on('error', () => this.#forget(client)));
   }
 
-  close(): Promise<void> {
-    return this.#pool.end();
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const client of this.#free.splice(0)) client.release();
+    await this.#pool.end();
   }
 
   /**
-   * Stores rows in one commit; those that are suppressed or whose key is taken are left out and said.
+   * Stores rows in one commit; those that are suppressed or whose key is taken are left out and said. Where a connection is
+   * free, the statement is on its way when this returns.
    * @param offset milliseconds added to the database's clock
    * @param repeated the rows may be stored already
    * @throws UnknownOutcome where the connection broke after the statement was sent
@@ -76,14 +87,11 @@ export class AcceptStore {
     offset: number,
     repeated = false,
   ): Promise<readonly Outcome[]> {
-    const client = await this.#pool.connect();
+    const client = this.#free.pop() ?? (await this.#pool.connect());
     try {
-      const refused = await client.query<RefusedRow>(toQuery(rows, offset, repeated));
-      client.release();
+      const refused = await this.#run<RefusedRow>(client, toQuery(rows, offset, repeated));
       return toOutcomes(rows, refused.rows);
     } catch (error) {
-      // A connection that failed in any way is not used again.
-      client.release(true);
       if (isAnswer(error)) throw error;
       throw new UnknownOutcome('the connection broke while a batch was under way', {
         cause: error,
@@ -93,12 +101,37 @@ export class AcceptStore {
 
   /** True where the message is stored. */
   async isStored(row: AcceptRow): Promise<boolean> {
-    const { rowCount } = await this.#pool.query({
+    const client = this.#free.pop() ?? (await this.#pool.connect());
+    const { rowCount } = await this.#run(client, {
       name: 'is-stored',
       text: 'select from message where account_id = $1 and id = $2 and retention_days = $3',
       values: [row.accountId, row.id, row.retentionDays],
     });
     return rowCount === 1;
+  }
+
+  /** Runs a statement, after which the connection is free. One that failed in any way is not used again. */
+  async #run<Row extends pg.QueryResultRow>(
+    client: pg.PoolClient,
+    query: pg.QueryConfig,
+  ): Promise<pg.QueryResult<Row>> {
+    try {
+      const result = await client.query<Row>(query);
+      // Who waits for one waits at the pool.
+      if (this.#closed || this.#pool.waitingCount > 0) client.release();
+      else this.#free.push(client);
+      return result;
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+
+  #forget(client: pg.PoolClient): void {
+    const place = this.#free.indexOf(client);
+    if (place === -1) return;
+    this.#free.splice(place, 1);
+    client.release(true);
   }
 }
 

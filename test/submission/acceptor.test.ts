@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { systemClock } from '../../src/foundation/clock.ts';
 import { Fault } from '../../src/foundation/errors.ts';
-import { type AccountId, newMessageId } from '../../src/foundation/ids.ts';
+import type { AccountId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { Acceptor, defaultLimits } from '../../src/submission/accept-messages.ts';
 import type { AcceptRow } from '../../src/submission/accept-row.ts';
 import { AcceptStore } from '../../src/submission/accept-store.ts';
+import { makeAcceptRow } from '../support/accept-row.ts';
 import { openGate } from '../support/tcp-gate.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -30,30 +31,6 @@ function makeAcceptor(limits: Partial<typeof defaultLimits> = {}): Acceptor {
   );
 }
 
-function makeRow(changes: Partial<AcceptRow> = {}): AcceptRow {
-  return {
-    accountId: '1',
-    id: newMessageId(),
-    retentionDays: 30,
-    templateId: 't',
-    templateVersion: 1,
-    transactional: false,
-    trackOpens: true,
-    trackClicks: true,
-    deliverWhenDelayed: true,
-    newCall: true,
-    externalId: undefined,
-    tag: undefined,
-    clientId: 'c',
-    lifetime: 60,
-    recipients: ['a@example.test'],
-    suppressed: [],
-    content: '{}',
-    key: undefined,
-    ...changes,
-  } as AcceptRow;
-}
-
 async function isStored(row: AcceptRow): Promise<boolean> {
   const { rows } = await database.pool.query(
     'select from message join queue_entry on message_id = id where id = $1',
@@ -69,7 +46,9 @@ function isIoException(error: unknown): boolean {
 test('after a commit the accounts that have new messages are told once per batch', async () => {
   const acceptor = makeAcceptor();
   told.length = 0;
-  const rows = ['1', '2', '1'].map((accountId) => makeRow({ accountId: accountId as AccountId }));
+  const rows = ['1', '2', '1'].map((accountId) =>
+    makeAcceptRow({ accountId: accountId as AccountId }),
+  );
   await Promise.all(rows.map((row) => acceptor.accept(row)));
   assert.deepEqual(told.flat().sort(), ['1', '2']);
 });
@@ -77,11 +56,11 @@ test('after a commit the accounts that have new messages are told once per batch
 test('one row whose data is at fault fails alone, the others of its batch are stored', async () => {
   const acceptor = makeAcceptor();
   const good = [
-    makeRow(),
-    makeRow(),
-    makeRow({ key: { text: 'k', requestHash: Buffer.alloc(32) } }),
+    makeAcceptRow(),
+    makeAcceptRow(),
+    makeAcceptRow({ key: { text: 'k', requestHash: Buffer.alloc(32) } }),
   ];
-  const bad = makeRow({ content: 'no JSON' });
+  const bad = makeAcceptRow({ content: 'no JSON' });
   const results = await Promise.allSettled(
     [good[0], bad, good[1], good[2]].map((row) => acceptor.accept(row ?? bad)),
   );
@@ -95,7 +74,7 @@ test('one row whose data is at fault fails alone, the others of its batch are st
 
 test('a row that is sent again under its id is stored once', async () => {
   const acceptor = makeAcceptor();
-  const row = makeRow();
+  const row = makeAcceptRow();
   assert.deepEqual(await acceptor.accept(row), { kind: 'accepted' });
   assert.deepEqual(await acceptor.acceptAgain(row), { kind: 'accepted' });
   assert.ok(await isStored(row));
@@ -104,7 +83,7 @@ test('a row that is sent again under its id is stored once', async () => {
 test('past the bound of waiting requests the next one is refused at once', async () => {
   const acceptor = makeAcceptor({ batch: 2, concurrency: 1, waiting: 4 });
   const results = await Promise.allSettled(
-    Array.from({ length: 10 }, () => acceptor.accept(makeRow())),
+    Array.from({ length: 10 }, () => acceptor.accept(makeAcceptRow())),
   );
   const refused = results.filter((result) => result.status === 'rejected');
   assert.equal(refused.length, 6);
@@ -113,7 +92,7 @@ test('past the bound of waiting requests the next one is refused at once', async
 
 test('a request that waited too long for a batch is refused, never sent late', async () => {
   const acceptor = makeAcceptor({ batch: 1, concurrency: 1, longestWait: 0 });
-  const rows = Array.from({ length: 5 }, () => makeRow());
+  const rows = Array.from({ length: 5 }, () => makeAcceptRow());
   const results = await Promise.allSettled(rows.map((row) => acceptor.accept(row)));
   for (const [index, row] of rows.entries())
     assert.equal(await isStored(row), results[index]?.status === 'fulfilled');
@@ -122,13 +101,13 @@ test('a request that waited too long for a batch is refused, never sent late', a
 
 test('where the outcome stays unknown for too long the answer is a 503', async () => {
   const acceptor = makeAcceptor({ longestDoubt: 300 });
-  await acceptor.accept(makeRow());
-  const row = makeRow();
+  await acceptor.accept(makeAcceptRow());
+  const row = makeAcceptRow();
   gate.cutAnswers('signalpost accept');
   await assert.rejects(acceptor.accept(row), isIoException);
   gate.open();
   await waitFor('a connection', () =>
-    acceptor.accept(makeRow()).then(
+    acceptor.accept(makeAcceptRow()).then(
       () => true,
       () => false,
     ),
@@ -138,7 +117,7 @@ test('where the outcome stays unknown for too long the answer is a 503', async (
 test('draining waits for everything that was added', async () => {
   const acceptor = makeAcceptor();
   let done = 0;
-  const rows = Array.from({ length: 30 }, () => makeRow());
+  const rows = Array.from({ length: 30 }, () => makeAcceptRow());
   for (const row of rows)
     void acceptor.accept(row).then(() => {
       done += 1;

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { after, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { AcceptStore } from '../../src/submission/accept-store.ts';
+import { makeAcceptRow } from '../support/accept-row.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+const store = new AcceptStore({ url }, 2);
+after(() => store.close());
+
+/** Backends that serve a store's connections. */
+async function backends(): Promise<number[]> {
+  const { rows } = await database.pool.query<{ pid: number }>(
+    `select pid from pg_stat_activity
+     where datname = current_database() and application_name = 'signalpost accept'`,
+  );
+  return rows.map(({ pid }) => pid);
+}
+
+/** Ends with 0 once the message is stored, seen by another process, and with 1 after ten seconds without it. */
+const look = `
+  import pg from 'pg';
+  const client = new pg.Client({ connectionString: process.argv[1] });
+  await client.connect();
+  const until = performance.now() + 10_000;
+  let found = 0;
+  while (found === 0 && performance.now() < until)
+    found = (await client.query('select from message where id = $1', [process.argv[2]])).rowCount;
+  await client.end();
+  process.exit(found === 1 ? 0 : 1);`;
+
+test('a batch is stored although its process is busy from the moment it was given out', async () => {
+  await store.insert([makeAcceptRow()], 0);
+  const row = makeAcceptRow();
+  const outcome = store.insert([row], 0);
+  const seen = spawnSync(process.execPath, ['--input-type=module', '-e', look, url, row.id]);
+  assert.equal(seen.status, 0, seen.stderr.toString());
+  assert.equal((await outcome)[0]?.kind, 'accepted');
+});
+
+test('a connection that broke while it was free fails no batch', async () => {
+  await store.insert([makeAcceptRow()], 0);
+  const pids = await backends();
+  assert.ok(pids.length > 0);
+  await database.pool.query('select pg_terminate_backend(pid) from unnest($1::int[]) as pid', [
+    pids,
+  ]);
+  await waitFor('the end of the backends', async () => (await backends()).length === 0);
+  // What they said last is read by now, or in this turn.
+  await setImmediate();
+  assert.equal((await store.insert([makeAcceptRow()], 0))[0]?.kind, 'accepted');
+});
+
+test('more batches than connections all get their turn', async () => {
+  const outcomes = await Promise.all(
+    Array.from({ length: 12 }, () => store.insert([makeAcceptRow()], 0)),
+  );
+  assert.deepEqual(new Set(outcomes.map(([outcome]) => outcome?.kind)), new Set(['accepted']));
+  assert.ok((await backends()).length <= 2);
+});
+
+test('closing waits for a batch under way and leaves no connection', async () => {
+  const closing = new AcceptStore({ url }, 2);
+  await closing.insert([makeAcceptRow()], 0);
+  const outcome = closing.insert([makeAcceptRow()], 0);
+  await closing.close();
+  assert.equal((await outcome)[0]?.kind, 'accepted');
+  await waitFor('the end of its backends', async () => (await backends()).length <= 2);
+});

@@ -1,0 +1,27 @@
+import { newMessageId } from '../../src/foundation/ids.ts';
+import type { AcceptRow } from '../../src/submission/accept-row.ts';
+
+/** A message to one recipient, as it is given to a batch. */
+export function makeAcceptRow(changes: Partial<AcceptRow> = {}): AcceptRow {
+  return {
+    accountId: '1',
+    id: newMessageId(),
+    retentionDays: 30,
+    templateId: 't',
+    templateVersion: 1,
+    transactional: false,
+    trackOpens: true,
+    trackClicks: true,
+    deliverWhenDelayed: true,
+    newCall: true,
+    externalId: undefined,
+    tag: undefined,
+    clientId: 'c',
+    lifetime: 60,
+    recipients: ['a@example.test'],
+    suppressed: [],
+    content: '{}',
+    key: undefined,
+    ...changes,
+  } as AcceptRow;
+}
