@@ -8,6 +8,7 @@ import { ask } from '../support/ask.ts';
 import { addressesIn, FeedbackShop } from '../support/feedback-shop.ts';
 import { bodyWith } from '../support/send-client.ts';
 import { testKey } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 // List-Unsubscribe-Post is for https only.
 const shop = await FeedbackShop.open({ PUBLIC_URL: 'https://mail.shop.test' });
@@ -68,6 +69,25 @@ test('looking at the page changes nothing; one click unsubscribes, from non-tran
 
   assert.equal((await post(`${link}/undo`, '')).status, 200);
   assert.equal((await shop.client.send({ template: 'news', body })).status, 200);
+});
+
+test('an unsubscription that is taken back at once stays so when its event is followed', async () => {
+  const { mail, id } = await shop.send('news', { to: 'wavering@people.test' });
+  const link = local(addressesIn(mail.html, 'href')[0] ?? '');
+  assert.equal((await post(link)).status, 200);
+  assert.equal((await post(`${link}/undo`, '')).status, 200);
+  await waitFor('the follower to have passed the event', async () => {
+    const { rows } = await shop.database.pool.query<{ passed: boolean }>(
+      `select (select tx from feed_cursor where name = 'suppression') > max(tx) as passed
+       from message_event where message_id = $1 and kind = 'unsubscribed'`,
+      [id],
+    );
+    return rows[0]?.passed;
+  });
+  const { rows } = await shop.database.pool.query(
+    "select reason from suppression where address = 'wavering@people.test'",
+  );
+  assert.deepEqual(rows, []);
 });
 
 test('multipart bodies of mail programs are taken, also while the message is already erased', async () => {

@@ -40,7 +40,9 @@ async function suppressWindow(
         where account_id = e.account_id and id = e.message_id and retention_days = e.retention_days
         limit 1) as m
       where e.tx >= ${from}::xid8 and e.tx < ${until}::xid8
-        and (e.kind in ('complained', 'unsubscribed')
+        and (e.kind = 'complained'
+          -- Those that came here are suppressed with their event, and may be taken back before it is followed.
+          or (e.kind = 'unsubscribed' and e.detail ->> 'how' is null)
           or (e.kind = 'bounced' and e.detail ->> 'cause' = any (${hardCauses}::text[])
             and coalesce(e.detail ->> 'permanent', 'true') = 'true'))
         -- What DELIVERY_REDIRECT's address does says nothing about the recipient's.
