@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import type { Follower } from '../feedback/feed/event-feed.ts';
+import { type FeedWindow, piecesOf } from '../feedback/feed/event-feed-store.ts';
+import type { Database } from '../foundation/database/open-database.ts';
 
 /** Section 2.2 of the contract: at most 5 Cc addresses. */
 const mostCc = 5;
@@ -10,23 +12,9 @@ const mostCc = 5;
  */
 export const writeSearchRows: Follower = {
   name: 'search',
-  async follow(transaction, { from, until }) {
-    await sql`
-      insert into message_search (account_id, message_id, retention_days, recipient, address, state, template_id, tag,
-        external_id)
-      select m.account_id, m.id, m.retention_days, r.place, lower(r.address), r.state, m.template_id, m.tag, m.external_id
-      from message m
-      left join lateral json_to_record(m.content) as content ("to" text, cc json, "suppressedCc" json) on true
-      cross join lateral (
-        select 0::bigint as place, content."to" as address, 'queued' as state
-        union all
-        select c.place, c.address, 'queued'
-        from json_array_elements_text(content.cc) with ordinality as c (address, place)
-        union all
-        select c.place + ${mostCc}, c.address, 'suppressed'
-        from json_array_elements_text(content."suppressedCc") with ordinality as c (address, place)) as r
-      where m.tx >= ${from}::xid8 and m.tx < ${until}::xid8
-      on conflict do nothing`.execute(transaction);
+  async follow(transaction, window, pace) {
+    for (const piece of piecesOf(window)) await pace(() => insertRows(transaction, piece));
+    const { from, until } = window;
     await sql`select set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`.execute(
       transaction,
     );
@@ -44,3 +32,25 @@ export const writeSearchRows: Follower = {
         and s.recipient = e.recipient and s.state <> e.kind`.execute(transaction);
   },
 };
+
+async function insertRows(
+  transaction: Database['kysely'],
+  { from, until }: Pick<FeedWindow, 'from' | 'until'>,
+): Promise<void> {
+  await sql`
+    insert into message_search (account_id, message_id, retention_days, recipient, address, state, template_id, tag,
+      external_id)
+    select m.account_id, m.id, m.retention_days, r.place, lower(r.address), r.state, m.template_id, m.tag, m.external_id
+    from message m
+    left join lateral json_to_record(m.content) as content ("to" text, cc json, "suppressedCc" json) on true
+    cross join lateral (
+      select 0::bigint as place, content."to" as address, 'queued' as state
+      union all
+      select c.place, c.address, 'queued'
+      from json_array_elements_text(content.cc) with ordinality as c (address, place)
+      union all
+      select c.place + ${mostCc}, c.address, 'suppressed'
+      from json_array_elements_text(content."suppressedCc") with ordinality as c (address, place)) as r
+    where m.tx >= ${from}::xid8 and m.tx < ${until}::xid8
+    on conflict do nothing`.execute(transaction);
+}

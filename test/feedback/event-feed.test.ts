@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { sql } from 'kysely';
 import {
   anyBehind,
@@ -7,7 +8,10 @@ import {
   lockCursor,
   moveCursor,
   nextWindow,
+  piecesOf,
 } from '../../src/feedback/feed/event-feed-store.ts';
+import { unhurried } from '../../src/feedback/feed/pace.ts';
+import { writeSearchRows } from '../../src/report/search-rows-store.ts';
 import { DeliveryWorld } from '../support/delivery-world.ts';
 
 const world = await DeliveryWorld.create();
@@ -57,4 +61,59 @@ test('a follower rests after a window that was not full, in every process, and g
   // A clock that was set back by a minute.
   await restedFor(-60);
   assert.ok(await isGiven());
+});
+
+test('the pieces of a window are the window, one after the other, and none is empty', () => {
+  const place = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
+  fc.assert(
+    fc.property(place, place, fc.array(place), (one, other, cuts) => {
+      fc.pre(one !== other);
+      const [from, until] = (one < other ? [one, other] : [other, one]).map(String) as [
+        string,
+        string,
+      ];
+      const pieces = piecesOf({ from, until, cuts: cuts.map(String) });
+      assert.equal(pieces[0]?.from, from);
+      assert.equal(pieces.at(-1)?.until, until);
+      pieces.forEach((piece, index) => {
+        assert.ok(BigInt(piece.from) < BigInt(piece.until));
+        if (index > 0) assert.equal(piece.from, pieces[index - 1]?.until);
+      });
+    }),
+  );
+});
+
+test('search rows of a window of some hundred messages are written whole, a hundred at a time', async () => {
+  const { kysely, pool } = world.database;
+  const { rows } = await pool.query<{ tx: string }>('select pg_current_xact_id()::text as tx');
+  const from = rows[0]?.tx ?? '0';
+  const ids: string[] = [];
+  for (let count = 0; count < 350; count += 1) ids.push(await world.accept());
+  let pieces = 0;
+  await kysely.transaction().execute(async (transaction) => {
+    const window = await nextWindow(transaction, from, 5_000);
+    assert.ok(window !== undefined);
+    await writeSearchRows.follow(transaction, window, async (piece) => {
+      pieces += 1;
+      await piece();
+    });
+  });
+  assert.equal(pieces, 4);
+  const found = await pool.query(
+    'select message_id from message_search where message_id = any ($1::uuid[]) and recipient = 0',
+    [ids],
+  );
+  assert.equal(found.rowCount, ids.length);
+});
+
+test('a piece is begun once there was rest for six times as long as the one before took', async () => {
+  const pace = unhurried(new AbortController().signal);
+  const begun: number[] = [];
+  const work = async (): Promise<void> => {
+    begun.push(performance.now());
+    while (performance.now() < (begun.at(-1) ?? 0) + 10);
+  };
+  await pace(work);
+  await pace(work);
+  assert.ok((begun[1] ?? 0) - (begun[0] ?? 0) >= 69);
 });

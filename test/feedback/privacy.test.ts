@@ -3,6 +3,7 @@ import { createSecretKey } from 'node:crypto';
 import { test } from 'node:test';
 import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
 import { lockCursor, moveCursor, nextWindow } from '../../src/feedback/feed/event-feed-store.ts';
+import { hurried } from '../../src/feedback/feed/pace.ts';
 import { dropOldPartitions } from '../../src/feedback/privacy/drop-partitions-store.ts';
 import { erasePerson, exportPerson } from '../../src/feedback/privacy/person-data-store.ts';
 import {
@@ -155,7 +156,7 @@ test('a person is erased also from what a follower was about to write down', asy
     const from = await lockCursor(follower, 'search');
     const window = from === undefined ? undefined : await nextWindow(follower, from, 1_000);
     assert.ok(window);
-    await writeSearchRows.follow(follower, window);
+    await writeSearchRows.follow(follower, window, hurried);
     erasing = erasePerson(kysely, { ...request('racing@people.test'), keepSuppressions: true });
     await waitFor('the erasure to wait for the follower', async () => {
       const { rowCount } = await pool.query(

@@ -14,6 +14,24 @@ export interface FeedWindow {
   readonly rows: number;
   /** It holds as many as were asked for, so more may follow it. */
   readonly full: boolean;
+  /** Places in it, in no order, that part it into pieces of about a hundred rows. */
+  readonly cuts: readonly string[];
+}
+
+/** Rows of a piece. */
+const pieceRows = 100;
+
+/** The pieces of a window, one after the other: together they are the window. */
+export function piecesOf({
+  from,
+  until,
+  cuts,
+}: Pick<FeedWindow, 'from' | 'until' | 'cuts'>): Pick<FeedWindow, 'from' | 'until'>[] {
+  const inside = [...new Set(cuts.map(BigInt))].filter(
+    (cut) => cut > BigInt(from) && cut < BigInt(until),
+  );
+  const starts = [from, ...inside.sort((a, b) => (a < b ? -1 : 1)).map(String)];
+  return starts.map((start, place) => ({ from: start, until: starts[place + 1] ?? until }));
 }
 
 /** True where a row `feed_cursor` is of a follower that rests; a clock that was set back ends its rest. */
@@ -102,10 +120,16 @@ export async function nextWindow(
   from: string,
   most: number,
 ): Promise<FeedWindow | undefined> {
-  const { rows } = await sql<{ until: string | null; rows: number; full: boolean; end: string }>`
+  const { rows } = await sql<{
+    until: string | null;
+    rows: number;
+    full: boolean;
+    cuts: string[];
+    end: string;
+  }>`
     with ${bound},
     found as (
-      select tx from (
+      select tx, row_number() over (order by tx) as place from (
         (select tx from message_event where tx >= ${from}::xid8 and tx < (select tx from bound)
          order by tx limit ${most})
         union all
@@ -113,11 +137,13 @@ export async function nextWindow(
          order by tx limit ${most})) as either
       order by tx limit ${most})
     select (max(tx)::text::numeric + 1)::text as until, count(*)::int as rows, count(*) = ${most} as full,
+      coalesce(array_agg(distinct tx::text) filter (where place % ${pieceRows} = 0), '{}') as cuts,
       (select tx::text from bound) as end
     from found`.execute(transaction);
   const [row] = rows;
   if (row?.until == null) return undefined;
-  return { from, until: row.full ? row.until : row.end, rows: row.rows, full: row.full };
+  const { full, cuts } = row;
+  return { from, until: full ? row.until : row.end, rows: row.rows, full, cuts };
 }
 
 /** Says that everything up to a window's end is done. */

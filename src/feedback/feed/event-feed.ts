@@ -10,13 +10,17 @@ import {
   moveCursor,
   nextWindow,
 } from './event-feed-store.ts';
+import { hurried, type Pace, unhurried } from './pace.ts';
 
 /** Something that is written behind messages and events, exactly once for each window. */
 export interface Follower {
   /** Names its place in `feed_cursor`; never changes. */
   readonly name: string;
-  /** Writes what the window's rows mean. Its writes and the new place are one commit. */
-  follow(transaction: Database['kysely'], window: FeedWindow): Promise<void>;
+  /**
+   * Writes what the window's rows mean. Its writes and the new place are one commit.
+   * @param pace for work that keeps the database busy: it is done in pieces (`piecesOf`), each given to this
+   */
+  follow(transaction: Database['kysely'], window: FeedWindow, pace: Pace): Promise<void>;
 }
 
 export interface EventFeedParts {
@@ -125,7 +129,9 @@ export class EventFeed {
           // Looking for its end costs as much as following a small one, so followers that stand together share it.
           const window = restOf(last, from) ?? (await nextWindow(transaction, from, mostRows));
           if (window === undefined) return undefined;
-          await follower.follow(transaction, window);
+          const hurry = rest === 0 || window.full;
+          const pace = hurry ? hurried : unhurried(this.#stop.signal);
+          await follower.follow(transaction, window, pace);
           await moveCursor(transaction, follower.name, window);
           return window;
         });
