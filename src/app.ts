@@ -216,7 +216,8 @@ export function createApp(parts: AppParts): App {
   const feed = new EventFeed({
     database,
     log,
-    followers: [suppressBounced, writeSearchRows, rollUp, noteTemplateCalls, webhooks.follower],
+    // Search is last, as it takes its time.
+    followers: [suppressBounced, rollUp, noteTemplateCalls, webhooks.follower, writeSearchRows],
   });
   const reportUpkeep = new ReportUpkeep({ database, clock, log });
   const http = createHttp({ log, trustProxy: config.trustProxy });
