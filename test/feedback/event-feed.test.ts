@@ -66,7 +66,8 @@ test('a follower rests after a window that was not full, in every process, and g
 test('the pieces of a window are the window, one after the other, and none is empty', () => {
   const place = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
   fc.assert(
-    fc.property(place, place, fc.array(place), (one, other, cuts) => {
+    fc.property(place, place, fc.uniqueArray(place), (one, other, cuts) => {
+      cuts.sort((a, b) => (a < b ? -1 : 1));
       fc.pre(one !== other);
       const [from, until] = (one < other ? [one, other] : [other, one]).map(String) as [
         string,

@@ -14,7 +14,7 @@ export interface FeedWindow {
   readonly rows: number;
   /** It holds as many as were asked for, so more may follow it. */
   readonly full: boolean;
-  /** Places in it, in no order, that part it into pieces of about a hundred rows. */
+  /** Places in it, in order, that part it into pieces of about a hundred rows. */
   readonly cuts: readonly string[];
 }
 
@@ -27,10 +27,8 @@ export function piecesOf({
   until,
   cuts,
 }: Pick<FeedWindow, 'from' | 'until' | 'cuts'>): Pick<FeedWindow, 'from' | 'until'>[] {
-  const inside = [...new Set(cuts.map(BigInt))].filter(
-    (cut) => cut > BigInt(from) && cut < BigInt(until),
-  );
-  const starts = [from, ...inside.sort((a, b) => (a < b ? -1 : 1)).map(String)];
+  const inside = cuts.filter((cut) => BigInt(cut) > BigInt(from) && BigInt(cut) < BigInt(until));
+  const starts = [from, ...inside];
   return starts.map((start, place) => ({ from: start, until: starts[place + 1] ?? until }));
 }
 
@@ -137,7 +135,7 @@ export async function nextWindow(
          order by tx limit ${most})) as either
       order by tx limit ${most})
     select (max(tx)::text::numeric + 1)::text as until, count(*)::int as rows, count(*) = ${most} as full,
-      coalesce(array_agg(distinct tx::text) filter (where place % ${pieceRows} = 0), '{}') as cuts,
+      coalesce(array_agg(distinct tx order by tx) filter (where place % ${pieceRows} = 0), '{}')::text[] as cuts,
       (select tx::text from bound) as end
     from found`.execute(transaction);
   const [row] = rows;
