@@ -3,7 +3,7 @@ import { cpus } from 'node:os';
 
 /** Seconds of processor time since some start. */
 export interface ProcessorTimes {
-  /** Of the whole machine. */
+  /** Of the whole machine, with what its host gave to other virtual machines while this one wanted it. */
   readonly machine: number;
   /** Of each process asked for, with its children, those that ended included. */
   readonly of: readonly number[];
@@ -29,11 +29,15 @@ export function readProcessorTimes(roots: readonly number[]): ProcessorTimes | u
     for (const [pid, { seconds: own }] of table) if (descends(table, pid, root)) seconds += own;
     return seconds;
   });
-  const machine = cpus().reduce(
-    (sum, { times }) => sum + (times.user + times.nice + times.sys + times.irq) / 1_000,
-    0,
-  );
-  return { machine, of };
+  return { machine: readMachine(), of };
+}
+
+/** proc(5), /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal; guests count as user already. */
+function readMachine(): number {
+  const line = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0] ?? '';
+  const times = line.split(/\s+/).slice(1, 9).map(Number);
+  const waiting = (times[3] ?? 0) + (times[4] ?? 0);
+  return (times.reduce((sum, time) => sum + time, 0) - waiting) / ticks;
 }
 
 function descends(table: Map<number, Process>, pid: number, root: number): boolean {
@@ -81,7 +85,10 @@ export interface MachineUse {
   readonly database: number;
   /** Of everything else of the benchmark: the load generator. */
   readonly load: number;
-  /** Share (0 to 1) of the machine's processors that went to programs that are no part of the benchmark. */
+  /**
+   * Share (0 to 1) of the machine's processors that went to programs that are no part of the benchmark, or that the host
+   * of a virtual machine gave to others.
+   */
   readonly elsewhere: number;
 }
 

@@ -38,7 +38,7 @@ export class Tally {
     };
   }
 
-  /** Share of the machine that other programs took. */
+  /** Share of the machine that others took. */
   get elsewhere(): number {
     return this.#elsewhere / this.#seconds;
   }
