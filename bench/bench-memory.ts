@@ -17,7 +17,8 @@ const mebibyte = 2 ** 20;
 
 /**
  * Resident memory of each process of `serve` that accepts at saturation and delivers what it accepted: the highest of all,
- * and how much the largest grew from the second fifth of the time, when all is loaded, to the last.
+ * and by how much one of them grew at most from the second fifth of the time, when all is loaded, to the last, with what that
+ * one held in each fifth, which tells a slope from a step.
  */
 export async function benchMemory(options: BenchOptions): Promise<BenchResult[]> {
   const database = await startBenchDatabase();
@@ -43,7 +44,8 @@ export async function benchMemory(options: BenchOptions): Promise<BenchResult[]>
       });
       requireAllAccepted(report);
       const each = [...samples.values()];
-      const growth = each.map((sizes) => fifth(sizes, 4) - fifth(sizes, 1));
+      const growth = (sizes: readonly number[]) => fifth(sizes, 4) - fifth(sizes, 1);
+      const [grown = []] = each.toSorted((one, other) => growth(other) - growth(one));
       return [
         {
           name: 'memory',
@@ -52,7 +54,8 @@ export async function benchMemory(options: BenchOptions): Promise<BenchResult[]>
             minutes: options.minutes,
             processes: each.length,
             peak_mib: Math.round(Math.max(...each.flat())),
-            growth_mib: Math.round(Math.max(...growth)),
+            growth_mib: Math.round(growth(grown)),
+            fifths_mib: [0, 1, 2, 3, 4].map((place) => Math.round(fifth(grown, place))).join(),
             delivered: sink.taken,
           },
           rate: Math.round(report.answered / report.seconds),
