@@ -1,9 +1,10 @@
 import { Cache } from '../foundation/cache.ts';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import { gatherReads } from '../foundation/gather-reads.ts';
 import type { AccountId, PersonId } from '../foundation/ids.ts';
 import type { Account, Membership, Person } from './account.ts';
-import { accountTopic, readAccount } from './account-store.ts';
+import { accountTopic, readAccounts } from './account-store.ts';
 import { readMemberships } from './membership-store.ts';
 import { personTopic, readPerson } from './person-store.ts';
 
@@ -19,7 +20,8 @@ export class AccountDirectory {
 
   constructor(database: Database, changes: ChangeListener) {
     const { kysely } = database;
-    this.#accounts = new Cache(changes, accountTopic, (id) => readAccount(kysely, id as AccountId));
+    const readOne = gatherReads((ids: readonly AccountId[]) => readAccounts(kysely, ids));
+    this.#accounts = new Cache(changes, accountTopic, (id) => readOne(id as AccountId));
     this.#people = new Cache(changes, personTopic, (id) => readPerson(kysely, id as PersonId));
     this.#memberships = new Cache(changes, personTopic, (id) =>
       readMemberships(kysely, id as PersonId),

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
@@ -13,12 +14,22 @@ export async function readAccount(
   kysely: Kysely,
   accountId: AccountId,
 ): Promise<Account | undefined> {
-  const row = await kysely
+  const [account] = await readAccounts(kysely, [accountId]);
+  return account;
+}
+
+/** The accounts with these ids, each in its id's place. */
+export async function readAccounts(
+  kysely: Kysely,
+  accountIds: readonly AccountId[],
+): Promise<(Account | undefined)[]> {
+  const rows = await kysely
     .selectFrom('account')
     .select(accountColumns)
-    .where('id', '=', accountId)
-    .executeTakeFirst();
-  return row && toAccount(row);
+    .where(sql<boolean>`id = any (${accountIds}::text[])`)
+    .execute();
+  const found = new Map(rows.map((row) => [row.id, toAccount(row)]));
+  return accountIds.map((id) => found.get(id));
 }
 
 export const accountColumns = [

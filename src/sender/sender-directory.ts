@@ -1,17 +1,30 @@
 import { Cache } from '../foundation/cache.ts';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import { gatherReads } from '../foundation/gather-reads.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import { readSender, type Sender, senderKey, senderTopic } from './sender-store.ts';
+import {
+  readNamedSenders,
+  type Sender,
+  type SenderName,
+  senderKey,
+  senderTopic,
+} from './sender-store.ts';
 
 /** Senders from memory, correct within a second of a change on any node. */
 export class SenderDirectory {
   readonly #senders: Cache<Sender>;
 
   constructor(database: Database, changes: ChangeListener) {
+    const readOne = gatherReads((names: readonly SenderName[]) =>
+      readNamedSenders(database.kysely, names),
+    );
     this.#senders = new Cache(changes, senderTopic, (key) => {
       const slash = key.indexOf('/');
-      return readSender(database.kysely, key.slice(0, slash) as AccountId, key.slice(slash + 1));
+      return readOne({
+        accountId: key.slice(0, slash) as AccountId,
+        address: key.slice(slash + 1),
+      });
     });
   }
 

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
@@ -21,19 +22,35 @@ export function senderKey(accountId: AccountId, address: string): string {
   return `${accountId}/${address}`;
 }
 
+/** Which sender of which account. */
+export interface SenderName {
+  readonly accountId: AccountId;
+  /** In the spelling for comparing. */
+  readonly address: string;
+}
+
 /** The sender of an account with this address, or undefined. */
 export async function readSender(
   kysely: Kysely,
   accountId: AccountId,
   address: string,
 ): Promise<Sender | undefined> {
-  const row = await kysely
-    .selectFrom('sender')
-    .select(['address', 'display_names', 'verified_at'])
-    .where('account_id', '=', accountId)
-    .where('address', '=', address)
-    .executeTakeFirst();
-  return row && toSender(row);
+  const [sender] = await readNamedSenders(kysely, [{ accountId, address }]);
+  return sender;
+}
+
+/** The senders with these names, each in its name's place. */
+export async function readNamedSenders(
+  kysely: Kysely,
+  names: readonly SenderName[],
+): Promise<(Sender | undefined)[]> {
+  const { rows } = await sql<SenderRow & { readonly n: number }>`
+    select k.n::int as n, s.address, s.display_names, s.verified_at
+    from unnest(${names.map((name) => name.accountId)}::text[], ${names.map((name) => name.address)}::text[])
+      with ordinality as k (account_id, address, n)
+    join sender s on s.account_id = k.account_id and s.address = k.address`.execute(kysely);
+  const found = new Map(rows.map((row) => [row.n, toSender(row)]));
+  return names.map((_, index) => found.get(index + 1));
 }
 
 /** All senders of an account, by address. */
@@ -96,11 +113,13 @@ export async function removeSender(
   await announceChange(transaction, senderTopic, senderKey(accountId, address));
 }
 
-function toSender(row: {
+interface SenderRow {
   readonly address: string;
   readonly display_names: string[];
   readonly verified_at: Date | null;
-}): Sender {
+}
+
+function toSender(row: SenderRow): Sender {
   return {
     address: row.address,
     displayNames: row.display_names,

@@ -1,15 +1,19 @@
 import { Cache } from '../foundation/cache.ts';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import { gatherReads } from '../foundation/gather-reads.ts';
 import type { AccountId, TemplateId } from '../foundation/ids.ts';
 import { SizedMemory } from '../foundation/sized-memory.ts';
 import type { CompiledTemplate } from './compiled-template.ts';
 import {
+  type CompiledRow,
   type PublishedRow,
   readCompiled,
   readPublished,
+  type TemplateName,
   templateKey,
   templateTopic,
+  type VersionName,
 } from './template-store.ts';
 
 /** The version of a template that is sent now, ready to be filled in. */
@@ -19,13 +23,15 @@ export interface PublishedTemplate<Loaded> extends PublishedRow {
 
 /** JSON characters of all versions kept in memory. */
 const mostCharacters = 64 * 1024 * 1024;
+/** Versions that are read and loaded in one turn: a large one takes some milliseconds. */
+const mostVersionsAtOnce = 16;
 
 /**
  * Templates from memory, loaded into the form that sending uses. What is published is correct within a second of a
  * change on any node; versions never change.
  */
 export class TemplateDirectory<Loaded extends object> {
-  readonly #database: Database;
+  readonly #readCompiled: (name: VersionName) => Promise<CompiledRow | undefined>;
   readonly #load: (compiled: CompiledTemplate) => Loaded;
   readonly #published: Cache<PublishedRow>;
   readonly #versions: SizedMemory<Loaded>;
@@ -37,13 +43,20 @@ export class TemplateDirectory<Loaded extends object> {
     changes: ChangeListener,
     load: (compiled: CompiledTemplate) => Loaded,
   ) {
-    this.#database = database;
+    const { kysely } = database;
+    this.#readCompiled = gatherReads(
+      (names: readonly VersionName[]) => readCompiled(kysely, names),
+      mostVersionsAtOnce,
+    );
     this.#load = load;
     this.#versions = new SizedMemory(mostCharacters);
+    const readOne = gatherReads((names: readonly TemplateName[]) => readPublished(kysely, names));
     this.#published = new Cache(changes, templateTopic, (key) => {
       const slash = key.indexOf('/');
-      const accountId = key.slice(0, slash) as AccountId;
-      return readPublished(database.kysely, accountId, key.slice(slash + 1) as TemplateId);
+      return readOne({
+        accountId: key.slice(0, slash) as AccountId,
+        templateId: key.slice(slash + 1) as TemplateId,
+      });
     });
   }
 
@@ -93,7 +106,7 @@ export class TemplateDirectory<Loaded extends object> {
     templateId: TemplateId,
     version: number,
   ): Promise<Loaded | undefined> {
-    const row = await readCompiled(this.#database.kysely, accountId, templateId, version);
+    const row = await this.#readCompiled({ accountId, templateId, version });
     if (row === undefined) return undefined;
     const loaded = this.#load(row.compiled);
     this.#versions.set(key, loaded, row.size);

@@ -23,51 +23,84 @@ export interface PublishedRow {
   readonly freshnessSeconds: number;
 }
 
-/** The published version of a template that is not removed, or undefined. */
+/** Which template of which account. */
+export interface TemplateName {
+  readonly accountId: AccountId;
+  readonly templateId: TemplateId;
+}
+
+/** Which version of a template. */
+export interface VersionName extends TemplateName {
+  readonly version: number;
+}
+
+/** The published versions of these templates, each in its template's place; undefined for one that is removed. */
 export async function readPublished(
   kysely: Kysely,
-  accountId: AccountId,
-  templateId: TemplateId,
-): Promise<PublishedRow | undefined> {
+  names: readonly TemplateName[],
+): Promise<(PublishedRow | undefined)[]> {
   const { rows } = await sql<{
+    n: number;
     version: number;
     sender_address: string | null;
     email: string;
     freshness_seconds: number;
   }>`
-    select v.version, v.sender_address, p.email, v.freshness_seconds
-    from template t
+    select k.n::int as n, v.version, v.sender_address, p.email, v.freshness_seconds
+    from unnest(${accountsOf(names)}::text[], ${templatesOf(names)}::text[])
+      with ordinality as k (account_id, template_id, n)
+    join template t on t.account_id = k.account_id and t.id = k.template_id and t.removed_at is null
     join template_version v
       on v.account_id = t.account_id and v.template_id = t.id and v.version = t.published_version
-    join person p on p.id = t.created_by
-    where t.account_id = ${accountId} and v.account_id = ${accountId} and t.id = ${templateId}
-      and t.removed_at is null`.execute(kysely);
-  const [row] = rows;
-  if (row === undefined) return undefined;
-  return {
-    version: row.version,
-    senderAddress: row.sender_address ?? undefined,
-    createdByEmail: row.email,
-    freshnessSeconds: row.freshness_seconds,
-  };
+    join person p on p.id = t.created_by`.execute(kysely);
+  const found = new Map(rows.map((row) => [row.n, row]));
+  return names.map((_, index) => {
+    const row = found.get(index + 1);
+    return (
+      row && {
+        version: row.version,
+        senderAddress: row.sender_address ?? undefined,
+        createdByEmail: row.email,
+        freshnessSeconds: row.freshness_seconds,
+      }
+    );
+  });
 }
 
-/** What one version is rendered from, of a removed template too; `size` is its length as JSON text. */
+/** What a version is rendered from; `size` is its length as JSON text. */
+export interface CompiledRow {
+  readonly compiled: CompiledTemplate;
+  readonly size: number;
+}
+
+/** What these versions are rendered from, each in its version's place, of removed templates too. */
 export async function readCompiled(
   kysely: Kysely,
-  accountId: AccountId,
-  templateId: TemplateId,
-  version: number,
-): Promise<{ readonly compiled: CompiledTemplate; readonly size: number } | undefined> {
-  const { rows } = await sql<{ compiled: string }>`
-    select compiled::text as compiled from template_version
-    where account_id = ${accountId} and template_id = ${templateId} and version = ${version}`.execute(
+  names: readonly VersionName[],
+): Promise<(CompiledRow | undefined)[]> {
+  const { rows } = await sql<{ n: number; compiled: string }>`
+    select k.n::int as n, v.compiled::text as compiled
+    from unnest(${accountsOf(names)}::text[], ${templatesOf(names)}::text[], ${names.map((name) => name.version)}::integer[])
+      with ordinality as k (account_id, template_id, version, n)
+    join template_version v
+      on v.account_id = k.account_id and v.template_id = k.template_id and v.version = k.version`.execute(
     kysely,
   );
-  const [row] = rows;
-  return (
-    row && { compiled: JSON.parse(row.compiled) as CompiledTemplate, size: row.compiled.length }
-  );
+  const found = new Map(rows.map((row) => [row.n, row.compiled]));
+  return names.map((_, index) => {
+    const text = found.get(index + 1);
+    return text === undefined
+      ? undefined
+      : { compiled: JSON.parse(text) as CompiledTemplate, size: text.length };
+  });
+}
+
+function accountsOf(names: readonly TemplateName[]): AccountId[] {
+  return names.map((name) => name.accountId);
+}
+
+function templatesOf(names: readonly TemplateName[]): TemplateId[] {
+  return names.map((name) => name.templateId);
 }
 
 /** What becomes of a message that the receiver may have taken: sent again, or held for a person. */

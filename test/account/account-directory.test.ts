@@ -44,6 +44,18 @@ test('an account is read once, then answered from memory without a promise', asy
   assert.equal(await first.account('nobody' as AccountId), undefined);
 });
 
+test('accounts that are asked for together each get their own answer', async () => {
+  const second = { ...shop, id: 'second' as AccountId, name: 'Second' };
+  await change((transaction) => saveAccount(transaction, second));
+  const cold = new AccountDirectory(nodes.database, nodes.first);
+  const asked = ['second', 'nobody', 'shop'] as AccountId[];
+  assert.deepEqual(await Promise.all(asked.map((id) => cold.account(id))), [
+    second,
+    undefined,
+    shop,
+  ]);
+});
+
 test('an account suspended on one node is suspended on the other within a second', async () => {
   await first.account(shop.id);
   await second.account(shop.id);

@@ -52,6 +52,23 @@ test('a sender that is made, changed and removed on one node is so on the other 
   );
 });
 
+test('senders of several accounts that are asked for together are each answered to its own account', async () => {
+  await saveSender(kysely, other, { ...orders, displayNames: ['Other'] });
+  const cold = new SenderDirectory(nodes.database, nodes.first);
+  const asked = [
+    [other, orders.address],
+    [other, 'nobody@shop.test'],
+    [shop, orders.address],
+    ['unknown' as AccountId, orders.address],
+  ] as const;
+  const found = await Promise.all(asked.map(([account, address]) => cold.sender(account, address)));
+  assert.deepEqual(
+    found.map((sender) => sender?.displayNames),
+    [['Other'], undefined, ['Shop', 'Orders'], undefined],
+  );
+  await removeSender(kysely, other, orders.address);
+});
+
 test('a sender in memory is answered without a promise', async () => {
   await first.sender(shop, orders.address);
   await waitFor(

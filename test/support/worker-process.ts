@@ -24,7 +24,7 @@ const worker = new Worker({
   },
   attempt: createDelivery({
     findVersion: async (accountId, templateId, version) => {
-      const row = await readCompiled(database.kysely, accountId, templateId, version);
+      const [row] = await readCompiled(database.kysely, [{ accountId, templateId, version }]);
       return row && loadTemplate(row.compiled);
     },
     transport: new SmtpPool(inboxServer(Number(port))),

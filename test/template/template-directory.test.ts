@@ -125,3 +125,26 @@ test('a removed template is not published any more, its versions can still be re
   assert.equal(await publish(shop, 'Three'), 3);
   assert.equal((await later.published(shop, receipt))?.version, 3);
 });
+
+test('templates of several accounts that are asked for together are each answered to their own account', async () => {
+  await publish(other, 'Other');
+  const cold = new TemplateDirectory(nodes.database, nodes.first, load);
+  const asked = [
+    [other, receipt],
+    [other, 'nothing' as TemplateId],
+    [shop, receipt],
+    ['unknown' as AccountId, receipt],
+  ] as const;
+  const found = await Promise.all(asked.map(([account, id]) => cold.published(account, id)));
+  assert.deepEqual(
+    found.map((published) => published?.template.compiled.subject),
+    [['Other'], undefined, ['Three'], undefined],
+  );
+  const versions = await Promise.all(
+    [1, 7, 2].map(async (version) => cold.version(shop, receipt, version)),
+  );
+  assert.deepEqual(
+    versions.map((version) => version?.compiled.subject),
+    [['One'], undefined, ['Two']],
+  );
+});
