@@ -8,14 +8,14 @@ import { stopInTime } from '../src/command/stop-in-time.ts';
 import { aborted, stopSignal } from '../src/command/stop-signal.ts';
 import { readConfig } from '../src/config.ts';
 import { createLog } from '../src/foundation/log.ts';
-import type { Http } from '../src/http/create-http.ts';
+import { bodyLimit, type Http } from '../src/http/create-http.ts';
+import { readBody } from '../src/http/read-body.ts';
 import { SendBodyParser } from '../src/submission/parse-send-body.ts';
-import { keepRawBodies } from '../src/submission/raw-body.ts';
 import { readBodyJson } from '../src/submission/read-body-json.ts';
 
 /**
  * The service as `serve` runs it (as many processes on one port as there are cores, or as BENCH_PROCESSES says), with one
- * route more: a POST that does nothing but what every accepted request needs of a server (the same hooks, the same reading
+ * route more: a POST that does nothing but what every accepted request needs of a server (the same routing, the same reading
  * of the body, JSON, schema validation) and answers at once. What accepting costs is seen beside it. A GET redirects without
  * looking.
  */
@@ -23,18 +23,14 @@ function registerNothing(http: Http): void {
   http.get('/bench/nothing/:token', (_request, reply) =>
     reply.code(302).header('location', 'https://shop.test/').send(),
   );
-  http.register(async (scope) => {
-    keepRawBodies(scope);
-    const parser = new SendBodyParser();
-    const answer =
-      '{"success":true,"message":"Successfully Accepted","messageId":"00000000-0000-7000-8000-000000000000","suppressedRecipients":[]}';
-    scope.post<{ Body: Buffer }>(
-      '/bench/nothing/:accountId/:templateId',
-      async (request, reply) => {
-        parser.parse(readBodyJson(request.body, request.headers['content-type']), true);
-        return reply.type('application/json; charset=utf-8').send(answer);
-      },
-    );
+  const parser = new SendBodyParser();
+  const answer =
+    '{"success":true,"message":"Successfully Accepted","messageId":"00000000-0000-7000-8000-000000000000","suppressedRecipients":[]}';
+  http.direct.post('/bench/nothing/', '/bench/nothing/*', async (exchange) => {
+    const body = await readBody(exchange.request, bodyLimit);
+    if ('unusable' in body) throw new Error(body.unusable);
+    parser.parse(readBodyJson(body, exchange.request.headers['content-type']), true);
+    exchange.answer(200, answer);
   });
 }
 

@@ -2,36 +2,59 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import { Fault } from '../foundation/errors.ts';
 import { errorCatalogue } from './error-catalogue.ts';
+import type { Exchange } from './exchange.ts';
 
 /** Seconds that a caller is asked to wait where the service is over its capacity or without its database. */
 const defaultRetryAfter = 1;
 
 /**
- * Answers an error of the contract's send and message operations: status and message of section 7,
- * `errorName`, `details` and the request id. What is no Fault is a 503 where the database is away, else a logged 500.
+ * Answers an error of the contract's operations: status and message of section 7, `errorName`, `details` and the request
+ * id. What is no Fault is a 503 where the database is away, else a logged 500.
  */
 export function answerFault(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const fault = toFault(error);
+  const { status, headers, body } = describeFault(toFault(error), request);
+  return reply.code(status).headers(Object.fromEntries(headers)).send(body);
+}
+
+/** The same for a request that is answered without the framework. */
+export function answerFaultDirectly(fault: Fault, exchange: Exchange): void {
+  const { status, headers, body } = describeFault(fault, exchange);
+  exchange.answer(status, JSON.stringify(body), headers.flat());
+}
+
+/** What a request is known by, and where it logs. */
+type Asked = Pick<FastifyRequest, 'id' | 'log'>;
+
+interface FaultAnswer {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** What is answered to a fault; one of the service itself is logged. */
+function describeFault(fault: Fault, asked: Asked): FaultAnswer {
   const { status, message } = errorCatalogue[fault.code];
-  if (status >= 500) request.log.error({ err: fault.cause ?? fault }, message);
-  if (status === 503 || fault.retryAfter !== undefined) {
-    reply.header('retry-after', Math.ceil(fault.retryAfter ?? defaultRetryAfter));
-  }
+  if (status >= 500) asked.log.error({ err: fault.cause ?? fault }, message);
+  const headers: [string, string][] = [];
+  if (status === 503 || fault.retryAfter !== undefined)
+    headers.push(['retry-after', String(Math.ceil(fault.retryAfter ?? defaultRetryAfter))]);
   // RFC 6750 section 3: a 401 for want of a valid bearer token names the scheme.
-  if (fault.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer realm="signalpost"');
-  return reply.code(status).send({
+  if (fault.code === 'UNAUTHORIZED')
+    headers.push(['www-authenticate', 'Bearer realm="signalpost"']);
+  const body = {
     success: false,
     status,
     errorName: fault.code,
     message,
     details: fault.details,
     ...fault.extra,
-    requestId: request.id,
-  });
+    requestId: asked.id,
+  };
+  return { status, headers, body };
 }
 
 /** The fault that an error means: itself, IO_EXCEPTION where the database cannot work now, else INTERNAL_ERROR. */

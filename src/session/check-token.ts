@@ -14,6 +14,8 @@ interface Known {
 
 /** Most tokens kept in memory; about 400 bytes each. */
 const mostTokens = 50_000;
+/** Most valid tokens whose hash is kept beside them; about 200 bytes each. */
+const mostHashes = 10_000;
 
 const bearer = /^bearer +([^\s]+) *$/i;
 
@@ -33,6 +35,8 @@ export interface TokenCheckerParts {
 export class TokenChecker {
   readonly #parts: TokenCheckerParts;
   readonly #known: GenerationMap<Known>;
+  /** By the token itself: hashing it for each request costs more than the rest of the check. */
+  readonly #hashes = new GenerationMap<string>(mostHashes);
   readonly #asking = new Map<string, Promise<Known | undefined>>();
 
   constructor(parts: TokenCheckerParts, most = mostTokens) {
@@ -58,12 +62,17 @@ export class TokenChecker {
   /** As `authenticate`, for the token itself. */
   check(token: string): Caller | undefined | Promise<Caller | undefined> {
     const { changes, mint } = this.#parts;
-    const key = hashText(token);
+    const hashed = this.#hashes.get(token);
+    const key = hashed ?? hashText(token);
     const trusted = changes.trusted();
     const known = trusted ? this.#known.get(key) : undefined;
     if (known !== undefined) {
-      if (known.until > this.#now()) return known.caller;
+      if (known.until > this.#now()) {
+        if (hashed === undefined) this.#hashes.set(token, key);
+        return known.caller;
+      }
       this.#known.delete(key);
+      this.#hashes.delete(token);
       return undefined;
     }
     if (!mint.recognises('access', token)) return undefined;
@@ -99,6 +108,8 @@ export class TokenChecker {
 
   #forget(key: string): void {
     this.#asking.clear();
+    // No token outlives here what made it valid.
+    this.#hashes.clear();
     const colon = key.indexOf(':');
     const name = key.slice(colon + 1);
     const kind = key.slice(0, colon);

@@ -1,24 +1,13 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '../foundation/errors.ts';
-import { answerFault, toFault } from '../http/answer-fault.ts';
-import type { Http } from '../http/create-http.ts';
-import { type Admission, type AdmissionParts, admitCaller } from './admit-caller.ts';
+import { answerFaultDirectly, toFault } from '../http/answer-fault.ts';
+import { bodyLimit, type Http } from '../http/create-http.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { readBody } from '../http/read-body.ts';
+import { type AdmissionParts, admitCaller } from './admit-caller.ts';
 import type { Receipt } from './commit-message.ts';
 import { inTime } from './in-time.ts';
-import { keepRawBodies, unusableReason } from './raw-body.ts';
 import { type SendParts, sendEmail } from './send-email.ts';
 import type { SubmissionMetrics } from './submission-metrics.ts';
-
-interface SendRoute {
-  Params: PathIds;
-  Body: Buffer | undefined;
-}
-
-/** The ids as the path has them; none where one is empty or holds a slash. */
-interface PathIds {
-  accountId?: string;
-  templateId?: string;
-}
 
 export interface SendRouteParts extends AdmissionParts, SendParts {
   readonly metrics: SubmissionMetrics;
@@ -35,82 +24,57 @@ export interface SendRouteParts extends AdmissionParts, SendParts {
  * cannot make the service keep bodies.
  */
 export function registerSendEmailRoute(http: Http, parts: SendRouteParts): void {
-  const admissions = new WeakMap<FastifyRequest<SendRoute>, Admission>();
-
-  const refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const fault = toFault(error);
-    parts.metrics.refused(fault.code);
-    return answerFault(fault, request, reply);
-  };
-
-  const admit = (request: FastifyRequest<SendRoute>): Promise<void> | undefined => {
-    const admission = admitCaller(
-      parts,
-      request.headers.authorization,
-      request.params.accountId ?? '',
-    );
-    if (admission instanceof Promise)
-      return inTime(admission).then((found) => keep(request, found));
-    keep(request, admission);
-    return undefined;
-  };
-
-  const keep = (request: FastifyRequest<SendRoute>, admission: Admission): void => {
-    if (admission.account.suspended) throw new Fault('ACCOUNT_SUSPENDED');
-    admissions.set(request, admission);
-  };
-
-  const answer = async (
-    request: FastifyRequest<SendRoute>,
-    reply: FastifyReply,
-    body: Buffer | { readonly unusable: string },
-  ): Promise<FastifyReply> => {
-    const { headers, params } = request;
-    const admission = admissions.get(request);
-    if (admission === undefined) throw new Error('a request reached its handler unadmitted');
-    const receipt = await sendEmail(parts, {
-      admission,
-      templateText: params.templateId ?? '',
-      contentType: headers['content-type'],
-      idempotencyKey: headers['idempotency-key'],
-      body,
-    });
-    parts.metrics.accepted(reply.elapsedTime);
-    if (receipt.replayed) reply.header('idempotency-replayed', 'true');
-    return reply.type('application/json; charset=utf-8').send(toBody(receipt));
-  };
-
-  http.register(async (scope) => {
-    keepRawBodies(scope);
-    scope.setErrorHandler<Error, SendRoute>(async (error, request, reply) => {
-      const unusable = admissions.has(request) ? unusableReason(error, request) : undefined;
-      if (unusable === undefined) return refuse(error, request, reply);
-      // What is wrong with the body is said when its check comes.
-      reply.removeHeader('connection');
-      try {
-        return await answer(request, reply, { unusable });
-      } catch (fault) {
-        return refuse(fault, request, reply);
-      }
-    });
-    scope.addHook<SendRoute>('onRequest', (request, _reply, done) => {
-      try {
-        const waiting = admit(request);
-        if (waiting === undefined) done();
-        else waiting.then(() => done(), done);
-      } catch (error) {
-        done(error as Error);
-      }
-    });
-    const handler = (request: FastifyRequest<SendRoute>, reply: FastifyReply) =>
-      answer(request, reply, request.body ?? noBody);
-    scope.post<SendRoute>('/ete/v1/email/:accountId/:templateId', handler);
-    // A path whose ids are empty or hold a slash is an Invalid ID too, after the token was checked.
-    scope.post<SendRoute>('/ete/v1/email/*', handler);
+  const name = `${prefix}:accountId/:templateId`;
+  http.direct.post(prefix, name, async (exchange) => {
+    try {
+      const receipt = await send(parts, exchange);
+      parts.metrics.accepted(exchange.elapsed);
+      exchange.answer(200, toBody(receipt), receipt.replayed ? replayed : undefined);
+    } catch (error) {
+      const fault = toFault(error);
+      parts.metrics.refused(fault.code);
+      answerFaultDirectly(fault, exchange);
+    }
   });
 }
 
-const noBody = Buffer.alloc(0);
+const prefix = '/ete/v1/email/';
+const replayed = ['idempotency-replayed', 'true'];
+
+async function send(parts: SendRouteParts, { request }: Exchange): Promise<Receipt> {
+  const { headers } = request;
+  const [accountText, templateText] = readIds(request.url ?? '');
+  const admitting = admitCaller(parts, headers.authorization, accountText);
+  const admission = admitting instanceof Promise ? await inTime(admitting) : admitting;
+  if (admission.account.suspended) throw new Fault('ACCOUNT_SUSPENDED');
+  return sendEmail(parts, {
+    admission,
+    templateText,
+    contentType: headers['content-type'],
+    idempotencyKey: headers['idempotency-key'],
+    body: await readBody(request, bodyLimit),
+  });
+}
+
+/** The ids as the path has them; both empty where one is, or holds a slash. A trailing slash changes nothing. */
+function readIds(url: string): readonly [accountText: string, templateText: string] {
+  const query = url.indexOf('?');
+  const parts = url.slice(prefix.length, query === -1 ? undefined : query).split('/');
+  if (parts.length === 3 && parts[2] === '') parts.pop();
+  const [account = '', template = ''] = parts;
+  if (parts.length !== 2 || account === '' || template === '') return ['', ''];
+  return [decode(account), decode(template)];
+}
+
+/** A percent-encoding that cannot be decoded is taken by the letter. */
+function decode(text: string): string {
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
 
 function toBody(receipt: Receipt): string {
   const suppressed = receipt.suppressedRecipients;

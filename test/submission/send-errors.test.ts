@@ -320,8 +320,32 @@ test('7: a fault of the service is 500 Internal Server Error, and the next reque
   assert.equal((await client.send()).status, 200);
 });
 
-test('a trailing slash changes nothing', async () => {
-  assert.equal((await client.send({ template: 't-0001/' })).status, 200);
+test('a trailing slash, a query and an encoded letter of an id change nothing', async () => {
+  for (const path of [
+    { template: 't-0001/' },
+    { template: 't-0001?x=1/2' },
+    { template: 't-0001/?x=1/2' },
+    { template: '%74-0001' },
+    { account: '4610%30' },
+  ])
+    assert.equal((await client.send(path)).status, 200, JSON.stringify(path));
+});
+
+test('4.3: a path whose ids are empty, too many or not to be decoded is 400 Invalid ID, for a stranger 401', async () => {
+  for (const path of [
+    { account: '', template: 't-0001' },
+    { template: '' },
+    { template: 't-0001//' },
+    { template: 't-0001/x' },
+    { template: '/t-0001' },
+    { template: '%zz' },
+    { template: 't-0001%2F' },
+    { account: '46100%' },
+  ]) {
+    const answer = await client.send(path);
+    assert.equal(answer.body.errorName, 'INVALID_ID', JSON.stringify(path));
+    assert.equal((await client.send({ ...path, token: 'forged' })).status, 401);
+  }
 });
 
 test('4.3 rule 2: a request without body or content type is 400 Validation Failed', async () => {

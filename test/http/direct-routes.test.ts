@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { Writable } from 'node:stream';
+import { after, test } from 'node:test';
+import { pino } from 'pino';
+import { createHttp } from '../../src/http/create-http.ts';
+import type { DirectHandler } from '../../src/http/direct-routes.ts';
+import { readBody } from '../../src/http/read-body.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const agent = new Agent({ keepAlive: true });
+after(() => agent.destroy());
+
+async function startServer(handler: DirectHandler) {
+  const lines: Record<string, unknown>[] = [];
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(JSON.parse(chunk.toString()) as Record<string, unknown>);
+      done();
+    },
+  });
+  const http = createHttp({ log: pino({ level: 'debug' }, sink), trustProxy: [] });
+  http.direct.post('/direct/', '/direct/:id', handler);
+  http.post('/other', () => 'other');
+  await http.listen({ host: '127.0.0.1', port: 0 });
+  after(() => http.close());
+  const { port } = http.server.address() as AddressInfo;
+  return { http, port, url: `http://127.0.0.1:${port}`, lines };
+}
+
+test('a POST below the prefix is the handler’s, everything else the framework’s', async () => {
+  const { url } = await startServer(async (exchange) => exchange.answer(200, '"direct"'));
+  const post = async (path: string) => (await fetch(url + path, { method: 'POST' })).text();
+  assert.equal(await post('/direct/1'), '"direct"');
+  assert.equal(await post('/direct/'), '"direct"');
+  assert.equal(await post('/other'), 'other');
+  for (const answer of [fetch(`${url}/direct/1`), fetch(`${url}/direct`, { method: 'POST' })])
+    assert.equal((await answer).status, 404);
+});
+
+test('an answer has its length in bytes, its headers and the request’s id, and a line in the log', async () => {
+  const { url, lines } = await startServer(async (exchange) =>
+    exchange.answer(202, '{"a":"ü"}', ['retry-after', '1']),
+  );
+  const answer = await fetch(`${url}/direct/7?x=y`, { method: 'POST' });
+  assert.equal(answer.status, 202);
+  assert.equal(answer.headers.get('content-length'), '10');
+  assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+  assert.equal(answer.headers.get('retry-after'), '1');
+  assert.deepEqual(await answer.json(), { a: 'ü' });
+  const id = answer.headers.get('x-request-id');
+  assert.match(id ?? '', /^[0-9a-f-]{36}$/);
+  const [line] = lines.filter(({ msg }) => msg === 'answered');
+  const { requestId, route, method, status } = line ?? {};
+  assert.deepEqual([requestId, route, method, status], [id, '/direct/:id', 'POST', 202]);
+});
+
+test('where a handler throws it is logged, the connection ends, and the next request is served', async () => {
+  let broken = true;
+  const { url, lines } = await startServer(async (exchange) => {
+    if (broken) throw new Error('broken');
+    exchange.answer(200, '{}');
+  });
+  await assert.rejects(fetch(`${url}/direct/1`, { method: 'POST' }));
+  assert.equal(lines.filter(({ msg }) => msg === 'request failed').length, 1);
+  broken = false;
+  assert.equal((await fetch(`${url}/direct/1`, { method: 'POST' })).status, 200);
+});
+
+test('a client that is gone when its answer is ready harms nobody', async () => {
+  let go = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  let answered = 0;
+  let left = false;
+  const { port, url, lines } = await startServer(async (exchange) => {
+    exchange.request.once('close', () => {
+      left = true;
+    });
+    await readBody(exchange.request, 100);
+    if (answered === 0) await gate;
+    exchange.answer(200, '{}');
+    answered += 1;
+  });
+  const socket = connect(port, '127.0.0.1');
+  socket.write('POST /direct/1 HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}');
+  await once(socket, 'connect');
+  await waitFor('the request', async () => left);
+  socket.destroy();
+  assert.equal((await fetch(url, { method: 'HEAD' })).status, 404);
+  go();
+  await waitFor('the answer', async () => answered === 1);
+  assert.equal((await fetch(`${url}/direct/1`, { method: 'POST', body: '{}' })).status, 200);
+  assert.deepEqual(
+    lines.filter(({ level }) => Number(level) >= 40),
+    [],
+  );
+});
+
+test('while the server closes, a connection ends with the answer under way on it', async () => {
+  let go = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  let waiting = false;
+  const { http, port } = await startServer(async (exchange) => {
+    waiting = true;
+    await gate;
+    exchange.answer(200, '{}');
+  });
+  const outgoing = request({ port, host: '127.0.0.1', path: '/direct/1', method: 'POST', agent });
+  outgoing.end();
+  await waitFor('the request', async () => waiting);
+  const closing = http.close();
+  await waitFor('the end of listening', async () => !http.server.listening);
+  go();
+  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+  assert.equal(answer.statusCode, 200);
+  assert.equal(answer.headers.connection, 'close');
+  answer.resume();
+  await closing;
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { after, test } from 'node:test';
+import { type RawBody, readBody } from '../../src/http/read-body.ts';
+
+const most = 2_048;
+const read: ((body: RawBody) => void)[] = [];
+const server = createServer(async (request, response) => {
+  const body = await readBody(request, most);
+  read.shift()?.(body);
+  response.end();
+});
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+after(() => server.close());
+
+async function send(head: readonly string[], write?: (socket: Socket) => void): Promise<string> {
+  const body = new Promise<RawBody>((resolve) => read.push(resolve));
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write(`${['POST / HTTP/1.1', 'Host: x', ...head].join('\r\n')}\r\n\r\n`);
+  write?.(socket);
+  const found = await body;
+  socket.destroy();
+  return 'unusable' in found ? found.unusable : found.toString();
+}
+
+const notWhole = 'the body was not sent whole';
+const tooLarge = 'the body is larger than 2 KiB';
+
+test('a body is whole once it is as long as it was said to be', async () => {
+  assert.equal(await send(['Content-Length: 4'], (socket) => socket.write('four')), 'four');
+});
+
+test('a chunked body is put together from its pieces, and whole with its last one', async () => {
+  const text = await send(['Transfer-Encoding: chunked'], (socket) =>
+    socket.write('2\r\nab\r\n3\r\ncde\r\n0\r\n\r\n'),
+  );
+  assert.equal(text, 'abcde');
+});
+
+test('no body and an empty one are empty', async () => {
+  assert.equal(await send([]), '');
+  assert.equal(await send(['Content-Length: 0']), '');
+  assert.equal(
+    await send(['Transfer-Encoding: chunked'], (socket) => socket.write('0\r\n\r\n')),
+    '',
+  );
+});
+
+test('a body may be as large as allowed and not a byte larger, whether or not its length is said', async () => {
+  const largest = 'x'.repeat(most);
+  const said = (text: string) =>
+    send([`Content-Length: ${text.length}`], (socket) => socket.write(text));
+  const unsaid = (text: string) =>
+    send(['Transfer-Encoding: chunked'], (socket) =>
+      socket.write(`${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`),
+    );
+  for (const way of [said, unsaid]) {
+    assert.equal(await way(largest), largest);
+    assert.equal(await way(`${largest}x`), tooLarge);
+  }
+});
+
+test('a body that is said to be too large is refused before it comes', async () => {
+  assert.equal(await send([`Content-Length: ${most + 1}`]), tooLarge);
+});
+
+test('a body whose client leaves in the middle was not sent whole', async () => {
+  const leave = (socket: Socket) => void socket.write('ab', () => socket.destroy());
+  assert.equal(await send(['Content-Length: 4'], leave), notWhole);
+  assert.equal(
+    await send(['Transfer-Encoding: chunked'], (socket) => {
+      socket.write('2\r\nab\r\n', () => socket.destroy());
+    }),
+    notWhole,
+  );
+});
