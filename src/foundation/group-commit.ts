@@ -8,6 +8,8 @@ export interface GroupCommitOptions<Item> {
   readonly most: number;
   /** Groups under way at the same time. */
   readonly concurrency: number;
+  /** So many items go out as soon as there is a place; undefined: groups go out after the turn of the event loop. */
+  readonly enough?: number | undefined;
   /** Items that may wait; one more is refused by `add` returning undefined. */
   readonly waiting: number;
   /** Lets a group grow while the process has other work; without it a group goes out after the turn that began it. */
@@ -81,8 +83,15 @@ export class GroupCommit<Item, Answer> {
     this.#waitingWeight += weight;
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, weight, resolve, reject });
-      this.#schedule();
+      if (this.#isEnough()) void this.#run();
+      else this.#schedule();
     });
+  }
+
+  /** A turn that reads a hundred requests is long: its first part is committed while it reads the others. */
+  #isEnough(): boolean {
+    const { enough, concurrency } = this.#options;
+    return enough !== undefined && this.#waiting.length >= enough && this.#running < concurrency;
   }
 
   /** Resolves when nothing waits and nothing is under way. */

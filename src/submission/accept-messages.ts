@@ -21,6 +21,8 @@ export interface AcceptorParts {
 export interface AcceptorLimits {
   /** Rows of one batch. */
   readonly batch: number;
+  /** So many rows are a batch as soon as a connection is free: what a statement costs by itself is little for each by then. */
+  readonly enough?: number | undefined;
   /** Batches under way at the same time. */
   readonly concurrency: number;
   /** Rows that may wait for a batch; past it requests are refused. */
@@ -33,6 +35,7 @@ export interface AcceptorLimits {
 
 export const defaultLimits: AcceptorLimits = {
   batch: 512,
+  enough: 32,
   concurrency: 2,
   waiting: 2_048,
   longestWait: 3_000,
@@ -91,6 +94,7 @@ export class Acceptor {
     this.#limits = limits;
     this.#batches = new GroupCommit((entries) => this.#commitBatch(entries), {
       most: limits.batch,
+      enough: limits.enough,
       concurrency: limits.concurrency,
       waiting: limits.waiting,
       weight: {

@@ -33,6 +33,27 @@ test('items that arrive while a group is under way wait for the next one', async
   assert.deepEqual(groups, [[1], [2, 3]]);
 });
 
+test('enough items go out at once where there is a place, what comes after them with the end of the turn', async () => {
+  const groups: number[][] = [];
+  const first = Promise.withResolvers<void>();
+  const commit = new GroupCommit<number, number>(
+    async (items) => {
+      groups.push([...items]);
+      await first.promise;
+      return items;
+    },
+    { ...options, concurrency: 2, enough: 2 },
+  );
+  const answers = [1, 2, 3, 4, 5, 6, 7].map((item) => commit.add(item));
+  assert.deepEqual(groups, [
+    [1, 2],
+    [3, 4],
+  ]);
+  first.resolve();
+  assert.deepEqual(await Promise.all(answers), [1, 2, 3, 4, 5, 6, 7]);
+  assert.deepEqual(groups.slice(2), [[5, 6, 7]]);
+});
+
 test('a group that fails rejects its own items and no others', async () => {
   const commit = new GroupCommit<number, number>(
     async (items) => {
@@ -77,7 +98,8 @@ test('every item gets its own answer, in groups no larger and no more at once th
       fc.array(fc.tuple(fc.nat(), fc.boolean()), { maxLength: 60 }),
       fc.integer({ min: 1, max: 7 }),
       fc.integer({ min: 1, max: 3 }),
-      async (items, most, concurrency) => {
+      fc.option(fc.integer({ min: 1, max: 7 }), { nil: undefined }),
+      async (items, most, concurrency, enough) => {
         let running = 0;
         const commit = new GroupCommit<number, string>(
           async (group) => {
@@ -87,7 +109,7 @@ test('every item gets its own answer, in groups no larger and no more at once th
             running -= 1;
             return group.map((item) => `answer ${item}`);
           },
-          { most, concurrency, waiting: 1_000 },
+          { most, concurrency, enough, waiting: 1_000 },
         );
         const answers: (Promise<string> | undefined)[] = [];
         for (const [item, pause] of items) {
