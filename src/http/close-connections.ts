@@ -16,7 +16,6 @@ export function closeFinishedConnections(http: FastifyInstance): void {
     socket.once('close', () => open.delete(socket));
   });
   http.addHook('preClose', async () => {
-    if (!http.server.listening) return;
     const sweep = setInterval(() => {
       http.server.closeIdleConnections();
       for (const socket of open) if (socket.bytesRead === 0) socket.destroy();

@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import { type FastifyInstance, fastify, LogController } from 'fastify';
 import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import { newId } from '../foundation/ids.ts';
@@ -17,7 +16,7 @@ export type Http = FastifyInstance;
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Routes that are answered without the framework. */
+    /** Routes that are answered past the framework. */
     readonly direct: DirectRoutes;
   }
 }
@@ -25,16 +24,11 @@ declare module 'fastify' {
 /** Largest request body of the contract's operations, in bytes. */
 export const bodyLimit = 256 * 1024;
 
-/** A client that trickles its request in holds a connection no longer than this. */
-const requestMilliseconds = 30_000;
-const keepAliveMilliseconds = 72_000;
-
 /**
  * The HTTP server without routes and without listening. Every answer carries X-Request-Id; a trailing slash changes
  * nothing; sizes and times of what a stranger may send are limited.
  */
 export function createHttp(options: HttpOptions): Http {
-  const direct = new DirectRoutes(options.log);
   const http = fastify({
     loggerInstance: options.log,
     logController: new LogController({
@@ -45,22 +39,16 @@ export function createHttp(options: HttpOptions): Http {
     genReqId: newId,
     trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
     bodyLimit,
-    serverFactory: (handle) => {
-      const limits = {
-        requestTimeout: requestMilliseconds,
-        keepAliveTimeout: keepAliveMilliseconds,
-      };
-      return createServer(limits, (request, response) => {
-        if (!direct.take(request, response)) handle(request, response);
-      });
-    },
+    // A client that trickles its request in holds a connection no longer than this.
+    requestTimeout: 30_000,
+    connectionTimeout: 0,
+    keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     rewriteUrl: (request) => mendEncoding(request.url ?? '/'),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
   }) as unknown as Http;
-  http.decorate('direct', direct);
-  http.addHook('preClose', async () => direct.close());
+  http.decorate('direct', new DirectRoutes(http, options.log));
   closeFinishedConnections(http);
   http.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);

@@ -108,7 +108,7 @@ export class TokenChecker {
 
   #forget(key: string): void {
     this.#asking.clear();
-    // No token outlives here what made it valid.
+    // A token that was ended is not kept.
     this.#hashes.clear();
     const colon = key.indexOf(':');
     const name = key.slice(colon + 1);

@@ -57,6 +57,25 @@ test('an answer has its length in bytes, its headers and the request’s id, and
   assert.deepEqual([requestId, route, method, status], [id, '/direct/:id', 'POST', 202]);
 });
 
+test('both addresses of localhost, and requests that are injected, reach the handler', async (t) => {
+  const http = createHttp({ log: pino({ level: 'silent' }), trustProxy: [] });
+  t.after(() => http.close());
+  http.direct.post('/direct/', '/direct/:id', async (exchange) => {
+    const body = await readBody(exchange.request, 100);
+    exchange.answer(200, String(body));
+  });
+  await http.listen({ host: 'localhost', port: 0 });
+  for (const { address, family, port } of http.addresses() as AddressInfo[]) {
+    const host = family === 'IPv6' ? `[${address}]` : address;
+    const init = { method: 'POST', body: '"whole"' };
+    const answer = await fetch(`http://${host}:${port}/direct/1`, init);
+    assert.equal(await answer.text(), '"whole"', host);
+    assert.ok(answer.headers.has('x-request-id'));
+  }
+  const injected = await http.inject({ method: 'POST', url: '/direct/1', payload: '"whole"' });
+  assert.equal(injected.payload, '"whole"');
+});
+
 test('where a handler throws it is logged, the connection ends, and the next request is served', async () => {
   let broken = true;
   const { url, lines } = await startServer(async (exchange) => {
