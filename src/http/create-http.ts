@@ -4,6 +4,7 @@ import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import { closeFinishedConnections } from './close-connections.ts';
 import { DirectRoutes } from './direct-routes.ts';
+import { mendEncoding } from './mend-encoding.ts';
 import { RequestLog } from './request-log.ts';
 
 export interface HttpOptions {
@@ -78,22 +79,6 @@ export function createHttp(options: HttpOptions): Http {
     return reply.code(status).send({ status, message, requestId: request.id });
   });
   return http;
-}
-
-/**
- * A path whose percent-encoding cannot be decoded is taken by the letter, so that it meets its route and is answered
- * there, in that route's order of checks.
- */
-function mendEncoding(url: string): string {
-  if (!url.includes('%')) return url;
-  const query = url.indexOf('?');
-  const path = query === -1 ? url : url.slice(0, query);
-  try {
-    decodeURIComponent(path);
-    return url;
-  } catch {
-    return path.replaceAll('%', '%25') + url.slice(path.length);
-  }
 }
 
 function statusOf(error: unknown): number {

@@ -1,14 +1,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Log } from '../foundation/log.ts';
-import { Exchange } from './exchange.ts';
+import { Exchange, type ExchangeScene } from './exchange.ts';
 
 /** Answers an exchange. What it throws is logged, and its client sees the connection end. */
 export type DirectHandler = (exchange: Exchange) => Promise<void>;
 
 interface DirectRoute {
   readonly prefix: string;
-  readonly name: string;
+  readonly scene: ExchangeScene;
   readonly handler: DirectHandler;
 }
 
@@ -47,7 +47,8 @@ export class DirectRoutes {
    * @param name how logs call the route
    */
   post(prefix: string, name: string, handler: DirectHandler): void {
-    const route = { prefix, name, handler };
+    const scene = { log: this.#log, route: name, closing: () => this.#closing };
+    const route = { prefix, scene, handler };
     this.#routes.push(route);
     this.#http.route({
       method: 'POST',
@@ -66,13 +67,13 @@ export class DirectRoutes {
       : undefined;
   }
 
-  #answer(route: DirectRoute, request: IncomingMessage, response: ServerResponse): void {
-    const exchange = new Exchange(request, response, {
-      log: this.#log,
-      route: route.name,
-      closing: () => this.#closing,
-    });
-    route.handler(exchange).catch((error: unknown) => {
+  #answer(
+    { scene, handler }: DirectRoute,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void {
+    const exchange = new Exchange(request, response, scene);
+    handler(exchange).catch((error: unknown) => {
       exchange.log.error({ err: error }, 'request failed');
       exchange.abandon();
     });

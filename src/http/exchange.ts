@@ -4,31 +4,28 @@ import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import { RequestLog } from './request-log.ts';
 
+/** What the exchanges of a route share. */
+export interface ExchangeScene {
+  readonly log: Log;
+  /** What lines of the log call the route. */
+  readonly route: string;
+  /** True once the server ends, and its connections with their answers. */
+  readonly closing: () => boolean;
+}
+
 /** A request that is answered without the framework, and its answer. */
 export class Exchange {
   /** Of the request: in its answer, and in what it logs. */
   readonly id = newId();
   readonly request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #log: Log;
-  readonly #route: string;
-  readonly #closing: () => boolean;
+  readonly #scene: ExchangeScene;
   readonly #startedAt = performance.now();
 
-  /**
-   * @param route what its line in the log calls it
-   * @param closing true once the server ends, and its connections with their answers
-   */
-  constructor(
-    request: IncomingMessage,
-    response: ServerResponse,
-    context: { readonly log: Log; readonly route: string; readonly closing: () => boolean },
-  ) {
+  constructor(request: IncomingMessage, response: ServerResponse, scene: ExchangeScene) {
     this.request = request;
     this.#response = response;
-    this.#log = context.log;
-    this.#route = context.route;
-    this.#closing = context.closing;
+    this.#scene = scene;
   }
 
   /** Milliseconds since the head of the request was read. */
@@ -38,7 +35,7 @@ export class Exchange {
 
   /** Writes lines that carry the request's id. */
   get log(): FastifyBaseLogger {
-    return new RequestLog(this.#log, { requestId: this.id });
+    return new RequestLog(this.#scene.log, { requestId: this.id });
   }
 
   /**
@@ -48,13 +45,14 @@ export class Exchange {
    */
   answer(status: number, json: string, headers: readonly string[] = []): void {
     const response = this.#response;
+    const { log, route, closing } = this.#scene;
     const head = ['x-request-id', this.id, 'content-type', 'application/json; charset=utf-8'];
     head.push('content-length', String(Buffer.byteLength(json)), ...headers);
-    if (this.#closing()) head.push('connection', 'close');
+    if (closing()) head.push('connection', 'close');
     response.writeHead(status, head);
     response.end(json);
-    if (this.#log.isLevelEnabled('debug'))
-      this.log.debug({ method: this.request.method, route: this.#route, status }, 'answered');
+    if (log.isLevelEnabled('debug'))
+      this.log.debug({ method: this.request.method, route, status }, 'answered');
   }
 
   /** Ends the connection without an answer. */

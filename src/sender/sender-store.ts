@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { announceChange } from '../foundation/database/announce.ts';
+import { inPlaces } from '../foundation/database/in-places.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 
@@ -49,8 +50,7 @@ export async function readNamedSenders(
     from unnest(${names.map((name) => name.accountId)}::text[], ${names.map((name) => name.address)}::text[])
       with ordinality as k (account_id, address, n)
     join sender s on s.account_id = k.account_id and s.address = k.address`.execute(kysely);
-  const found = new Map(rows.map((row) => [row.n, toSender(row)]));
-  return names.map((_, index) => found.get(index + 1));
+  return inPlaces(rows, names.length, toSender);
 }
 
 /** All senders of an account, by address. */

@@ -22,7 +22,7 @@ export interface AcceptorLimits {
   /** Rows of one batch. */
   readonly batch: number;
   /** So many rows are a batch as soon as a connection is free: what a statement costs by itself is little for each by then. */
-  readonly enough?: number | undefined;
+  readonly enough: number;
   /** Batches under way at the same time. */
   readonly concurrency: number;
   /** Rows that may wait for a batch; past it requests are refused. */

@@ -2,6 +2,7 @@ import { Fault } from '../foundation/errors.ts';
 import { answerFaultDirectly, toFault } from '../http/answer-fault.ts';
 import { bodyLimit, type Http } from '../http/create-http.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { mendEncoding } from '../http/mend-encoding.ts';
 import { readBody } from '../http/read-body.ts';
 import { type AdmissionParts, admitCaller } from './admit-caller.ts';
 import type { Receipt } from './commit-message.ts';
@@ -66,14 +67,8 @@ function readIds(url: string): readonly [accountText: string, templateText: stri
   return [decode(account), decode(template)];
 }
 
-/** A percent-encoding that cannot be decoded is taken by the letter. */
 function decode(text: string): string {
-  if (!text.includes('%')) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return text.includes('%') ? decodeURIComponent(mendEncoding(text)) : text;
 }
 
 function toBody(receipt: Receipt): string {

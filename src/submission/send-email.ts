@@ -1,6 +1,7 @@
 import type { Quota } from '../account/account.ts';
 import { Fault, type FaultCode } from '../foundation/errors.ts';
 import { parseTemplateId } from '../foundation/ids.ts';
+import type { RawBody } from '../http/read-body.ts';
 import type { SenderDirectory } from '../sender/sender-directory.ts';
 import type { CompiledTemplate } from '../template/compiled-template.ts';
 import type { TemplateDirectory } from '../template/template-directory.ts';
@@ -38,8 +39,7 @@ export interface AdmittedRequest {
   readonly templateText: string;
   readonly contentType: string | undefined;
   readonly idempotencyKey: string | string[] | undefined;
-  /** The raw bytes, or why there are none. */
-  readonly body: Buffer | { readonly unusable: string };
+  readonly body: RawBody;
 }
 
 /**

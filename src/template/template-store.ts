@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { announceChange } from '../foundation/database/announce.ts';
+import { inPlaces } from '../foundation/database/in-places.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, PersonId, TemplateId } from '../foundation/ids.ts';
 import type { CompiledTemplate } from './compiled-template.ts';
@@ -53,18 +54,12 @@ export async function readPublished(
     join template_version v
       on v.account_id = t.account_id and v.template_id = t.id and v.version = t.published_version
     join person p on p.id = t.created_by`.execute(kysely);
-  const found = new Map(rows.map((row) => [row.n, row]));
-  return names.map((_, index) => {
-    const row = found.get(index + 1);
-    return (
-      row && {
-        version: row.version,
-        senderAddress: row.sender_address ?? undefined,
-        createdByEmail: row.email,
-        freshnessSeconds: row.freshness_seconds,
-      }
-    );
-  });
+  return inPlaces(rows, names.length, (row) => ({
+    version: row.version,
+    senderAddress: row.sender_address ?? undefined,
+    createdByEmail: row.email,
+    freshnessSeconds: row.freshness_seconds,
+  }));
 }
 
 /** What a version is rendered from; `size` is its length as JSON text. */
@@ -86,13 +81,10 @@ export async function readCompiled(
       on v.account_id = k.account_id and v.template_id = k.template_id and v.version = k.version`.execute(
     kysely,
   );
-  const found = new Map(rows.map((row) => [row.n, row.compiled]));
-  return names.map((_, index) => {
-    const text = found.get(index + 1);
-    return text === undefined
-      ? undefined
-      : { compiled: JSON.parse(text) as CompiledTemplate, size: text.length };
-  });
+  return inPlaces(rows, names.length, ({ compiled }) => ({
+    compiled: JSON.parse(compiled) as CompiledTemplate,
+    size: compiled.length,
+  }));
 }
 
 function accountsOf(names: readonly TemplateName[]): AccountId[] {

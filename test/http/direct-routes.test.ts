@@ -2,26 +2,20 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { Writable } from 'node:stream';
 import { after, test } from 'node:test';
-import { pino } from 'pino';
+import { createLog } from '../../src/foundation/log.ts';
 import { createHttp } from '../../src/http/create-http.ts';
 import type { DirectHandler } from '../../src/http/direct-routes.ts';
 import { readBody } from '../../src/http/read-body.ts';
+import { logIntoLines } from '../support/log-lines.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const agent = new Agent({ keepAlive: true });
 after(() => agent.destroy());
 
 async function startServer(handler: DirectHandler) {
-  const lines: Record<string, unknown>[] = [];
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      lines.push(JSON.parse(chunk.toString()) as Record<string, unknown>);
-      done();
-    },
-  });
-  const http = createHttp({ log: pino({ level: 'debug' }, sink), trustProxy: [] });
+  const { log, lines } = logIntoLines('debug');
+  const http = createHttp({ log, trustProxy: [] });
   http.direct.post('/direct/', '/direct/:id', handler);
   http.post('/other', () => 'other');
   await http.listen({ host: '127.0.0.1', port: 0 });
@@ -58,7 +52,7 @@ test('an answer has its length in bytes, its headers and the request’s id, and
 });
 
 test('both addresses of localhost, and requests that are injected, reach the handler', async (t) => {
-  const http = createHttp({ log: pino({ level: 'silent' }), trustProxy: [] });
+  const http = createHttp({ log: createLog('silent'), trustProxy: [] });
   t.after(() => http.close());
   http.direct.post('/direct/', '/direct/:id', async (exchange) => {
     const body = await readBody(exchange.request, 100);

@@ -3,16 +3,11 @@ import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { createHttp } from '../../src/http/create-http.ts';
+import { logIntoLines } from '../support/log-lines.ts';
 
 function serverThatLogs(level: string) {
-  const lines: Record<string, unknown>[] = [];
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      lines.push(JSON.parse(chunk.toString()) as Record<string, unknown>);
-      done();
-    },
-  });
-  const http = createHttp({ log: pino({ level }, sink), trustProxy: [] });
+  const { log, lines } = logIntoLines(level);
+  const http = createHttp({ log, trustProxy: [] });
   http.get('/fails', () => Promise.reject(new Error('broken')));
   http.get('/works', () => 'fine');
   return { http, lines };
