@@ -265,7 +265,6 @@ create table idempotency_key (
   created_at timestamp with time zone not null,
   idempotency_key_pkey PRIMARY KEY (account_id, key)
 );
-CREATE INDEX idempotency_key_created ON idempotency_key USING btree (created_at);
 
 create table inbox_message (
   id uuid not null,

@@ -5,8 +5,8 @@
  *
  * Parameters: $1 account_id, $2 message id, $3 retention_days, $4 template_id, $5 template_version, $6 flags, $7
  * external_id, $8 tag, $9 client_id, $10 seconds until it expires, $11 number of recipients, $12 content; of each
- * recipient: $13 n, $14 account_id, $15 address, $16 transactional; $17 milliseconds that the clock is ahead; of each
- * key: $18 n, $19 account_id, $20 key, $21 request_hash, $22 message id, $23 suppressed recipients.
+ * recipient: $13 n, $14 account_id, $15 address, $16 transactional; $17 milliseconds that the clock is ahead; where some
+ * rows have a key, of each row: $18 key, $19 request_hash, $20 suppressed recipients; null where it has none.
  */
 
 /** Bits of the flags. */
@@ -16,7 +16,8 @@ export const trackClicksBit = 4;
 export const deliverWhenDelayedBit = 8;
 export const newCallBit = 16;
 
-const now = "(now() + $17::float8 * interval '1 ms')";
+// A query of its own is answered once for the statement, not once for each row.
+const now = "(select now() + $17::float8 * interval '1 ms')";
 
 // The look-up of each recipient is lateral with a limit, so that it stays one index probe however large the table is.
 const blocked = `blocked as materialized (
@@ -29,23 +30,36 @@ const blocked = `blocked as materialized (
       and (s.expires_at is null or s.expires_at > ${now})
     limit 1) as hit)`;
 
+const keys = `unnest($1::text[], $2::uuid[], $18::text[], $19::bytea[], $20::text[])
+    with ordinality as k (account_id, message_id, key, request_hash, suppressed, n)`;
+
 // Rows are taken in the order of the index, so that two batches never wait for each other crosswise.
-// A key that is older than 24 hours is free again.
-const claimed = `claimed as (
-  insert into idempotency_key as known (account_id, key, request_hash, message_id, suppressed_recipients, created_at)
+function claims(refused: string): string {
+  return `insert into idempotency_key as known (account_id, key, request_hash, message_id, suppressed_recipients, created_at)
   select k.account_id, k.key, k.request_hash, k.message_id, string_to_array(k.suppressed, ' '), ${now}
-  from unnest($18::int4[], $19::text[], $20::text[], $21::bytea[], $22::uuid[], $23::text[])
-    as k (n, account_id, key, request_hash, message_id, suppressed)
-  where k.n not in (select n from blocked)
-  order by k.account_id, k.key
+  from ${keys}
+  where k.key is not null and k.n not in (${refused})
+  order by k.account_id, k.key`;
+}
+
+// One probe for each key, then an insertion that need not expect conflicts: where another node claims a key between the
+// two, the statement fails (`isKeyRace`), and is repeated in the careful form.
+const quickClaims = `taken as materialized (
+  select k.n from unnest($1::text[], $18::text[]) with ordinality as k (account_id, key, n)
+  cross join lateral (
+    select from idempotency_key s where s.account_id = k.account_id and s.key = k.key limit 1) as hit),
+claimed as (${claims('select n from blocked union all select n from taken')})`;
+
+// A key that is older than 24 hours is free again.
+const carefulClaims = `claimed as (${claims('select n from blocked')}
   on conflict (account_id, key) do update
   set request_hash = excluded.request_hash, message_id = excluded.message_id,
     suppressed_recipients = excluded.suppressed_recipients, created_at = excluded.created_at
   where known.created_at <= ${now} - interval '24 hours'
   returning known.message_id),
 taken as materialized (
-  select k.n from unnest($18::int4[], $22::uuid[]) as k (n, message_id)
-  where k.message_id not in (select message_id from claimed)
+  select k.n from unnest($2::uuid[], $18::text[]) with ordinality as k (message_id, key, n)
+  where k.key is not null and k.message_id not in (select message_id from claimed)
     and k.n not in (select n from blocked))`;
 
 function messages(refused: string, repeated: boolean): string {
@@ -82,7 +96,7 @@ function acceptStatement(keyed: boolean, repeated: boolean): string {
     : 'select n from blocked';
   const parts = [
     blocked,
-    ...(keyed ? [claimed] : []),
+    ...(keyed ? [repeated ? carefulClaims : quickClaims] : []),
     messages(refused, repeated),
     queueEntries(refused, repeated),
   ];

@@ -13,7 +13,7 @@ import {
   forgiveLostConnections,
 } from '../foundation/database/open-database.ts';
 import { ServiceClient } from '../foundation/database/service-client.ts';
-import { codeOf } from '../foundation/database/sqlstate.ts';
+import { codeOf, isUniqueViolation } from '../foundation/database/sqlstate.ts';
 import { normaliseAddress } from '../foundation/email-address.ts';
 import { type AcceptRow, accepted, type Outcome, taken } from './accept-row.ts';
 import {
@@ -87,6 +87,19 @@ export class AcceptStore {
     offset: number,
     repeated = false,
   ): Promise<readonly Outcome[]> {
+    try {
+      return await this.#insert(rows, offset, repeated);
+    } catch (error) {
+      if (repeated || !isKeyRace(error)) throw error;
+      return this.#insert(rows, offset, true);
+    }
+  }
+
+  async #insert(
+    rows: readonly AcceptRow[],
+    offset: number,
+    repeated: boolean,
+  ): Promise<readonly Outcome[]> {
     const client = this.#free.pop() ?? (await this.#pool.connect());
     try {
       const refused = await this.#run<RefusedRow>(client, toQuery(rows, offset, repeated));
@@ -142,6 +155,15 @@ export class AcceptStore {
 function isAnswer(error: unknown): boolean {
   const code = codeOf(error);
   return error instanceof pg.DatabaseError && code !== undefined && !code.startsWith('57P');
+}
+
+/** True where another node claimed a key after the statement had looked for it: nothing was stored. */
+function isKeyRace(error: unknown): boolean {
+  return (
+    error instanceof pg.DatabaseError &&
+    isUniqueViolation(error) &&
+    error.table === 'idempotency_key'
+  );
 }
 
 function toOutcomes(rows: readonly AcceptRow[], refused: readonly RefusedRow[]): Outcome[] {
@@ -216,25 +238,11 @@ function recipientColumns(rows: readonly AcceptRow[]): Buffer[] {
 }
 
 function keyColumns(rows: readonly AcceptRow[]): Buffer[] | undefined {
-  const numbers: number[] = [];
-  const keyed: AcceptRow[] = [];
-  const keys: string[] = [];
-  const hashes: Buffer[] = [];
-  rows.forEach((row, index) => {
-    if (row.key === undefined) return;
-    numbers.push(index + 1);
-    keyed.push(row);
-    keys.push(row.key.text);
-    hashes.push(row.key.requestHash);
-  });
-  if (keyed.length === 0) return undefined;
+  if (rows.every((row) => row.key === undefined)) return undefined;
   return [
-    intArray(numbers),
-    textArray(keyed.map((row) => row.accountId)),
-    textArray(keys),
-    bytesArray(hashes),
-    uuidArray(keyed.map((row) => row.id)),
+    textArray(rows.map((row) => row.key?.text)),
+    bytesArray(rows.map((row) => row.key?.requestHash)),
     // An address holds no space.
-    textArray(keyed.map((row) => row.suppressed.join(' '))),
+    textArray(rows.map((row) => (row.suppressed.length === 0 ? '' : row.suppressed.join(' ')))),
   ];
 }

@@ -63,7 +63,7 @@ export async function replayOf(
   const { kysely } = parts.database;
   const known = await inTime(findIdempotencyKey(kysely, accountId, key.text, parts.clock.offset));
   if (known === undefined) return undefined;
-  if (!known.requestHash.equals(key.requestHash)) throw new Fault('IDEMPOTENCY_MISMATCH');
+  if (known.requestHash !== key.requestHash) throw new Fault('IDEMPOTENCY_MISMATCH');
   const { messageId, suppressedRecipients } = known;
   return { messageId, suppressedRecipients, replayed: true };
 }

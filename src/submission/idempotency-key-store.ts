@@ -4,7 +4,8 @@ import type { AccountId, MessageId } from '../foundation/ids.ts';
 
 /** What a key stands for: the request that was accepted with it, and its answer. */
 export interface KnownKey {
-  readonly requestHash: Buffer;
+  /** A byte in each character. */
+  readonly requestHash: string;
   readonly messageId: MessageId;
   readonly suppressedRecipients: readonly string[];
 }
@@ -32,7 +33,7 @@ export async function findIdempotencyKey(
   const [row] = rows;
   return (
     row && {
-      requestHash: row.request_hash,
+      requestHash: row.request_hash.toString('latin1'),
       messageId: row.message_id,
       suppressedRecipients: row.suppressed_recipients,
     }
@@ -40,21 +41,30 @@ export async function findIdempotencyKey(
 }
 
 /**
- * Removes keys that are older than 24 hours, in chunks, so that no statement runs for long.
+ * Removes keys that are older than 24 hours. Goes through the table a range of pages at a time, so that no statement runs for
+ * long and no request pays for an index by age.
+ * @param pages of one statement
  * @returns how many were removed
  */
 export async function removeOldIdempotencyKeys(
   kysely: Database['kysely'],
   offset: number,
-  chunk = 5_000,
+  pages = 1_000,
 ): Promise<number> {
-  for (let removed = 0; ; ) {
+  const { rows } = await sql<{ pages: number }>`
+    select (pg_relation_size('idempotency_key') / current_setting('block_size')::int)::int as pages`.execute(
+    kysely,
+  );
+  const end = rows[0]?.pages ?? 0;
+  let removed = 0;
+  for (let page = 0; page < end; page += pages) {
     const { numAffectedRows } = await sql`
-      delete from idempotency_key where (account_id, key) in (
-        select account_id, key from idempotency_key
-        where created_at <= now() + ${offset}::float8 * interval '1 ms' - interval '24 hours'
-        order by created_at limit ${chunk})`.execute(kysely);
+      delete from idempotency_key
+      where ctid >= ${`(${page},0)`}::tid and ctid < ${`(${page + pages},0)`}::tid
+        and created_at <= now() + ${offset}::float8 * interval '1 ms' - interval '24 hours'`.execute(
+      kysely,
+    );
     removed += Number(numAffectedRows ?? 0);
-    if (Number(numAffectedRows ?? 0) < chunk) return removed;
   }
+  return removed;
 }

@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Fault } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
 
 /** The key of a request and what it stands for. */
 export interface IdempotencyKey {
   readonly text: string;
-  /** SHA-256 of the template id and the raw bytes of the body: what "the same request" means. */
-  readonly requestHash: Buffer;
+  /** SHA-256 of the template id and the raw bytes of the body, a byte in each character: what "the same request" means. */
+  readonly requestHash: string;
 }
 
 /** Printable ASCII (RFC 20), as the header of the IETF draft is a string of those. */
@@ -27,10 +27,16 @@ export function readIdempotencyKey(
     const reason = 'must be one value of 1 to 255 printable ASCII characters';
     throw new Fault('VALIDATION_FAILED', { details: [{ field: 'Idempotency-Key', reason }] });
   }
-  const hash = createHash('sha256').update(templateText).update('\0');
-  if (body !== undefined) hash.update(body);
-  return { text: header, requestHash: hash.digest() };
+  return { text: header, requestHash: hashRequest(templateText, body) };
 }
+
+/** In one call, and to a text: objects of the crypto library cost more than hashing a small request does. */
+function hashRequest(templateText: string, body: Buffer = empty): string {
+  const template = Buffer.from(`${templateText}\0`);
+  return hash('sha256', Buffer.concat([template, body]), 'binary');
+}
+
+const empty = Buffer.alloc(0);
 
 /** How long a request waits for the first one with its key. */
 const patience = 5_000;
@@ -40,7 +46,7 @@ const patience = 5_000;
  * wait for it; then they find the key in the database. Requests on other nodes meet at the key's unique index.
  */
 export class KeysUnderWay {
-  readonly #ends = new Map<string, Promise<void>>();
+  readonly #underWay = new Map<string, UnderWay>();
   readonly #patience: number;
 
   constructor(patienceMilliseconds = patience) {
@@ -53,24 +59,46 @@ export class KeysUnderWay {
   }
 
   /**
-   * Waits until no other request has the key, and takes it.
+   * Takes the key once no other request has it: at once where none has.
    * @returns what gives it back
    * @throws Fault IDEMPOTENCY_IN_PROGRESS past the deadline
    */
-  async take(accountId: AccountId, key: string, deadline: number): Promise<() => void> {
+  take(accountId: AccountId, key: string, deadline: number): Release | Promise<Release> {
     const name = `${accountId}\n${key}`;
-    for (let end = this.#ends.get(name); end !== undefined; end = this.#ends.get(name)) {
-      await before(end, deadline);
+    return this.#underWay.has(name) ? this.#wait(name, deadline) : this.#start(name);
+  }
+
+  async #wait(name: string, deadline: number): Promise<Release> {
+    for (let other = this.#underWay.get(name); other; other = this.#underWay.get(name)) {
+      await before(other.ended(), deadline);
     }
-    let resolve: () => void = () => undefined;
-    const end = new Promise<void>((done) => {
-      resolve = done;
-    });
-    this.#ends.set(name, end);
+    return this.#start(name);
+  }
+
+  #start(name: string): Release {
+    const own = new UnderWay();
+    this.#underWay.set(name, own);
     return () => {
-      this.#ends.delete(name);
-      resolve();
+      this.#underWay.delete(name);
+      own.end();
     };
+  }
+}
+
+/** Gives a key back. */
+type Release = () => void;
+
+/** A request that has a key; the promise of its end is made for the first one that waits for it. */
+class UnderWay {
+  #end: PromiseWithResolvers<void> | undefined;
+
+  ended(): Promise<void> {
+    this.#end ??= Promise.withResolvers();
+    return this.#end.promise;
+  }
+
+  end(): void {
+    this.#end?.resolve();
   }
 }
 

@@ -54,7 +54,8 @@ export async function sendEmail(parts: SendParts, asked: AdmittedRequest): Promi
 
   const accountId = asked.admission.account.id;
   const deadline = parts.keys.deadline();
-  const release = await parts.keys.take(accountId, key.text, deadline);
+  const taking = parts.keys.take(accountId, key.text, deadline);
+  const release = taking instanceof Promise ? await taking : taking;
   try {
     return await sendNew(parts, asked, key, deadline);
   } catch (error) {

@@ -28,7 +28,17 @@ const columns: [string, fc.Arbitrary<unknown[]>, (values: never) => Buffer][] = 
     fc.array(fc.option(storable, { nil: undefined })),
     textArray as (values: never) => Buffer,
   ],
-  ['bytea', fc.array(fc.uint8Array().map((bytes) => Buffer.from(bytes))), bytesArray as never],
+  [
+    'bytea',
+    fc.array(
+      fc.option(
+        fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+        { nil: undefined },
+      ),
+    ),
+    (values: readonly (Buffer | undefined)[]) =>
+      bytesArray(values.map((bytes) => bytes?.toString('latin1'))),
+  ],
   ['uuid', fc.array(fc.uuid()), uuidArray as never],
   ['int4', fc.array(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })), intArray as never],
   ['smallint', fc.array(fc.integer({ min: -(2 ** 15), max: 2 ** 15 - 1 })), smallintArray as never],

@@ -5,7 +5,7 @@ import { Fault } from '../../src/foundation/errors.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { Acceptor, defaultLimits } from '../../src/submission/accept-messages.ts';
-import type { AcceptRow } from '../../src/submission/accept-row.ts';
+import { type AcceptRow, accepted, taken } from '../../src/submission/accept-row.ts';
 import { AcceptStore } from '../../src/submission/accept-store.ts';
 import { makeAcceptRow } from '../support/accept-row.ts';
 import { openGate } from '../support/tcp-gate.ts';
@@ -58,7 +58,7 @@ test('one row whose data is at fault fails alone, the others of its batch are st
   const good = [
     makeAcceptRow(),
     makeAcceptRow(),
-    makeAcceptRow({ key: { text: 'k', requestHash: Buffer.alloc(32) } }),
+    makeAcceptRow({ key: { text: 'k', requestHash: '\0'.repeat(32) } }),
   ];
   const bad = makeAcceptRow({ content: 'no JSON' });
   const results = await Promise.allSettled(
@@ -70,6 +70,37 @@ test('one row whose data is at fault fails alone, the others of its batch are st
   );
   for (const row of good) assert.ok(await isStored(row));
   assert.equal(await isStored(bad), false);
+});
+
+test('a key that another node claims after the look-up is taken, and the rest of its batch is stored', async () => {
+  const holder = await database.pool.connect();
+  const requestHash = '\0'.repeat(32);
+  const rows = [
+    makeAcceptRow({ key: { text: 'raced', requestHash } }),
+    makeAcceptRow({ key: { text: 'calm', requestHash } }),
+    makeAcceptRow(),
+  ];
+  try {
+    await holder.query('begin');
+    await holder.query(
+      `insert into idempotency_key (account_id, key, request_hash, message_id, created_at)
+       values ($1, 'raced', '\\x00', gen_random_uuid(), now())`,
+      [rows[0]?.accountId],
+    );
+    const inserted = store.insert(rows, 0);
+    await waitFor('the batch to meet the key', async () => {
+      const waiting = await database.pool.query(
+        `select from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'signalpost accept'
+           and datname = current_database()`,
+      );
+      return waiting.rows.length === 1;
+    });
+    await holder.query('commit');
+    assert.deepEqual(await inserted, [taken, accepted, accepted]);
+  } finally {
+    holder.release();
+  }
+  assert.deepEqual(await Promise.all(rows.map(isStored)), [false, true, true]);
 });
 
 test('a row that is sent again under its id is stored once', async () => {

@@ -58,16 +58,19 @@ function mostBytes(text: string): number {
   return text.length < 64 ? text.length * 3 : Buffer.byteLength(text);
 }
 
-/** `bytea[]`. */
-export function bytesArray(values: readonly Uint8Array[]): Buffer {
+/** `bytea[]` of texts that hold a byte in each character (Latin-1); undefined becomes null. */
+export function bytesArray(values: readonly (string | undefined)[]): Buffer {
   let size = headerBytes;
-  for (const value of values) size += 4 + value.length;
-  const target = Buffer.allocUnsafe(size);
-  let at = putHeader(target, oids.bytea, values.length, false);
+  let nulls = false;
   for (const value of values) {
-    at = target.writeInt32BE(value.length, at);
-    target.set(value, at);
-    at += value.length;
+    size += 4 + (value?.length ?? 0);
+    nulls ||= value === undefined;
+  }
+  const target = Buffer.allocUnsafe(size);
+  let at = putHeader(target, oids.bytea, values.length, nulls);
+  for (const value of values) {
+    at = target.writeInt32BE(value?.length ?? nullLength, at);
+    if (value !== undefined) at += target.write(value, at, 'latin1');
   }
   return target;
 }
