@@ -6,7 +6,7 @@ import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
 import { openHistory } from './history/open-history.ts';
-import { measureUse } from './machine-use.ts';
+import { measureCalm, measureUse } from './machine-use.ts';
 import { runLoad } from './run-load.ts';
 import { compare, Tally } from './tally.ts';
 
@@ -36,7 +36,9 @@ export async function benchAcceptHistory(options: BenchOptions): Promise<BenchRe
     return {
       tally,
       async measure(): Promise<void> {
-        const { result, use } = await measureUse(pids, () => load(options.seconds));
+        const { result, use } = await measureCalm(options.calm, () =>
+          measureUse(pids, () => load(options.seconds)),
+        );
         tally.add(result, use);
       },
     };

@@ -6,7 +6,7 @@ import { startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
 import type { LoadReport } from './load-generator.ts';
-import { measureUse } from './machine-use.ts';
+import { measureCalm, measureUse } from './machine-use.ts';
 import { runLoad } from './run-load.ts';
 import { compare, Tally } from './tally.ts';
 
@@ -95,7 +95,7 @@ interface Target {
 
 /** Cases take turns, so that their rates meet the same machine and can be compared with each other. */
 async function measureInTurns(
-  { seconds, rounds }: BenchOptions,
+  { seconds, rounds, calm }: BenchOptions,
   wanted: readonly AcceptCase[],
   { port, pids, accountIds, token, database }: Target,
 ): Promise<BenchResult[]> {
@@ -122,11 +122,16 @@ async function measureInTurns(
   }
   for (let round = 0; round < rounds; round += 1) {
     for (const { one, accept, nothing } of tallies) {
-      const idle = await measureUse(pids, () => load(one, '/bench/nothing', seconds));
+      const idle = await measureCalm(calm, () =>
+        measureUse(pids, () => load(one, '/bench/nothing', seconds)),
+      );
       nothing.add(idle.result, idle.use);
-      const busy = await measureUse(pids, () => load(one, '/ete/v1/email', seconds));
+      const busy = await measureCalm(calm, async () => {
+        const measured = await measureUse(pids, () => load(one, '/ete/v1/email', seconds));
+        answered += measured.result.answered;
+        return measured;
+      });
       accept.add(busy.result, busy.use);
-      answered += busy.result.answered;
     }
   }
   const stored = (await countMessages(database)) - before;

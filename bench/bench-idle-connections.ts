@@ -4,7 +4,7 @@ import { acceptRequests, openBenchAccount } from './bench-account.ts';
 import { startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
-import { measureUse, readResident } from './machine-use.ts';
+import { measureCalm, measureUse, readResident } from './machine-use.ts';
 import { runLoad } from './run-load.ts';
 import { compare, Tally } from './tally.ts';
 
@@ -29,8 +29,10 @@ export async function benchIdleConnections(options: BenchOptions): Promise<Bench
       const requests = await acceptRequests(port, shop);
       const root = service.child.pid ?? 0;
       const load = () =>
-        measureUse({ service: root, database: pid }, () =>
-          runLoad({ host: '127.0.0.1', port, connections, seconds: options.seconds, requests }),
+        measureCalm(options.calm, () =>
+          measureUse({ service: root, database: pid }, () =>
+            runLoad({ host: '127.0.0.1', port, connections, seconds: options.seconds, requests }),
+          ),
         );
       const resident = () => (readResident([root]).get(root) ?? 0) / 2 ** 20;
       await load();

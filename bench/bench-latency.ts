@@ -6,7 +6,7 @@ import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { type BenchServiceOptions, startBenchService } from './bench-service.ts';
 import { BenchSink } from './deliver/bench-sink.ts';
 import { fillWhilePaused, openLetterAccount, resumeAccount } from './deliver/installation.ts';
-import { measureUse } from './machine-use.ts';
+import { measureCalm, measureUse } from './machine-use.ts';
 import { runLoad } from './run-load.ts';
 import { compare, Tally } from './tally.ts';
 
@@ -76,7 +76,7 @@ async function beginDelivery(
 }
 
 async function measureLatency(
-  { seconds, rounds }: BenchOptions,
+  { seconds, rounds, calm }: BenchOptions,
   scene: Scene,
   parts: readonly number[],
   name: string,
@@ -91,15 +91,20 @@ async function measureLatency(
     const pids = { service: service.child.pid ?? 0, database: database.pid };
     /** @returns messages delivered meanwhile, a second */
     const measure = async (tally: Tally, path: string, rate?: number): Promise<number> => {
-      if (sink !== undefined) await beginDelivery(scene, sink, seconds * deliveredPerSecond);
       const requests = wireRequests({ ...wire, path });
       const order = { host: '127.0.0.1', port: service.port, connections, seconds, requests };
-      const run = () => runLoad(rate === undefined ? order : { ...order, rate });
-      const taken = sink?.taken ?? 0;
-      const started = performance.now();
-      const { result, use } = await measureUse(pids, run);
+      let delivered = 0;
+      const { result, use } = await measureCalm(calm, async () => {
+        if (sink !== undefined) await beginDelivery(scene, sink, seconds * deliveredPerSecond);
+        const taken = sink?.taken ?? 0;
+        const started = performance.now();
+        const run = () => runLoad(rate === undefined ? order : { ...order, rate });
+        const measured = await measureUse(pids, run);
+        delivered = ((sink?.taken ?? 0) - taken) / ((performance.now() - started) / 1_000);
+        return measured;
+      });
       tally.add(result, use);
-      return ((sink?.taken ?? 0) - taken) / ((performance.now() - started) / 1_000);
+      return delivered;
     };
     const params = { connections, fields: 10, seconds };
     const deliveries = (own: number, meanwhile: number): BenchResult['params'] =>

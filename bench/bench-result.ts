@@ -5,6 +5,11 @@ export interface BenchOptions {
   readonly rounds: number;
   /** Messages in the queue of `deliver-backlog`. */
   readonly queued: number;
+  /**
+   * Share (0 to 1) of the machine that others may take: a measurement in which they take more is made again. Undefined: each
+   * counts.
+   */
+  readonly calm: number | undefined;
   /** Of the measurement of memory. */
   readonly minutes: number;
   /** For the runtime of the measured process, such as `--cpu-prof`. */

@@ -53,6 +53,7 @@ const { values, positionals } = parseArgs({
     json: { type: 'string' },
     seconds: { type: 'string', default: '8' },
     rounds: { type: 'string', default: '3' },
+    calm: { type: 'string' },
     queued: { type: 'string', default: '1000000' },
     minutes: { type: 'string', default: '10' },
     'cpu-prof': { type: 'string' },
@@ -66,6 +67,7 @@ const profile = values['cpu-prof'];
 const options: BenchOptions = {
   seconds: Number(values.seconds),
   rounds: Number(values.rounds),
+  calm: values.calm === undefined ? undefined : Number(values.calm) / 100,
   queued: Number(values.queued),
   minutes: Number(values.minutes),
   nodeOptions: profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`],
