@@ -266,6 +266,13 @@ create table idempotency_key (
   idempotency_key_pkey PRIMARY KEY (account_id, key)
 );
 
+create table idempotency_sweep (
+  id boolean not null default true,
+  begun_at timestamp with time zone not null,
+  idempotency_sweep_pkey PRIMARY KEY (id),
+  idempotency_sweep_id_check CHECK (id)
+);
+
 create table inbox_message (
   id uuid not null,
   received_at timestamp with time zone not null,

@@ -41,8 +41,9 @@ export async function findIdempotencyKey(
 }
 
 /**
- * Removes keys that are older than 24 hours. Goes through the table a range of pages at a time, so that no statement runs for
- * long and no request pays for an index by age.
+ * Removes keys that are older than 24 hours, where no other process began with that within half an hour. Goes through the table a
+ * range of pages at a time, so that no statement runs for long and no request pays for an index by age.
+ * @param offset milliseconds added to the database's clock
  * @param pages of one statement
  * @returns how many were removed
  */
@@ -51,11 +52,8 @@ export async function removeOldIdempotencyKeys(
   offset: number,
   pages = 1_000,
 ): Promise<number> {
-  const { rows } = await sql<{ pages: number }>`
-    select (pg_relation_size('idempotency_key') / current_setting('block_size')::int)::int as pages`.execute(
-    kysely,
-  );
-  const end = rows[0]?.pages ?? 0;
+  if (!(await beginSweep(kysely, offset))) return 0;
+  const end = await countPages(kysely);
   let removed = 0;
   for (let page = 0; page < end; page += pages) {
     const { numAffectedRows } = await sql`
@@ -67,4 +65,21 @@ export async function removeOldIdempotencyKeys(
     removed += Number(numAffectedRows ?? 0);
   }
   return removed;
+}
+
+async function beginSweep(kysely: Database['kysely'], offset: number): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update idempotency_sweep set begun_at = now() + ${offset}::float8 * interval '1 ms'
+    where begun_at <= now() + ${offset}::float8 * interval '1 ms' - interval '30 minutes'`.execute(
+    kysely,
+  );
+  return numAffectedRows === 1n;
+}
+
+async function countPages(kysely: Database['kysely']): Promise<number> {
+  const { rows } = await sql<{ pages: number }>`
+    select (pg_relation_size('idempotency_key') / current_setting('block_size')::int)::int as pages`.execute(
+    kysely,
+  );
+  return rows[0]?.pages ?? 0;
 }

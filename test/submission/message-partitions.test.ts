@@ -128,6 +128,22 @@ test('idempotency keys older than 24 hours are removed, in ranges of pages, othe
   assert.deepEqual(rows, [{ youngest: 1, oldest: 24 * 60 - 1 }]);
 });
 
+test('of several processes one removes old idempotency keys, and again after half an hour', async () => {
+  const minute = 60_000;
+  const removeAt = async (offset: number): Promise<number[]> => {
+    await database.pool.query(`
+      insert into idempotency_key (account_id, key, request_hash, message_id, created_at)
+      values ('1', 'old', '\\x00', gen_random_uuid(), '2020-01-01') on conflict do nothing`);
+    const each = [1, 2, 3].map(() => removeOldIdempotencyKeys(database.kysely, offset));
+    return (await Promise.all(each)).sort();
+  };
+  await database.pool.query(`delete from idempotency_key`);
+  await database.pool.query(`update idempotency_sweep set begun_at = '-infinity'`);
+  assert.deepEqual(await removeAt(0), [0, 0, 1]);
+  assert.deepEqual(await removeAt(29 * minute), [0, 0, 0]);
+  assert.deepEqual(await removeAt(31 * minute), [0, 0, 1]);
+});
+
 test('the planner learns of messages and queue entries from 3,000 rows, whichever column is looked at', async () => {
   await ensureMessagePartitions({ database, log, clock: clockAt('2031-01-08T12:00:00Z') });
   for (const table of ['queue_entry', ...(await partitionsOf('message_90'))]) {

@@ -230,6 +230,11 @@ export interface IdempotencyKey {
   suppressed_recipients: Generated<string[]>;
 }
 
+export interface IdempotencySweep {
+  begun_at: Timestamp;
+  id: Generated<boolean>;
+}
+
 export interface InboxMessage {
   envelope_from: string;
   envelope_to: string[];
@@ -690,6 +695,7 @@ export interface DB {
   file_import: FileImport;
   grant_code: GrantCode;
   idempotency_key: IdempotencyKey;
+  idempotency_sweep: IdempotencySweep;
   inbox_message: InboxMessage;
   installation: Installation;
   integration: Integration;
