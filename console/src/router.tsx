@@ -1,15 +1,10 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Outlet,
-} from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, Outlet } from '@tanstack/react-router';
 import { NotFoundPage } from './layout/not-found-page.tsx';
 import { PageFailure } from './layout/page-failure.tsx';
 import { Shell } from './layout/shell.tsx';
 import { StartPage } from './layout/start-page.tsx';
 import { readMessageFilters } from './message/message-filters.ts';
+import { lazyPart } from './parts/lazy-part.ts';
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage });
 
@@ -24,149 +19,140 @@ const account = createRoute({
 const overview = createRoute({
   getParentRoute: () => account,
   path: '/',
-  component: lazyRouteComponent(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
+  component: lazyPart(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
 });
 
 const messages = createRoute({
   getParentRoute: () => account,
   path: '/messages',
   validateSearch: readMessageFilters,
-  component: lazyRouteComponent(() => import('./message/messages-page.tsx'), 'MessagesPage'),
+  component: lazyPart(() => import('./message/messages-page.tsx'), 'MessagesPage'),
 });
 
 const message = createRoute({
   getParentRoute: () => account,
   path: '/messages/$message',
-  component: lazyRouteComponent(() => import('./message/message-page.tsx'), 'MessagePage'),
+  component: lazyPart(() => import('./message/message-page.tsx'), 'MessagePage'),
 });
 
 const templates = createRoute({
   getParentRoute: () => account,
   path: '/templates',
-  component: lazyRouteComponent(() => import('./template/templates-page.tsx'), 'TemplatesPage'),
+  component: lazyPart(() => import('./template/templates-page.tsx'), 'TemplatesPage'),
 });
 
 const template = createRoute({
   getParentRoute: () => account,
   path: '/templates/$template',
-  component: lazyRouteComponent(() => import('./template/editor/editor-page.tsx'), 'EditorPage'),
+  component: lazyPart(() => import('./template/editor/editor-page.tsx'), 'EditorPage'),
 });
 
 const versions = createRoute({
   getParentRoute: () => account,
   path: '/templates/$template/versions',
-  component: lazyRouteComponent(() => import('./template/versions-page.tsx'), 'VersionsPage'),
+  component: lazyPart(() => import('./template/versions-page.tsx'), 'VersionsPage'),
 });
 
 const useTemplate = createRoute({
   getParentRoute: () => account,
   path: '/templates/$template/use',
-  component: lazyRouteComponent(() => import('./template/use-page.tsx'), 'UsePage'),
+  component: lazyPart(() => import('./template/use-page.tsx'), 'UsePage'),
 });
 
 const senders = createRoute({
   getParentRoute: () => account,
   path: '/senders',
-  component: lazyRouteComponent(() => import('./sender/senders-page.tsx'), 'SendersPage'),
+  component: lazyPart(() => import('./sender/senders-page.tsx'), 'SendersPage'),
 });
 
 const integrations = createRoute({
   getParentRoute: () => account,
   path: '/integrations',
-  component: lazyRouteComponent(
-    () => import('./integration/integrations-page.tsx'),
-    'IntegrationsPage',
-  ),
+  component: lazyPart(() => import('./integration/integrations-page.tsx'), 'IntegrationsPage'),
 });
 
 const lists = createRoute({
   getParentRoute: () => account,
   path: '/lists',
-  component: lazyRouteComponent(() => import('./list/lists-page.tsx'), 'ListsPage'),
+  component: lazyPart(() => import('./list/lists-page.tsx'), 'ListsPage'),
 });
 
 const list = createRoute({
   getParentRoute: () => account,
   path: '/lists/$list',
-  component: lazyRouteComponent(() => import('./list/list-page.tsx'), 'ListPage'),
+  component: lazyPart(() => import('./list/list-page.tsx'), 'ListPage'),
 });
 
 const suppressions = createRoute({
   getParentRoute: () => account,
   path: '/suppressions',
-  component: lazyRouteComponent(
-    () => import('./suppression/suppressions-page.tsx'),
-    'SuppressionsPage',
-  ),
+  component: lazyPart(() => import('./suppression/suppressions-page.tsx'), 'SuppressionsPage'),
 });
 
 const destinations = createRoute({
   getParentRoute: () => account,
   path: '/destinations',
-  component: lazyRouteComponent(
-    () => import('./destination/destinations-page.tsx'),
-    'DestinationsPage',
-  ),
+  component: lazyPart(() => import('./destination/destinations-page.tsx'), 'DestinationsPage'),
 });
 
 const team = createRoute({
   getParentRoute: () => account,
   path: '/team',
-  component: lazyRouteComponent(() => import('./team/team-page.tsx'), 'TeamPage'),
+  component: lazyPart(() => import('./team/team-page.tsx'), 'TeamPage'),
 });
 
 const audit = createRoute({
   getParentRoute: () => account,
   path: '/audit',
-  component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
+  component: lazyPart(() => import('./audit/audit-page.tsx'), 'AuditPage'),
 });
 
 const settings = createRoute({
   getParentRoute: () => account,
   path: '/settings',
-  component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
+  component: lazyPart(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
 });
 
 const inbox = createRoute({
   getParentRoute: () => account,
   path: '/inbox',
-  component: lazyRouteComponent(() => import('./inbox/inbox-page.tsx'), 'InboxPage'),
+  component: lazyPart(() => import('./inbox/inbox-page.tsx'), 'InboxPage'),
 });
 
 const mail = createRoute({
   getParentRoute: () => account,
   path: '/inbox/$mail',
-  component: lazyRouteComponent(() => import('./inbox/mail-page.tsx'), 'MailPage'),
+  component: lazyPart(() => import('./inbox/mail-page.tsx'), 'MailPage'),
 });
 
 const reports = createRoute({
   getParentRoute: () => account,
   path: '/reports',
-  component: lazyRouteComponent(() => import('./report/reports-page.tsx'), 'ReportsPage'),
+  component: lazyPart(() => import('./report/reports-page.tsx'), 'ReportsPage'),
 });
 
 const domains = createRoute({
   getParentRoute: () => account,
   path: '/domains',
-  component: lazyRouteComponent(() => import('./domain/domains-page.tsx'), 'DomainsPage'),
+  component: lazyPart(() => import('./domain/domains-page.tsx'), 'DomainsPage'),
 });
 
 const domain = createRoute({
   getParentRoute: () => account,
   path: '/domains/$domain',
-  component: lazyRouteComponent(() => import('./domain/domain-page.tsx'), 'DomainPage'),
+  component: lazyPart(() => import('./domain/domain-page.tsx'), 'DomainPage'),
 });
 
 const webhooks = createRoute({
   getParentRoute: () => account,
   path: '/webhooks',
-  component: lazyRouteComponent(() => import('./webhook/webhooks-page.tsx'), 'WebhooksPage'),
+  component: lazyPart(() => import('./webhook/webhooks-page.tsx'), 'WebhooksPage'),
 });
 
 const webhook = createRoute({
   getParentRoute: () => account,
   path: '/webhooks/$webhook',
-  component: lazyRouteComponent(() => import('./webhook/webhook-page.tsx'), 'WebhookPage'),
+  component: lazyPart(() => import('./webhook/webhook-page.tsx'), 'WebhookPage'),
 });
 
 const tree = root.addChildren([

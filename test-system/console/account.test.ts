@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
+import type { Request } from 'playwright-core';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { ManagementClient } from '../../test/support/management-client.ts';
 import { getToken } from '../../test/support/shop.ts';
@@ -53,6 +54,13 @@ test('every page says that the service is away and offers to try again; nothing 
   const second = await startTestService({ databaseUrl, environment });
   const visit = await signedIn();
   const { page } = visit;
+  const underWay = new Set<Request>();
+  page.on('request', (request) => {
+    if (request.url().endsWith('.js')) underWay.add(request);
+  });
+  // The browser lets go of what it was told to load ahead and had begun to load already.
+  for (const ended of ['requestfinished', 'requestfailed'] as const)
+    page.on(ended as 'requestfinished', (request) => underWay.delete(request));
   await page.goto(`${second.url}/console/${shop.id}/senders`);
   await page.getByRole('cell', { name: 'orders@shop.test' }).waitFor();
   const names = [
@@ -78,7 +86,7 @@ test('every page says that the service is away and offers to try again; nothing 
       ),
       page.getByRole('link', { name, exact: true }).hover(),
     ]);
-  await page.waitForLoadState('networkidle');
+  await waitFor('every script to be there', () => underWay.size === 0);
   await second.stop();
   for (const name of names) {
     await page.getByRole('link', { name, exact: true }).click();
@@ -110,6 +118,40 @@ test('every page says that the service is away and offers to try again; nothing 
     await shown.waitFor();
     assert.equal(await page.getByText('The service could not be reached').count(), 0, name);
   }
+  await visit.context.close();
+});
+
+test('a page and the palette whose scripts were never loaded say that the service is away, and come when it is back', async () => {
+  const databaseUrl = service.config.databaseUrl ?? '';
+  const environment = { PORT: String(await freePort()) };
+  const second = await startTestService({ databaseUrl, environment });
+  const visit = await signedIn();
+  const { page } = visit;
+  await page.goto(`${second.url}/console/${shop.id}/senders`);
+  await page.getByRole('cell', { name: 'orders@shop.test' }).waitFor();
+  await second.stop();
+  await page.keyboard.press('Control+k');
+  await page
+    .getByRole('region', { name: 'Notices' })
+    .getByText('The service could not be reached')
+    .waitFor();
+  await page.getByRole('cell', { name: 'orders@shop.test' }).waitFor();
+  await page.getByRole('link', { name: 'Audit log', exact: true }).click();
+  const away = page.getByRole('alert').getByText('The service could not be reached');
+  await away.waitFor();
+  const asked = page.waitForEvent('requestfailed', (request) =>
+    request.url().includes('audit-page'),
+  );
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await asked;
+  await away.waitFor();
+
+  const third = await startTestService({ databaseUrl, environment });
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog').getByRole('textbox').waitFor();
+  await third.stop();
   await visit.context.close();
 });
 

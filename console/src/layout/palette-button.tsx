@@ -1,19 +1,29 @@
 import { Button, Kbd } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
-import { lazy, Suspense } from 'react';
+import { CatchBoundary } from '@tanstack/react-router';
+import { Suspense, useEffect } from 'react';
 import { Icon } from '../parts/icon.tsx';
+import { lazyPart } from '../parts/lazy-part.ts';
+import { tell } from '../parts/notices.tsx';
 import { text } from '../texts/text.ts';
 
-const Palette = lazy(() => import('./palette.tsx').then((module) => ({ default: module.Palette })));
+const Palette = lazyPart(() => import('./palette.tsx'), 'Palette');
 
 const mac = /mac|iphone|ipad/i.test(navigator.userAgent);
 
 /** Opens the palette, as Ctrl+K and / do from everywhere. */
 export function PaletteButton() {
   const [opened, palette] = useDisclosure();
+
+  function open() {
+    // Where its script could not be loaded before, it is asked for again.
+    void Palette.preload?.();
+    palette.open();
+  }
+
   useHotkeys([
-    ['mod+K', palette.open],
-    ['/', palette.open],
+    ['mod+K', open],
+    ['/', open],
   ]);
   return (
     <>
@@ -22,7 +32,7 @@ export function PaletteButton() {
         size="compact-md"
         fw={400}
         c="dimmed"
-        onClick={palette.open}
+        onClick={open}
         aria-keyshortcuts="Control+K Meta+K"
         leftSection={<Icon name="search" size={15} />}
         rightSection={
@@ -34,10 +44,24 @@ export function PaletteButton() {
         {text('palette.open')}
       </Button>
       {opened && (
-        <Suspense>
-          <Palette opened={opened} close={palette.close} />
-        </Suspense>
+        <CatchBoundary
+          getResetKey={() => 0}
+          errorComponent={() => <PaletteFailure close={palette.close} />}
+        >
+          <Suspense>
+            <Palette opened={opened} close={palette.close} />
+          </Suspense>
+        </CatchBoundary>
       )}
     </>
   );
+}
+
+/** The palette could not be loaded: that is told, and the page stays as it is. */
+function PaletteFailure({ close }: { close: () => void }) {
+  useEffect(() => {
+    tell(text('problem.network'));
+    close();
+  }, [close]);
+  return null;
 }

@@ -1,8 +1,9 @@
 import { Badge, Group, NativeSelect, SegmentedControl, Stack } from '@mantine/core';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import type { TemplateVersion } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { lazyPart } from '../parts/lazy-part.ts';
 import { ListBody } from '../parts/list-body.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { RowsSkeleton } from '../parts/rows.tsx';
@@ -14,9 +15,7 @@ import { TemplateTabs } from './template-tabs.tsx';
 import { useTemplatePath, useVersion } from './use-template.ts';
 import { VersionActions } from './version-actions.tsx';
 
-const VersionDiff = lazy(() =>
-  import('./version-diff.tsx').then((module) => ({ default: module.VersionDiff })),
-);
+const VersionDiff = lazyPart(() => import('./version-diff.tsx'), 'VersionDiff');
 
 /** What was published, when, and what changed from one version to another. */
 export function VersionsPage() {

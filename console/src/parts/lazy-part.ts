@@ -1,0 +1,46 @@
+import { lazyRouteComponent } from '@tanstack/react-router';
+
+/** A part of the console whose script could not be loaded, as the service is away. */
+export class ScriptMissing extends Error {
+  override readonly name = 'ScriptMissing';
+  /** Asks for the script again. Whether it came shows when the part is drawn. */
+  readonly askAgain: () => Promise<void>;
+
+  constructor(cause: unknown, askAgain: () => Promise<void>) {
+    super('the script of this part could not be loaded', { cause });
+    this.askAgain = askAgain;
+  }
+}
+
+/**
+ * A part whose script is loaded when it is first needed.
+ *
+ * A script is missing for one of two reasons. The service has a newer console, whose scripts have other names: the router
+ * loads the page anew. Or the service is away: that would leave the person with the browser's own page about it and without
+ * what was typed, so the part throws ScriptMissing instead, for whoever stands around it to offer to try again.
+ */
+export function lazyPart<
+  // biome-ignore lint/suspicious/noExplicitAny: the components of a module differ in what they take, as the router says too
+  Module extends Record<string, any>,
+  Name extends keyof Module,
+>(load: () => Promise<Module>, name: Name) {
+  const part = lazyRouteComponent(async (): Promise<Module> => {
+    try {
+      return await load();
+    } catch (error) {
+      if (await serviceAnswers()) throw error;
+      throw new ScriptMissing(error, async () => part.preload?.());
+    }
+  }, name);
+  return part;
+}
+
+async function serviceAnswers(): Promise<boolean> {
+  try {
+    // The page itself, and not `/healthz`: what stands before the service may let the console's addresses alone pass.
+    const { ok } = await fetch('/console/', { method: 'HEAD', cache: 'no-store' });
+    return ok;
+  } catch {
+    return false;
+  }
+}
