@@ -1,4 +1,5 @@
-import type { Account, Role } from '../../account/account.ts';
+import type { Account, Membership, Role } from '../../account/account.ts';
+import { readMemberships } from '../../account/membership-store.ts';
 import { type AccountId, parseAccountId } from '../../foundation/ids.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import type { ManagementParts } from '../management-parts.ts';
@@ -79,7 +80,13 @@ async function roleIn(
   actor: Extract<Actor, { kind: 'person' }>,
   accountId: AccountId,
 ): Promise<Role | undefined> {
-  const memberships = await parts.accounts.memberships(actor.personId);
+  const remembered = await parts.accounts.memberships(actor.personId);
+  const role = roleAmong(remembered, accountId);
+  // Who has just made an account goes on there at once, though the announcement may still be on its way to this process.
+  return role ?? roleAmong(await readMemberships(parts.database.kysely, actor.personId), accountId);
+}
+
+function roleAmong(memberships: readonly Membership[], accountId: AccountId): Role | undefined {
   return memberships.find((membership) => membership.accountId === accountId)?.role;
 }
 

@@ -1,6 +1,11 @@
 import { Type } from 'typebox';
-import { mayOperate, permissionsIn } from '../access/admit-actor.ts';
-import { permissions } from '../access/permission.ts';
+import { readAccounts } from '../../account/account-store.ts';
+import { readMemberships } from '../../account/membership-store.ts';
+import { readPerson } from '../../account/person-store.ts';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { Actor } from '../access/actor.ts';
+import { mayOperate } from '../access/admit-actor.ts';
+import { permissions, permissionsOf } from '../access/permission.ts';
 import { Problem } from '../answer/problem.ts';
 import { Nullable, strict } from '../answer/schema-parts.ts';
 import { actorOf, endpoint } from '../endpoint.ts';
@@ -33,23 +38,23 @@ export const getMe = endpoint({
   ),
   async handle(call) {
     const actor = actorOf(call);
-    const { accounts } = call.parts;
-    const memberships =
-      actor.kind === 'person'
-        ? (await accounts.memberships(actor.personId)).filter(
-            ({ accountId }) => actor.boundTo === undefined || actor.boundTo === accountId,
-          )
-        : [{ accountId: actor.accountId, role: null }];
-    const list = [];
-    for (const { accountId, role } of memberships) {
-      const account = await accounts.account(accountId);
-      const granted = await permissionsIn(call.parts, actor, accountId);
-      if (account === undefined || granted === undefined) continue;
-      list.push({ ...viewAccount(account), role, permissions: [...granted].sort() });
-    }
-    const person = actor.kind === 'person' ? await accounts.person(actor.personId) : undefined;
+    // Past the memory of accounts and people: who has just changed something sees it here, though the announcement of it may
+    // still be on its way to this process.
+    const { kysely } = call.parts.database;
+    const person = actor.kind === 'person' ? await readPerson(kysely, actor.personId) : undefined;
     if (actor.kind === 'person' && person === undefined)
       throw new Problem('unauthenticated', 'This person is not known any more');
+    const parts = await partsOf(kysely, actor);
+    const found = await readAccounts(
+      kysely,
+      parts.map(({ accountId }) => accountId),
+    );
+    const list = parts.flatMap(({ role, granted }, place) => {
+      const account = found[place];
+      return account === undefined
+        ? []
+        : [{ ...viewAccount(account), role, permissions: [...granted].sort() }];
+    });
     return {
       person:
         person === undefined ? null : { id: person.id, email: person.email, name: person.name },
@@ -58,3 +63,13 @@ export const getMe = endpoint({
     };
   },
 });
+
+/** The accounts that a caller has a part in, with the role and what it allows; an API key has no role. */
+async function partsOf(kysely: Database['kysely'], actor: Actor) {
+  if (actor.kind === 'key')
+    return [{ accountId: actor.accountId, role: null, granted: actor.scopes }];
+  const memberships = await readMemberships(kysely, actor.personId);
+  return memberships
+    .filter(({ accountId }) => actor.boundTo === undefined || actor.boundTo === accountId)
+    .map(({ accountId, role }) => ({ accountId, role, granted: permissionsOf[role] }));
+}
