@@ -241,6 +241,7 @@ export function createApp(parts: AppParts): App {
   const management = createManagement({
     facts: { ...config, version: packageFacts.version },
     database,
+    changes,
     key,
     clock,
     log,

@@ -42,6 +42,14 @@ export class ChangeListener {
     return this.#client !== undefined && performance.now() - this.#lastHeard < silenceMilliseconds;
   }
 
+  /**
+   * Resolves once everything is heard here that was committed before: PostgreSQL sends pending notifications before it
+   * answers. Waits for as long as memory is trusted, at most, and never rejects.
+   */
+  async catchUp(): Promise<void> {
+    await this.#client?.query('select 1').catch(() => undefined);
+  }
+
   /** Connects and starts the heartbeat. Resolves once connected, or at once where the database is away: it goes on trying. */
   async start(): Promise<void> {
     await this.#connect();

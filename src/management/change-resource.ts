@@ -92,17 +92,23 @@ export async function removeResource<View>(
   return undefined;
 }
 
-/** Runs a change in a transaction that no other change of settings overlaps. */
+/**
+ * Runs a change in a transaction that no other change of settings overlaps. Once it resolves, this process works by the
+ * change: who asks for what follows from it, such as a test of the template just published, gets that.
+ */
 export async function inTransaction<Result>(
   call: Call,
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
+  const { changes, database } = call.parts;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await call.parts.database.kysely.transaction().execute(async (transaction) => {
+      const result = await database.kysely.transaction().execute(async (transaction) => {
         await lockApply(transaction);
         return work(transaction);
       });
+      await changes.catchUp();
+      return result;
     } catch (error) {
       if (!isRepeatable(error) || attempt >= mostAttempts) throw error;
     }

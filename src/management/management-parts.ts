@@ -1,4 +1,5 @@
 import type { AccountDirectory } from '../account/account-directory.ts';
+import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
@@ -32,6 +33,7 @@ export interface InstallationFacts {
 export interface ManagementParts {
   readonly facts: InstallationFacts;
   readonly database: Database;
+  readonly changes: Pick<ChangeListener, 'catchUp'>;
   readonly key: MasterKey;
   readonly clock: Clock;
   readonly log: Log;
@@ -39,7 +41,7 @@ export interface ManagementParts {
   readonly browser: Pick<Browser, 'personOf' | 'signIn'>;
   readonly apiKeys: ApiKeys;
   readonly imports: RunningImports;
-  readonly accounts: Pick<AccountDirectory, 'account' | 'memberships' | 'person'>;
+  readonly accounts: Pick<AccountDirectory, 'account' | 'memberships'>;
   readonly templates: Pick<TemplateDirectory<LoadedTemplate>, 'version'>;
   readonly senderProofs: Pick<SenderProofs, 'request'>;
   readonly domains: Pick<DomainCare, 'add' | 'rotate' | 'keys' | 'records' | 'check'>;

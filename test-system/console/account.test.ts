@@ -155,6 +155,18 @@ test('a page and the palette whose scripts were never loaded say that the servic
   await visit.context.close();
 });
 
+test('a page whose script is gone, since a newer console is there, comes with that console', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/senders`);
+  await page.evaluate('window.isOldConsole = true');
+  await page.route(/audit-page/, (route) => route.fulfill({ status: 404 }), { times: 1 });
+  await page.getByRole('link', { name: 'Audit log', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
+  assert.equal(await page.evaluate('window.isOldConsole'), undefined);
+  await visit.context.close();
+});
+
 test('settings: the account is renamed everywhere at once; a name that is none is refused at its field', async () => {
   const visit = await signedIn();
   const { page } = visit;

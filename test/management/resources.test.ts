@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { sql } from 'kysely';
-import { setOperator } from '../../src/account/person-store.ts';
 import { testAccountFirst } from '../support/account-first.ts';
 import { ManagementClient, openManagedShop } from '../support/management-client.ts';
 import { signIn } from '../support/sign-in.ts';
@@ -12,7 +10,7 @@ import { waitFor } from '../support/wait-for.ts';
 
 const { database, url } = await createTestDatabase();
 const service = await startTestService({ databaseUrl: url, roles: ['http'] });
-const { shop, owner, path, as } = await openManagedShop(database, service);
+const { owner, path, as } = await openManagedShop(database, service);
 
 async function auditKinds(): Promise<string[]> {
   const { body } = await owner.get(`${path}/audit?limit=10`);
@@ -308,41 +306,6 @@ test('a signed-in browser changes something only from a page of the service', as
     (await browser.put(list, { name: 'x' }, { ...own, origin: service.url })).status,
     201,
   );
-});
-
-/** Does something while no announcement of a change gets through to the service, as for a moment on a busy machine. */
-async function beforeAnnouncements(act: () => Promise<void>): Promise<void> {
-  const { rows } = await sql<{ pid: number }>`
-    select pid from pg_stat_activity
-    where datname = current_database() and application_name = 'signalpost changes'`.execute(
-    database.kysely,
-  );
-  assert.ok(rows.length > 0);
-  for (const { pid } of rows) process.kill(pid, 'SIGSTOP');
-  try {
-    await act();
-  } finally {
-    for (const { pid } of rows) process.kill(pid, 'SIGCONT');
-  }
-}
-
-test('whoever renames an account reads its new name at once, though the announcement is still on its way', async () => {
-  await owner.get('/me');
-  await beforeAnnouncements(async () => {
-    assert.equal((await owner.put(path, { name: 'Known at once' })).status, 200);
-    const { accounts } = (await owner.get('/me')).body as { accounts: { name: string }[] };
-    assert.equal(accounts[0]?.name, 'Known at once');
-  });
-});
-
-test('whoever makes an account goes on there at once, though the announcement is still on its way', async () => {
-  await setOperator(database.kysely, shop.owner.id, true);
-  await owner.get('/accounts/46199/lists');
-  await beforeAnnouncements(async () => {
-    const made = await owner.put('/installation/accounts/46199', { name: 'Third' });
-    assert.equal(made.status, 201, made.text);
-    assert.equal((await owner.get('/accounts/46199/lists')).status, 200);
-  });
 });
 
 testAccountFirst(5);

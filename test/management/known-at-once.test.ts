@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setOperator } from '../../src/account/person-store.ts';
+import { ManagementClient, openManagedShop } from '../support/management-client.ts';
+import { SendClient } from '../support/send-client.ts';
+import { getToken } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+
+/** A node, and the process of the database on which it hears announcements. */
+async function startNode() {
+  const before = await listeners();
+  const node = await startTestService({ databaseUrl: url, roles: ['http'] });
+  const [listener] = (await listeners()).filter((pid) => !before.includes(pid));
+  assert.ok(listener !== undefined);
+  return { node, listener };
+}
+
+async function listeners(): Promise<number[]> {
+  const { rows } = await database.pool.query<{ pid: number }>(
+    `select pid from pg_stat_activity where datname = current_database() and application_name = 'signalpost changes'`,
+  );
+  return rows.map(({ pid }) => pid);
+}
+
+const { node: service, listener: ownListener } = await startNode();
+const { node: other, listener: othersListener } = await startNode();
+const { shop, owner, path } = await openManagedShop(database, service);
+await setOperator(database.kysely, shop.owner.id, true);
+const token = await getToken(service, shop);
+const elsewhere = new ManagementClient(other, token);
+
+/** Does something while no announcement gets through to the other node, as for a moment on a busy machine. */
+async function beforeOtherHears(act: () => Promise<void>): Promise<void> {
+  process.kill(othersListener, 'SIGSTOP');
+  try {
+    await act();
+  } finally {
+    process.kill(othersListener, 'SIGCONT');
+  }
+}
+
+test('whoever renames an account reads its new name from any node at once', async () => {
+  await elsewhere.get('/me');
+  await beforeOtherHears(async () => {
+    assert.equal((await owner.put(path, { name: 'Known at once' })).status, 200);
+    const { accounts } = (await elsewhere.get('/me')).body as { accounts: { name: string }[] };
+    assert.equal(accounts[0]?.name, 'Known at once');
+  });
+});
+
+test('whoever makes an account goes on there at any node at once', async () => {
+  await elsewhere.get('/accounts/46199/lists');
+  await beforeOtherHears(async () => {
+    const made = await owner.put('/installation/accounts/46199', { name: 'Third' });
+    assert.equal(made.status, 201, made.text);
+    assert.equal((await elsewhere.get('/accounts/46199/lists')).status, 200);
+  });
+});
+
+test('a change is answered when the node that made it works by it', async () => {
+  const client = new SendClient(service, token);
+  assert.equal((await client.send()).status, 200);
+  process.kill(ownListener, 'SIGSTOP');
+  const stopped = performance.now();
+  let answered = false;
+  const change = owner
+    .put(`/installation${path}`, { name: 'Shop', suspended: true })
+    .finally(() => {
+      answered = true;
+    });
+  try {
+    await waitFor('the change to be committed', async () => {
+      const { rows } = await database.pool.query(
+        `select from account where id = $1 and suspended_at is not null`,
+        [shop.id],
+      );
+      return rows.length > 0;
+    });
+    const { status } = await client.send();
+    // After a second without announcements nothing is answered from memory.
+    const late = performance.now() - stopped > 900;
+    assert.ok(late || (status === 200 && !answered), 'it is not heard of, and not answered');
+  } finally {
+    process.kill(ownListener, 'SIGCONT');
+  }
+  assert.equal((await change).status, 200);
+  assert.equal((await client.send()).body.errorName, 'ACCOUNT_SUSPENDED');
+});
