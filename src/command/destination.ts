@@ -8,6 +8,7 @@ import {
 import { OperatorError } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
 import { withRunning } from './open-running.ts';
+import { recordCommand } from './record-command.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -38,8 +39,11 @@ export async function setDestination(
     );
   return withRunning(environment, async ({ database }) => {
     const store = new ShapingStore(database, newId(), Date.now);
-    if (!(await store.override(name, given)))
-      throw new OperatorError(`No receiver ${name} is known yet; see destination list.`);
+    await database.kysely.transaction().execute(async (transaction) => {
+      if (!(await store.override(name, given, transaction)))
+        throw new OperatorError(`No receiver ${name} is known yet; see destination list.`);
+      await recordCommand(transaction, { kind: 'receiver_changed', detail: { id: name } });
+    });
     process.stdout.write(learn ? `${name} is learnt again.\n` : `${name} is fixed.\n`);
     return 0;
   });

@@ -1,5 +1,6 @@
 import { readAccount } from '../account/account-store.ts';
 import { defaultPool } from '../delivery/direct/source-pools.ts';
+import type { Database } from '../foundation/database/open-database.ts';
 import { DnsClient } from '../foundation/dns/dns-client.ts';
 import { chooseDnsServers } from '../foundation/dns/dns-server.ts';
 import { parseEmailAddress } from '../foundation/email-address.ts';
@@ -21,6 +22,7 @@ import {
 } from '../sender/sending-domain-store.ts';
 import { serviceNames } from '../sender/service-names.ts';
 import { type RunningInstallation, withRunning } from './open-running.ts';
+import { recordCommand } from './record-command.ts';
 import { describeWarmUp, readWarmUp } from './warm-up-option.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -43,14 +45,18 @@ export async function domainCommand(
     }
     const domain = await find(installation, accountId, domainText);
     if (action === 'remove') {
-      await kysely
-        .transaction()
-        .execute((transaction) => removeDomain(transaction, accountId, domain.domain));
+      await kysely.transaction().execute(async (transaction) => {
+        await removeDomain(transaction, accountId, domain.domain);
+        await record(transaction, domain, 'domain_removed');
+      });
       process.stdout.write(`Removed ${domain.domain} and its keys.\n`);
       return 0;
     }
     const care = await openCare(installation);
-    if (action === 'rotate') await care.rotate(accountId, domain.domain);
+    if (action === 'rotate')
+      await care.rotate(accountId, domain.domain, (transaction) =>
+        record(transaction, domain, 'domain_keys_rotated'),
+      );
     const shown = action === 'check' ? ((await care.check(domain)) ?? domain) : domain;
     await show(installation, care, shown);
     return action === 'check' && shown.state !== 'verified' ? 1 : 0;
@@ -73,8 +79,10 @@ export async function addDomainCommand(
       throw new OperatorError(`There is no account ${accountId}.`);
     const care = await openCare(installation);
     const settings = { ed25519: options.ed25519 === true, returnPathLabel: options.returnPath };
-    if (!(await care.add(accountId, name, settings)))
-      throw new OperatorError(`The account ${accountId} has ${name} already.`);
+    const added = await care.add(accountId, name, settings, (transaction) =>
+      record(transaction, { accountId, domain: name }, 'domain_created'),
+    );
+    if (!added) throw new OperatorError(`The account ${accountId} has ${name} already.`);
     await show(installation, care, await find(installation, accountId, name));
     return 0;
   });
@@ -90,10 +98,11 @@ export async function warmUpCommand(
   const accountId = readAccountId(accountText);
   const warmUp = readWarmUp(options);
   return withRunning(environment, async (installation) => {
-    const { domain } = await find(installation, accountId, domainText);
-    await installation.database.kysely
-      .transaction()
-      .execute((transaction) => setWarmUp(transaction, accountId, domain, warmUp));
+    const found = await find(installation, accountId, domainText);
+    const { domain } = found;
+    await change(installation, found, 'warmUp', (transaction) =>
+      setWarmUp(transaction, accountId, domain, warmUp),
+    );
     process.stdout.write(describeWarmUp(domain, warmUp));
     return 0;
   });
@@ -108,13 +117,14 @@ export async function poolCommand(
 ): Promise<number> {
   const accountId = readAccountId(accountText);
   return withRunning(environment, async (installation) => {
-    const { domain } = await find(installation, accountId, domainText);
+    const found = await find(installation, accountId, domainText);
+    const { domain } = found;
     const { sources } = installation.config.direct;
     if (pool !== defaultPool && !sources.some((source) => source.pool === pool))
       throw new OperatorError(`DIRECT_SOURCES has no address in a pool ${pool}.`);
-    await installation.database.kysely
-      .transaction()
-      .execute((transaction) => setSourcePool(transaction, accountId, domain, pool));
+    await change(installation, found, 'sourcePool', (transaction) =>
+      setSourcePool(transaction, accountId, domain, pool),
+    );
     process.stdout.write(`Mail of ${domain} leaves from the pool ${pool}.\n`);
     return 0;
   });
@@ -133,14 +143,15 @@ export async function trackingCommand(
     throw new OperatorError('Give the host that tracked links are to carry, or --off.');
   const host = hostText === undefined ? undefined : readName(hostText);
   return withRunning(environment, async (installation) => {
-    const { domain } = await find(installation, accountId, domainText);
+    const found = await find(installation, accountId, domainText);
+    const { domain } = found;
     if (host !== undefined && !host.endsWith(`.${domain}`))
       throw new OperatorError(`The host must be below ${domain}, such as links.${domain}.`);
     if (host !== undefined && installation.config.publicUrl === undefined)
       throw new OperatorError('Set PUBLIC_URL first: the host leads to it.');
-    await installation.database.kysely
-      .transaction()
-      .execute((transaction) => setTrackingHost(transaction, accountId, domain, host));
+    await change(installation, found, 'trackingHost', (transaction) =>
+      setTrackingHost(transaction, accountId, domain, host),
+    );
     await show(
       installation,
       await openCare(installation),
@@ -148,6 +159,28 @@ export async function trackingCommand(
     );
     return 0;
   });
+}
+
+/** Changes a setting of a domain, with the entry in the audit log that names it. */
+function change(
+  { database }: RunningInstallation,
+  domain: SendingDomain,
+  changed: string,
+  write: (transaction: Database['kysely']) => Promise<unknown>,
+): Promise<void> {
+  return database.kysely.transaction().execute(async (transaction) => {
+    await write(transaction);
+    await record(transaction, domain, 'domain_changed', { changed });
+  });
+}
+
+function record(
+  transaction: Database['kysely'],
+  { accountId, domain }: Pick<SendingDomain, 'accountId' | 'domain'>,
+  kind: string,
+  detail: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  return recordCommand(transaction, { kind, accountId, detail: { id: domain, ...detail } });
 }
 
 async function openCare({ config, database, key }: RunningInstallation): Promise<DomainCare> {

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import { type ClientId, newId, parseClientId } from '../foundation/ids.ts';
-import { AuditStore } from '../session/audit-store.ts';
+import { type ClientId, parseClientId } from '../foundation/ids.ts';
 import { ClientSecrets } from '../session/client-secret.ts';
 import {
   changeIntegration,
@@ -14,6 +13,7 @@ import {
   rotateClientSecret,
 } from '../session/integration-control-store.ts';
 import { withRunning } from './open-running.ts';
+import { recordCommand } from './record-command.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -72,11 +72,10 @@ export async function setIntegration(
   if (Object.keys(settings).length === 0)
     throw new OperatorError('Say what to set: --disabled, --pkce or --allowance.');
   return withRunning(environment, async ({ database }) => {
-    const changed = await database.kysely
-      .transaction()
-      .execute((transaction) => changeIntegration(transaction, clientId, settings));
-    if (!changed) throw unknown(clientId);
-    await recordCommand(database, 'integration_changed', clientId, { ...settings });
+    await database.kysely.transaction().execute(async (transaction) => {
+      if (!(await changeIntegration(transaction, clientId, settings))) throw unknown(clientId);
+      await recordChange(transaction, 'integration_changed', clientId, { ...settings });
+    });
     process.stdout.write(`Done: ${clientId} is changed, on every node within a second.\n`);
     return 0;
   });
@@ -93,12 +92,12 @@ export async function rotateSecret(
   return withRunning(environment, async ({ database, key }) => {
     const secret = randomBytes(32).toString('base64url');
     const hash = new ClientSecrets(await key()).hash(secret);
-    const rotated = await database.kysely
-      .transaction()
-      .execute((transaction) => rotateClientSecret(transaction, clientId, hash, seconds));
-    if (!rotated) throw unknown(clientId);
-    const detail = { overlap: options.overlap };
-    await recordCommand(database, 'client_secret_rotated', clientId, detail);
+    await database.kysely.transaction().execute(async (transaction) => {
+      const rotated = await rotateClientSecret(transaction, clientId, hash, seconds);
+      if (!rotated) throw unknown(clientId);
+      const detail = { overlap: options.overlap };
+      await recordChange(transaction, 'client_secret_rotated', clientId, detail);
+    });
     process.stdout.write(`${secret}\n`);
     const old = seconds === 0 ? 'has ended' : `works for another ${options.overlap}`;
     process.stderr.write(`This is shown once. The old secret of ${clientId} ${old}.\n`);
@@ -106,22 +105,15 @@ export async function rotateSecret(
   });
 }
 
-/** What an operator does by command is security-relevant too; the account that the integration is of sees it. */
-async function recordCommand(
-  database: Database,
+/** The account that the integration is of sees it in its audit log. */
+async function recordChange(
+  transaction: Database['kysely'],
   kind: string,
   clientId: ClientId,
   detail: Readonly<Record<string, string | number | boolean>>,
 ): Promise<void> {
-  const [integration] = await readIntegrationOverviews(database.kysely, clientId);
-  await new AuditStore(database).record({
-    kind,
-    outcome: 'success',
-    clientId,
-    accountId: integration?.accountId,
-    origin: { remoteAddress: 'command line', requestId: newId() },
-    detail,
-  });
+  const [integration] = await readIntegrationOverviews(transaction, clientId);
+  await recordCommand(transaction, { kind, clientId, accountId: integration?.accountId, detail });
 }
 
 function stateOf({ disabled }: IntegrationOverview): string {

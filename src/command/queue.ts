@@ -4,6 +4,7 @@ import { parseAccountId, parseMessageId } from '../foundation/ids.ts';
 import { QueueControlStore, type Selection } from '../queue/control-store.ts';
 import { withRunning } from './open-running.ts';
 import type { QueueAction, QueueCommandOptions } from './queue-actions.ts';
+import { recordCommand } from './record-command.ts';
 
 const done: Readonly<Record<QueueAction, string>> = {
   pause: 'paused',
@@ -26,10 +27,26 @@ export async function queueCommand(
   const selection = readSelection(options);
   return withRunning(environment, async ({ database }) => {
     const store = new QueueControlStore(database, systemClock);
-    const { changed, busy } = await store.control(action, selection);
+    const { changed, busy } = await store.control(action, selection, (transaction) =>
+      recordCommand(transaction, entryOf(action, selection)),
+    );
     process.stdout.write(`${describe(action, selection, changed, busy)}\n`);
     return changed === 0 && selection.messageId !== undefined ? 1 : 0;
   });
+}
+
+/** What the audit log says; a pause of more than one message is a setting of its own. */
+const kinds: Readonly<Record<QueueAction, string>> = {
+  pause: 'pause_created',
+  resume: 'pause_removed',
+  cancel: 'queue_cancel',
+  retry: 'queue_retry',
+};
+
+function entryOf(action: QueueAction, { accountId, messageId, destination = '*' }: Selection) {
+  if (messageId !== undefined)
+    return { kind: `message_${action}`, accountId, detail: { id: messageId } };
+  return { kind: kinds[action], accountId, detail: { id: destination } };
 }
 
 function describe(

@@ -3,6 +3,7 @@ import { WarmUpStore } from '../delivery/warm-up/warm-up-store.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
 import { withRunning } from './open-running.ts';
+import { recordCommand } from './record-command.ts';
 import { describeWarmUp, readWarmUp } from './warm-up-option.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -37,7 +38,12 @@ export async function warmUpSource(
   return withRunning(environment, async ({ config, database }) => {
     const known = config.direct.sources.some((source) => source.address === address);
     if (!known) throw new OperatorError(`DIRECT_SOURCES has no address ${address}.`);
-    await new WarmUpStore(database, newId()).setSourcePlan(address, warmUp);
+    const store = new WarmUpStore(database, newId());
+    await database.kysely.transaction().execute(async (transaction) => {
+      await store.setSourcePlan(transaction, address, warmUp);
+      const detail = { id: address, changed: 'warmUp' };
+      await recordCommand(transaction, { kind: 'source_changed', detail });
+    });
     process.stdout.write(describeWarmUp(address, warmUp));
     return 0;
   });

@@ -10,9 +10,10 @@ export interface StoredFactor {
 
 /** Second factors in the database. */
 export class SecondFactorStore {
-  readonly #database: Database;
+  readonly #database: Pick<Database, 'kysely'>;
 
-  constructor(database: Database) {
+  /** @param database or a transaction in its place */
+  constructor(database: Pick<Database, 'kysely'>) {
     this.#database = database;
   }
 

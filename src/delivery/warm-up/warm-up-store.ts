@@ -1,3 +1,4 @@
+import { CompiledQuery } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { WarmUp } from '../../sender/sending-domain.ts';
 
@@ -55,15 +56,19 @@ export class WarmUpStore {
   }
 
   /** Sets the plan of a source address, or none. */
-  async setSourcePlan(address: string, warmUp: WarmUp | undefined): Promise<void> {
-    if (warmUp === undefined) {
-      await this.#database.pool.query('delete from source_warm_up where address = $1', [address]);
-      return;
-    }
-    await this.#database.pool.query(
-      `insert into source_warm_up (address, warm_up_from, warm_up_plan) values ($1, $2, $3)
-       on conflict (address) do update set warm_up_from = excluded.warm_up_from, warm_up_plan = excluded.warm_up_plan`,
-      [address, warmUp.from, [...warmUp.plan]],
+  async setSourcePlan(
+    transaction: Database['kysely'],
+    address: string,
+    warmUp: WarmUp | undefined,
+  ): Promise<void> {
+    await transaction.executeQuery(
+      warmUp === undefined
+        ? CompiledQuery.raw('delete from source_warm_up where address = $1', [address])
+        : CompiledQuery.raw(
+            `insert into source_warm_up (address, warm_up_from, warm_up_plan) values ($1, $2, $3)
+             on conflict (address) do update set warm_up_from = excluded.warm_up_from, warm_up_plan = excluded.warm_up_plan`,
+            [address, warmUp.from, [...warmUp.plan]],
+          ),
     );
   }
 

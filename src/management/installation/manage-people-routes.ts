@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { findPersonByEmail, setPersonDisabled } from '../../account/person-store.ts';
+import { findPersonByEmail } from '../../account/person-store.ts';
 import { UserSchema } from '../../manifest/manifest-schema.ts';
-import { endCodesOfPerson, endTokensOfPerson } from '../../session/end-tokens-store.ts';
+import { disablePerson, enablePerson } from '../../session/disable-person.ts';
 import { personOf } from '../access/actor.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
 import { notFound, Problem } from '../answer/problem.ts';
@@ -88,9 +88,7 @@ export const putPerson = endpoint({
         const { disabled } = call.body;
         if (disabled && person.id === personOf(actorOf(call)))
           throw new Problem('conflict', 'Nobody can disable themselves');
-        if (disabled) await endCodesOfPerson(transaction, person.id);
-        await setPersonDisabled(transaction, person.id, disabled);
-        if (disabled) await endTokensOfPerson(transaction, person.id);
+        await (disabled ? disablePerson : enablePerson)(transaction, person.id);
       },
     }),
 });
