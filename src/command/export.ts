@@ -24,23 +24,37 @@ export async function exportCommand(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
   await withRunning(environment, async ({ database }) => {
-    if (folder === undefined) process.stdout.write(await writeYaml(database, () => undefined));
-    else await exportTo(database, folder);
+    await atOneMoment(database, async (kysely) => {
+      if (folder === undefined) process.stdout.write(await writeYaml(kysely, () => undefined));
+      else await exportTo(kysely, folder);
+    });
   });
   return 0;
 }
 
+/** Everything is read as it was at one moment, so that the manifest and the contacts of its lists fit together. */
+function atOneMoment(
+  { kysely }: Database,
+  read: (transaction: Database['kysely']) => Promise<void>,
+): Promise<void> {
+  return kysely
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(read);
+}
+
 async function writeYaml(
-  database: Database,
+  kysely: Database['kysely'],
   nameFile: (accountId: AccountId, listId: string) => string | undefined,
 ): Promise<string> {
-  const manifest = await exportManifest(database.kysely, nameFile);
+  const manifest = await exportManifest(kysely, nameFile);
   return `# Passwords and client secrets are not part of this file.\n${stringify(manifest, { lineWidth: 0 })}`;
 }
 
-async function exportTo(database: Database, folder: string): Promise<void> {
+async function exportTo(kysely: Database['kysely'], folder: string): Promise<void> {
   const files = new Map<string, readonly [AccountId, ListId]>();
-  const text = await writeYaml(database, (accountId, listId) => {
+  const text = await writeYaml(kysely, (accountId, listId) => {
     const file = `lists/${accountId}-${listId}.csv`;
     files.set(file, [accountId, listId as ListId]);
     return file;
@@ -52,7 +66,7 @@ async function exportTo(database: Database, folder: string): Promise<void> {
       const path = join(folder, file);
       await mkdir(dirname(path), { recursive: true });
       await pipeline(
-        Readable.from(writeContacts(database, accountId, listId)),
+        Readable.from(writeContacts(kysely, accountId, listId)),
         createWriteStream(path, { mode: 0o600 }),
       );
     }
@@ -64,7 +78,7 @@ async function exportTo(database: Database, folder: string): Promise<void> {
 
 /** Page by page, so that a long list is never in memory as a whole. */
 async function* writeContacts(
-  { kysely }: Database,
+  kysely: Database['kysely'],
   accountId: AccountId,
   listId: ListId,
 ): AsyncGenerator<string> {

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
 import { createTestDatabase } from '../support/test-database.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const folder = temporaryFolder();
-const { url } = await createTestDatabase();
+const { url, database } = await createTestDatabase();
 const environment = { DATABASE_URL: url, DATA_DIR: temporaryFolder() };
 
 async function run(args: readonly string[], more: Readonly<Record<string, string>> = {}) {
@@ -63,6 +64,26 @@ test('what is exported, applied again, changes nothing', async () => {
     readFileSync(join(target, 'lists/shop-l-1.csv'), 'utf8'),
     'email,Name,Note\r\nann@people.test,Ann,"=1+1, ""quoted"""\r\nbob@people.test,Bob,\r\n',
   );
+});
+
+test('what changes while it is exported is in no part of it', async () => {
+  const target = join(folder, 'moment');
+  const writer = await database.pool.connect();
+  await writer.query('begin');
+  await writer.query('lock table contact in access exclusive mode');
+  const exporting = run(['export', target]);
+  await waitFor('the export to come to the contacts', async () => {
+    const { rows } = await database.pool.query(
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    return rows.length > 0;
+  });
+  await writer.query("delete from contact where email = 'ann@people.test'");
+  await writer.query('commit');
+  writer.release();
+  const { code, stderr } = await exporting;
+  assert.equal(code, 0, stderr);
+  assert.match(readFileSync(join(target, 'lists/shop-l-1.csv'), 'utf8'), /ann@people\.test/);
 });
 
 test('on standard output it has everything but contacts and secrets', async () => {
