@@ -54,6 +54,7 @@ export function createDeliveryRoom(parts: DeliveryRoomParts): DeliveryRoom {
     new QueueSizeStore(database, clock),
     clock,
     () => worker?.busy ?? 0,
+    log,
   );
   return {
     wake: (accountId) => worker?.wake(accountId),

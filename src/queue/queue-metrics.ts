@@ -1,14 +1,21 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Clock } from '../foundation/clock.ts';
+import type { Log } from '../foundation/log.ts';
 import type { Written } from './settle-attempt.ts';
 
 /** What the gauges ask the database. */
 export interface QueueSizes {
-  readSize(): Promise<{ readonly entries: number; readonly oldestSeconds: number }>;
+  readSize(): Promise<QueueSize>;
+}
+
+interface QueueSize {
+  readonly entries: number;
+  readonly oldestSeconds: number;
 }
 
 /**
- * Registers the queue's metrics.
+ * Registers the queue's metrics. Where the database does not say how much waits, its gauges have no value: a zero would say
+ * that nothing does.
  * @returns what to tell about each outcome that was written
  */
 export function registerQueueMetrics(
@@ -16,26 +23,33 @@ export function registerQueueMetrics(
   sizes: QueueSizes,
   clock: Clock,
   busy: () => number,
+  log: Log,
 ): (written: Written) => void {
   const registers = [registry];
-  const oldest = new Gauge({
-    name: 'signalpost_queue_oldest_due_seconds',
-    help: 'How long the message that is due longest has waited',
-    aggregator: 'max',
-    registers,
-  });
-  new Gauge({
-    name: 'signalpost_queue_entries',
-    help: 'Messages that are not final; an estimate above 10,000',
-    aggregator: 'max',
-    registers,
-    async collect() {
-      const size = await sizes.readSize().catch(() => undefined);
-      if (size === undefined) return;
-      this.set(size.entries);
-      oldest.set(size.oldestSeconds);
-    },
-  });
+  const readSize = shareReading(sizes, log);
+  const gaugeOfSize = (name: string, help: string, read: (size: QueueSize) => number): void => {
+    new Gauge({
+      name,
+      help,
+      aggregator: 'max',
+      registers,
+      async collect() {
+        const size = await readSize();
+        if (size === undefined) this.remove();
+        else this.set(read(size));
+      },
+    });
+  };
+  gaugeOfSize(
+    'signalpost_queue_oldest_due_seconds',
+    'How long the message that is due longest has waited',
+    (size) => size.oldestSeconds,
+  );
+  gaugeOfSize(
+    'signalpost_queue_entries',
+    'Messages that are not final; an estimate above 10,000',
+    (size) => size.entries,
+  );
   new Gauge({
     name: 'signalpost_worker_busy',
     help: 'Messages that this process is sending',
@@ -64,5 +78,22 @@ export function registerQueueMetrics(
         latency.observe(Math.max(0, clock.now() - written.message.acceptedAt.getTime()) / 1_000);
       }
     }
+  };
+}
+
+/** One reading for all gauges that are asked at once; undefined where there is none. */
+function shareReading(sizes: QueueSizes, log: Log): () => Promise<QueueSize | undefined> {
+  let reading: Promise<QueueSize | undefined> | undefined;
+  return () => {
+    reading ??= sizes
+      .readSize()
+      .catch((error: unknown) => {
+        log.warn({ err: error }, 'how much waits cannot be read for the metrics');
+        return undefined;
+      })
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
   };
 }

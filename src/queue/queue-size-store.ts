@@ -35,7 +35,7 @@ export class QueueSizeStore {
             where q.account_id = waiting.account_id and q.priority = waiting.priority
             order by q.due_at limit 1) as due_at
           from waiting),
-        counted as (select count(*)::float8 as entries from (select from queue_entry limit $2) some)
+        counted as (select count(*)::float8 as entries from (select from queue_entry limit $2) few)
         select case when counted.entries < $2 then counted.entries
             else greatest(counted.entries, (select reltuples from pg_class where oid = 'queue_entry'::regclass)) end
             as entries,

@@ -220,6 +220,7 @@ export class DeliveryWorld {
         new QueueSizeStore(this.database, clock),
         clock,
         () => 0,
+        log,
       ),
       dropConnections,
     });
