@@ -57,8 +57,7 @@ interface Entry {
 }
 
 /** A row that has to be tried by itself. */
-interface Apart {
-  readonly row: AcceptRow;
+interface Apart extends Entry {
   /** Undefined: it is not stored. Else it may be, and until then (monotonic clock) its outcome is asked for. */
   readonly doubtUntil: number | undefined;
 }
@@ -80,7 +79,7 @@ type BatchOutcome =
  *   Then each row is sent again under the same id. If the first statement went through, or is still under way, the
  *   repetition meets its rows at the primary key, waits for it to end, and changes nothing; so whichever it is, the
  *   message is stored exactly once and the answer is a 200. Only where the database stays away for longer than
- *   `longestDoubt` does the caller get a 503 with the outcome open; a caller that sent an Idempotency-Key repeats the
+ *   `longestDoubt`, or has not answered for all rows in doubt by then, does the caller get a 503 with the outcome open; a caller that sent an Idempotency-Key repeats the
  *   request without any doubt.
  */
 export class Acceptor {
@@ -130,7 +129,8 @@ export class Acceptor {
 
   /** As `accept`, for a row whose key was busy. */
   acceptAgain(row: AcceptRow): Promise<Outcome> {
-    return this.#acceptApart({ row, doubtUntil: undefined });
+    const late = performance.now() + this.#limits.longestWait;
+    return this.#acceptApart({ row, late, doubtUntil: undefined });
   }
 
   /** Resolves when everything that was added has its outcome. */
@@ -157,7 +157,7 @@ export class Acceptor {
     } catch (error) {
       const doubtUntil = this.#doubtAfter(error);
       if (doubtUntil === undefined && !this.#splits(rows, error)) throw error;
-      return rows.map((row) => ({ kind: 'apart', apart: { row, doubtUntil } }));
+      return entries.map((entry) => ({ kind: 'apart', apart: { ...entry, doubtUntil } }));
     }
   }
 
@@ -193,8 +193,11 @@ export class Acceptor {
     return outcomes;
   }
 
-  async #commitSingle({ row, doubtUntil: given }: Apart): Promise<Outcome> {
+  /** Each try may wait for a lock or for a silent server, and others wait behind it: what is too late is not tried at all. */
+  async #commitSingle({ row, late, doubtUntil: given }: Apart): Promise<Outcome> {
     let doubtUntil = given;
+    if (doubtUntil === undefined && performance.now() >= late) return busy;
+    if (doubtUntil !== undefined && performance.now() >= doubtUntil) throw inDoubt();
     for (;;) {
       try {
         if (doubtUntil !== undefined && (await this.#parts.store.isStored(row))) return accepted;
@@ -203,9 +206,9 @@ export class Acceptor {
       } catch (error) {
         if (codeOf(error) === lockNotAvailable && doubtUntil === undefined) return busy;
         doubtUntil ??= this.#doubtAfter(error);
-        const hopeful = isUnavailable(error) || error instanceof UnknownOutcome;
-        if (!hopeful || doubtUntil === undefined) throw error;
-        if (performance.now() >= doubtUntil) throw new Fault('IO_EXCEPTION', { cause: error });
+        if (doubtUntil === undefined) throw error;
+        // Whatever keeps it from being asked for, the message may be stored.
+        if (performance.now() >= doubtUntil) throw inDoubt(error);
         await pause(doubtPause);
       }
     }
@@ -234,4 +237,9 @@ export class Acceptor {
 
 function overloaded(): Fault {
   return new Fault('IO_EXCEPTION', { cause: new Error('too many requests wait for a commit') });
+}
+
+/** The answer where the database did not say in time whether the message is stored. */
+function inDoubt(cause: unknown = new Error('nobody could ask in time')): Fault {
+  return new Fault('IO_EXCEPTION', { cause });
 }

@@ -100,9 +100,10 @@ export class AcceptStore {
     offset: number,
     repeated: boolean,
   ): Promise<readonly Outcome[]> {
+    const query = toQuery(rows, offset, repeated);
     const client = this.#free.pop() ?? (await this.#pool.connect());
     try {
-      const refused = await this.#run<RefusedRow>(client, toQuery(rows, offset, repeated));
+      const refused = await this.#run<RefusedRow>(client, query);
       return toOutcomes(rows, refused.rows);
     } catch (error) {
       if (isAnswer(error)) throw error;

@@ -145,6 +145,44 @@ test('where the outcome stays unknown for too long the answer is a 503', async (
   );
 });
 
+test('however many rows a silent database leaves in doubt, all have their answers soon after the longest doubt', async () => {
+  const acceptor = makeAcceptor({ longestDoubt: 500, enough: 100 });
+  await acceptor.accept(makeAcceptRow());
+  const rows = Array.from({ length: 100 }, () => acceptor.accept(makeAcceptRow()));
+  gate.hold();
+  const start = performance.now();
+  const results = await Promise.allSettled(rows);
+  const elapsed = performance.now() - start;
+  gate.open();
+  for (const result of results)
+    assert.ok(result.status === 'rejected' && isIoException(result.reason));
+  // 8 s of silence for the batch, and once more for what was being asked for when the doubt ended; 100 s one by one.
+  assert.ok(elapsed < 20_000, `${elapsed} ms`);
+  await waitFor('a connection', () =>
+    acceptor.accept(makeAcceptRow()).then(
+      () => true,
+      () => false,
+    ),
+  );
+});
+
+test('however many rows wait for a lock, all have their answers soon after the longest wait', async () => {
+  const acceptor = makeAcceptor({ longestWait: 2_000, enough: 100 });
+  const locker = await database.pool.connect();
+  await locker.query('begin; lock table queue_entry in share mode');
+  const rows = Array.from({ length: 100 }, () => makeAcceptRow());
+  const start = performance.now();
+  const results = await Promise.allSettled(rows.map((row) => acceptor.accept(row)));
+  const elapsed = performance.now() - start;
+  await locker.query('rollback');
+  locker.release();
+  for (const result of results)
+    assert.ok(result.status === 'fulfilled' && result.value.kind === 'busy');
+  // A lock is waited for during 1 s, by two at a time.
+  assert.ok(elapsed < 10_000, `${elapsed} ms`);
+  for (const row of rows) assert.equal(await isStored(row), false);
+});
+
 test('draining waits for everything that was added', async () => {
   const acceptor = makeAcceptor();
   let done = 0;
