@@ -13,8 +13,8 @@ const reconnectMilliseconds = 250;
 /**
  * Hears the announcements of all nodes on a connection of its own, which must go straight to the database
  * (LISTEN does not work through a transaction pooler). A heartbeat query proves that the connection still delivers:
- * PostgreSQL sends pending notifications before it answers. After a second of silence nothing may be answered from
- * memory, also where this process itself was stopped for a while; when the connection is back, caches are emptied first.
+ * PostgreSQL sends pending notifications before it answers. A second after the last question that was answered nothing may be
+ * answered from memory, also where this process itself was stopped for a while; when the connection is back, caches are emptied first.
  */
 export class ChangeListener {
   readonly #settings: DatabaseSettings;
@@ -22,7 +22,8 @@ export class ChangeListener {
   readonly #subscribers = new Map<string, DropEntry[]>();
   #client: pg.Client | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #lastHeard = 0;
+  /** When the question was asked, by the monotonic clock, before whose answer everything was heard. */
+  #heardUntil = 0;
   #closed = false;
 
   constructor(settings: DatabaseSettings, log: Log) {
@@ -39,7 +40,7 @@ export class ChangeListener {
 
   /** False while changes may be missed: what is in memory must be bypassed then. */
   trusted(): boolean {
-    return this.#client !== undefined && performance.now() - this.#lastHeard < silenceMilliseconds;
+    return this.#client !== undefined && performance.now() - this.#heardUntil < silenceMilliseconds;
   }
 
   /**
@@ -65,7 +66,9 @@ export class ChangeListener {
 
   #schedule(): void {
     if (this.#closed) return;
-    const pause = this.#client === undefined ? reconnectMilliseconds : heartbeatMilliseconds;
+    // An answer that was long on its way is soon too old.
+    const next = this.#heardUntil + heartbeatMilliseconds - performance.now();
+    const pause = this.#client === undefined ? reconnectMilliseconds : Math.max(0, next);
     this.#timer = setTimeout(() => void this.#beat().finally(() => this.#schedule()), pause);
     this.#timer.unref();
   }
@@ -74,13 +77,16 @@ export class ChangeListener {
     const client = this.#client;
     if (client === undefined) return this.#connect();
     let silence: NodeJS.Timeout | undefined;
-    const allowed = Math.max(0, this.#lastHeard + silenceMilliseconds - performance.now());
+    const asked = performance.now();
     const overdue = new Promise<never>((_, reject) => {
-      silence = setTimeout(() => reject(new Error('no answer within a second')), allowed);
+      silence = setTimeout(
+        () => reject(new Error('no answer within a second')),
+        silenceMilliseconds,
+      );
     });
     try {
       await Promise.race([client.query('select 1'), overdue]);
-      this.#lastHeard = performance.now();
+      this.#heardUntil = asked;
     } catch (error) {
       if (!this.#closed) this.#lose(error);
     } finally {
@@ -98,8 +104,10 @@ export class ChangeListener {
       if (this.#client === client) this.#lose(error);
     });
     client.on('notification', (message) => this.#hear(message.payload ?? ''));
+    let asked = 0;
     try {
       await client.connect();
+      asked = performance.now();
       await client.query(`listen ${changeChannel}`);
     } catch (error) {
       this.#log.debug({ err: error }, 'change listener cannot connect');
@@ -112,7 +120,7 @@ export class ChangeListener {
     }
     for (const list of this.#subscribers.values()) for (const drop of list) drop('*');
     this.#client = client;
-    this.#lastHeard = performance.now();
+    this.#heardUntil = asked;
   }
 
   #hear(payload: string): void {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
+import { letRestGoBy } from './read-body.ts';
 import { RequestLog } from './request-log.ts';
 
 /** What the exchanges of a route share. */
@@ -48,7 +49,7 @@ export class Exchange {
     const { log, route, closing } = this.#scene;
     const head = ['x-request-id', this.id, 'content-type', 'application/json; charset=utf-8'];
     head.push('content-length', String(Buffer.byteLength(json)), ...headers);
-    if (closing()) head.push('connection', 'close');
+    if (closing() || !letRestGoBy(this.request)) head.push('connection', 'close');
     response.writeHead(status, head);
     response.end(json);
     if (log.isLevelEnabled('debug'))

@@ -39,6 +39,24 @@ export function readBody(request: IncomingMessage, most: number): Promise<RawBod
   });
 }
 
+/** Bytes of a body that nobody wants which are still taken, so that its sender comes to read the answer (RFC 9112 section 9.6). */
+const mostLetGoBy = 4 * 1024 * 1024;
+
+/**
+ * Lets what is still to come of a request's body go by, and ends the connection where that is too much.
+ * @returns false where it is too much by what was announced: the connection is to end with the answer
+ */
+export function letRestGoBy(request: IncomingMessage): boolean {
+  if (request.complete) return true;
+  if (Number(request.headers['content-length'] ?? 0) > mostLetGoBy) return false;
+  let gone = 0;
+  request.on('data', (chunk: Buffer) => {
+    gone += chunk.length;
+    if (gone > mostLetGoBy) request.destroy();
+  });
+  return true;
+}
+
 function tooLarge(most: number): RawBody {
   return { unusable: `the body is larger than ${most / 1024} KiB` };
 }

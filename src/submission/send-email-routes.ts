@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { Fault } from '../foundation/errors.ts';
 import { answerFaultDirectly, toFault } from '../http/answer-fault.ts';
 import { bodyLimit, type Http } from '../http/create-http.ts';
@@ -48,23 +49,49 @@ async function send(parts: SendRouteParts, { request }: Exchange): Promise<Recei
   const admitting = admitCaller(parts, headers.authorization, accountText);
   const admission = admitting instanceof Promise ? await inTime(admitting) : admitting;
   if (admission.account.suspended) throw new Fault('ACCOUNT_SUSPENDED');
+  const body = await readBody(request, bodyLimit);
   return sendEmail(parts, {
     admission,
     templateText,
     contentType: headers['content-type'],
-    idempotencyKey: headers['idempotency-key'],
-    body: await readBody(request, bodyLimit),
+    idempotencyKey: keyOf(request),
+    body: isPlain(headers['content-encoding']) ? body : encoded,
   });
 }
 
+const encoded = { unusable: 'the body is taken as it is, so there must be no Content-Encoding' };
+
+function isPlain(encoding: string | undefined): boolean {
+  return encoding === undefined || encoding === '' || encoding.toLowerCase() === 'identity';
+}
+
+/** Node joins fields of one name by a comma, which a key may hold too. */
+function keyOf(request: IncomingMessage): string | string[] | undefined {
+  const key = request.headers['idempotency-key'];
+  if (typeof key !== 'string' || !key.includes(',')) return key;
+  const fields = request.headersDistinct['idempotency-key'];
+  return fields?.length === 1 ? key : fields;
+}
+
 /** The ids as the path has them; both empty where one is, or holds a slash. A trailing slash changes nothing. */
-function readIds(url: string): readonly [accountText: string, templateText: string] {
-  const query = url.indexOf('?');
-  const parts = url.slice(prefix.length, query === -1 ? undefined : query).split('/');
+function readIds(target: string): readonly [accountText: string, templateText: string] {
+  const query = target.indexOf('?');
+  const path = query === -1 ? target : target.slice(0, query);
+  const ids = path.startsWith(prefix) ? path.slice(prefix.length) : afterPrefix(path);
+  const parts = ids.split('/');
   if (parts.length === 3 && parts[2] === '') parts.pop();
   const [account = '', template = ''] = parts;
   if (parts.length !== 2 || account === '' || template === '') return ['', ''];
   return [decode(account), decode(template)];
+}
+
+/** Of a target in absolute form (RFC 9112 section 3.2.2), or that spells the prefix in another way (RFC 3986 section 6.2.2.2). */
+function afterPrefix(path: string): string {
+  const local = path.replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, '');
+  return local
+    .split('/')
+    .slice(prefix.split('/').length - 1)
+    .join('/');
 }
 
 function decode(text: string): string {

@@ -13,12 +13,26 @@ import { waitFor } from '../support/wait-for.ts';
 const { database, url } = await createTestDatabase();
 const log = createLog('silent');
 
+interface SilentRoad {
+  readonly url: string;
+  silence(silent: boolean): void;
+  /** Answers of the server are so many milliseconds on their way. */
+  delay(milliseconds: number): void;
+  /** Falls silent after the next thing that the server says, which still arrives; resolves when it is said. */
+  silenceAfterAnswer(): Promise<void>;
+  /** How often the server said something. */
+  readonly answers: number;
+}
+
 /** A road to the database that can fall silent without closing, as a network does. */
-async function silentRoad(): Promise<{ url: string; silence(silent: boolean): void }> {
+async function silentRoad(): Promise<SilentRoad> {
   const target = new URL(url);
   const { hostname, port } = target;
   const socketFolder = target.searchParams.get('host');
   let silent = false;
+  let delayed = 0;
+  let last: (() => void) | undefined;
+  let answers = 0;
   const server = createServer((socket) => {
     const upstream: Socket =
       socketFolder === null
@@ -26,7 +40,14 @@ async function silentRoad(): Promise<{ url: string; silence(silent: boolean): vo
         : connect(`${socketFolder}/.s.PGSQL.${port || 5432}`);
     const forward = (from: Socket, to: Socket): void => {
       from.on('data', (chunk) => {
-        if (!silent) to.write(chunk);
+        if (silent) return;
+        if (from === upstream) answers += 1;
+        if (from === upstream && delayed > 0) setTimeout(() => to.write(chunk), delayed);
+        else to.write(chunk);
+        if (from === upstream && last !== undefined) {
+          silent = true;
+          last();
+        }
       });
       from.on('close', () => to.destroy());
       from.on('error', () => to.destroy());
@@ -45,6 +66,16 @@ async function silentRoad(): Promise<{ url: string; silence(silent: boolean): vo
     silence: (wanted) => {
       silent = wanted;
     },
+    delay: (milliseconds) => {
+      delayed = milliseconds;
+    },
+    get answers() {
+      return answers;
+    },
+    silenceAfterAnswer: () =>
+      new Promise((resolve) => {
+        last = resolve;
+      }),
   };
 }
 
@@ -54,6 +85,24 @@ async function listen(to = url): Promise<ChangeListener> {
   after(() => changes.close());
   return changes;
 }
+
+test('memory is trusted for a second from the last question that was answered, however long the answer was on its way', async () => {
+  const road = await silentRoad();
+  const changes = await listen(road.url);
+  road.delay(600);
+  const before = road.answers;
+  await waitFor('slow answers', () => road.answers >= before + 3);
+  await road.silenceAfterAnswer();
+  // Whatever is committed from here on is not heard.
+  const start = performance.now();
+  let trusted = start;
+  await waitFor('the connection to be given up', () => {
+    const now = performance.now();
+    if (changes.trusted()) trusted = now;
+    return now - start > 2_000;
+  });
+  assert.ok(trusted - start < 1_050, `${trusted - start} ms`);
+});
 
 test('an entry is read once and then answered from memory', async () => {
   let reads = 0;

@@ -113,6 +113,55 @@ test('a client that is gone when its answer is ready harms nobody', async () => 
   );
 });
 
+/** What a client gets that answers nothing and sends a body for as long as it may, and how much of it that was. */
+async function pour(port: number, head: readonly string[], piece: Buffer, most: number) {
+  const socket = connect(port, '127.0.0.1');
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  socket.on('error', () => undefined);
+  const ended = new Promise((resolve) => socket.once('close', resolve));
+  await once(socket, 'connect');
+  socket.write(`${['POST /direct/1 HTTP/1.1', 'Host: x', ...head].join('\r\n')}\r\n\r\n`);
+  while (!socket.destroyed && socket.bytesWritten < most)
+    if (!socket.write(piece)) await Promise.race([once(socket, 'drain').catch(() => ended), ended]);
+  const taken = socket.bytesWritten - socket.writableLength;
+  return { socket, ended, taken, answer: () => text };
+}
+
+test('a refused body that is announced too large ends its connection, one of any length once it was', async () => {
+  const { port } = await startServer(async (exchange) => exchange.answer(401, '{}'));
+  const most = 64 * 1024 * 1024;
+  const megabyte = Buffer.alloc(1024 * 1024, 'x');
+  const said = await pour(port, ['Content-Length: 50000000000'], megabyte, most);
+  await said.ended;
+  assert.match(said.answer(), /^HTTP\/1\.1 401 .*connection: close/is);
+  const chunk = Buffer.concat([Buffer.from('100000\r\n'), megabyte, Buffer.from('\r\n')]);
+  const unsaid = await pour(port, ['Transfer-Encoding: chunked'], chunk, most);
+  await unsaid.ended;
+  assert.match(unsaid.answer(), /^HTTP\/1\.1 401 /);
+  for (const { taken } of [said, unsaid]) assert.ok(taken < most / 2, `${taken} bytes`);
+});
+
+test('a refused body of a usual length goes by, and its connection serves the next request', async () => {
+  const { port } = await startServer(async (exchange) => exchange.answer(401, '{}'));
+  const socket = connect(port, '127.0.0.1');
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  const post = (body: string) =>
+    socket.write(
+      `POST /direct/1 HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+  post('x'.repeat(400 * 1024));
+  post('');
+  await waitFor('two answers', () => text.match(/HTTP\/1\.1 401/g)?.length === 2);
+  assert.doesNotMatch(text, /connection: close/i);
+  socket.destroy();
+});
+
 test('while the server closes, a connection ends with the answer under way on it', async () => {
   let go = (): void => undefined;
   const gate = new Promise<void>((resolve) => {

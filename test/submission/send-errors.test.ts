@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import { type Answer, ask } from '../support/ask.ts';
-import { bodyWith, SendClient } from '../support/send-client.ts';
+import { bodyWith, goodBody, SendClient } from '../support/send-client.ts';
 import { addSender, getToken, openShop, publishTemplate } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -13,7 +15,8 @@ await publishTemplate(database, shop, { id: 't-unverified', sender: 'new@shop.te
 const suspended = await openShop(database, { id: '46200', suspended: true });
 const plain = await openShop(database, { id: '46300', addOns: [] });
 const service = await startTestService({ databaseUrl: url, roles: ['http'] });
-const client = new SendClient(service, await getToken(service, shop));
+const token = await getToken(service, shop);
+const client = new SendClient(service, token);
 const suspendedClient = new SendClient(service, await getToken(service, suspended));
 const plainClient = new SendClient(service, await getToken(service, plain));
 
@@ -330,6 +333,55 @@ test('a trailing slash, a query and an encoded letter of an id change nothing', 
   ])
     assert.equal((await client.send(path)).status, 200, JSON.stringify(path));
 });
+
+test('a target in absolute form or with encoded letters is the same resource (RFC 9112 3.2.2, RFC 3986 6.2.2.2)', async () => {
+  const send = (path: string) => postRaw(path, []);
+  assert.match(await send(`${service.url}/ete/v1/email/46100/t-0001?x=1`), /^HTTP\/1\.1 200/);
+  assert.match(await send('/ete/v1/em%61il/46100/t-0001/'), /^HTTP\/1\.1 200/);
+  assert.match(await send(`${service.url}/ete/v1/email/46100/t-9999`), /INVALID_ID/);
+});
+
+test('a key that comes in two header fields is 400 Validation Failed, one with commas is a key', async () => {
+  const send = (...keys: string[]) =>
+    postRaw(
+      '/ete/v1/email/46100/t-0001',
+      keys.map((key) => `Idempotency-Key: ${key}`),
+    );
+  assert.match(await send('a', 'b'), /VALIDATION_FAILED.*must be one value/s);
+  assert.match(await send('a, b'), /^HTTP\/1\.1 200/);
+});
+
+test('a body with a Content-Encoding is 400 Validation Failed, naming the header', async () => {
+  assert.match(
+    await postRaw('/ete/v1/email/46100/t-0001', ['Content-Encoding: gzip']),
+    /VALIDATION_FAILED.*Content-Encoding/s,
+  );
+  assert.match(
+    await postRaw('/ete/v1/email/46100/t-0001', ['Content-Encoding: identity']),
+    /^HTTP\/1\.1 200/,
+  );
+});
+
+/** Posts a good body with the target and the fields as they are given. */
+async function postRaw(target: string, fields: readonly string[]): Promise<string> {
+  const { port, hostname } = new URL(service.url);
+  const body = JSON.stringify(goodBody());
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  const head = [
+    `POST ${target} HTTP/1.1`,
+    'Host: x',
+    'Connection: close',
+    `Authorization: Bearer ${token}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...fields,
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  let text = '';
+  for await (const chunk of socket) text += chunk;
+  return text;
+}
 
 test('4.3: a path whose ids are empty, too many or not to be decoded is 400 Invalid ID, for a stranger 401', async () => {
   for (const path of [
