@@ -12,6 +12,16 @@ const mostCount = (1 << counterBits) - 1;
 
 let lastTime = 0;
 let count = 0;
+let correction = 0;
+
+/**
+ * Sets this machine's clock right for ids, which ascend anew from the next one on.
+ * @param milliseconds that are added to what it shows
+ */
+export function correctIdTime(milliseconds: number): void {
+  correction = milliseconds;
+  lastTime = 0;
+}
 
 /**
  * A UUID v7 (RFC 9562 section 5.7). Ids of one process ascend: the 12 bits after the time count within a millisecond
@@ -23,7 +33,7 @@ export function makeUuid7(): string {
     randomFillSync(stock);
     used = 0;
   }
-  const now = Date.now();
+  const now = Date.now() + correction;
   if (now > lastTime) {
     lastTime = now;
     // The lower half, so that there is room to count.

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Clock } from '../foundation/clock.ts';
+import { readDatabaseTime } from '../foundation/database/database-time-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import type { Log } from '../foundation/log.ts';
@@ -50,7 +51,7 @@ export async function ensureMessagePartitions(parts: PartitionParts): Promise<vo
       await client.query("set lock_timeout = '1s'");
       const known = await knownPartitions(client);
       const used = await classesInUse(client);
-      for (const range of rangesFrom(parts.clock.now())) {
+      for (const range of rangesFrom(await readDatabaseTime(client, parts.clock.offset))) {
         for (const table of tables)
           for (const days of used)
             if (!known.has(`${table}_${days}_${range.name}`))

@@ -1,4 +1,5 @@
 import type { Clock } from '../foundation/clock.ts';
+import { followDatabaseTime } from '../foundation/database/database-time-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
 import { removeOldIdempotencyKeys } from './idempotency-key-store.ts';
@@ -49,6 +50,7 @@ export class SubmissionUpkeep {
   async #keepUp(): Promise<boolean> {
     const { database, clock, log } = this.#parts;
     try {
+      await followDatabaseTime(database.pool, log);
       await ensureMessagePartitions(this.#parts);
       await removeOldIdempotencyKeys(database.kysely, clock.offset);
       return true;

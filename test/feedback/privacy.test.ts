@@ -269,9 +269,9 @@ test('partitions go when all in them is older than their class', async () => {
   };
   const before = await partitions();
   assert.ok(before.length >= 18);
-  await dropOldPartitions(world.database, Date.now(), world.log);
+  await dropOldPartitions(world.database, 0, world.log);
   assert.deepEqual(await partitions(), before);
-  await dropOldPartitions(world.database, Date.now() + 60 * day, world.log);
+  await dropOldPartitions(world.database, 60 * day, world.log);
   const after = await partitions();
   assert.ok(after.every((name) => !name.includes('_30_')));
   assert.equal(
@@ -279,6 +279,6 @@ test('partitions go when all in them is older than their class', async () => {
     before.filter((name) => name.includes('_90_')).length,
   );
   assert.equal(await world.state(kept), 'queued');
-  await dropOldPartitions(world.database, Date.now() + 130 * day, world.log);
+  await dropOldPartitions(world.database, 130 * day, world.log);
   assert.equal(await world.state(kept), 'gone');
 });

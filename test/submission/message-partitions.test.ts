@@ -11,10 +11,10 @@ const { database, url } = await createTestDatabase();
 const log = createLog('silent');
 const week = 7 * 24 * 60 * 60 * 1000;
 
-/** A clock that stands at a time. */
+/** A clock that shows a time, and goes on from there. */
 function clockAt(time: string): OffsetClock {
   const clock = new OffsetClock();
-  clock.now = () => Date.parse(time);
+  clock.advance(Date.parse(time) - Date.now());
   return clock;
 }
 

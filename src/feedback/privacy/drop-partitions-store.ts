@@ -1,3 +1,4 @@
+import { readDatabaseTime } from '../../foundation/database/database-time-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { codeOf } from '../../foundation/database/sqlstate.ts';
 import type { Log } from '../../foundation/log.ts';
@@ -12,31 +13,32 @@ const lockNotAvailable = '55P03';
 
 /**
  * Drops the weekly partitions whose messages are all older than their class keeps them, and deletes what is as old in the
- * default partitions. A lock that is not free in time leaves a partition for the next run.
- * @param now milliseconds since the epoch
+ * default partitions. How old something is the database's clock says: a machine with a wrong one neither drops what is new
+ * nor gives its messages ids that have them deleted. A lock that is not free in time leaves a partition for the next run.
+ * @param offset milliseconds that are added to the database's clock
  */
 export async function dropOldPartitions(
   database: Pick<Database, 'pool'>,
-  now: number,
+  offset: number,
   log: Log,
 ): Promise<void> {
   const client = await database.pool.connect();
   try {
     // What asks for the same tables meanwhile waits behind this: well below what a batch of accepted messages waits.
     await client.query("set lock_timeout = '200ms'");
+    const now = await readDatabaseTime(client, offset);
     for (const table of tables) {
       for (const days of classes) {
-        const column = table === 'message' ? 'id' : 'message_id';
-        const bound = lowestId(new Date(now - days * day));
+        const oldest = new Date(now - days * day);
         for (;;) {
           const { rowCount } = await client.query(
             `delete from ${table}_${days}_rest where ctid = any (array(
-               select ctid from ${table}_${days}_rest where ${column} < $1 limit 5000))`,
-            [bound],
+               select r.ctid from ${table}_${days}_rest r where ${isOld(table, days)} limit 5000))`,
+            [lowestId(oldest), oldest],
           );
           if ((rowCount ?? 0) < 5_000) break;
         }
-        for (const name of await oldPartitions(`${table}_${days}`, now - days * day)) {
+        for (const name of await oldPartitions(`${table}_${days}`, oldest.getTime())) {
           try {
             // Names come from the catalog and hold letters, digits and underscores only. Another node may have been first.
             await client.query(`drop table if exists ${name}`);
@@ -63,6 +65,14 @@ export async function dropOldPartitions(
     );
     return rows.map(({ name }) => name).filter((name) => endOf(name) <= oldest);
   }
+}
+
+/** Of rows of a default partition: by the id $1, and not of a message that was accepted since $2 under an id too old. */
+function isOld(table: (typeof tables)[number], days: (typeof classes)[number]): string {
+  if (table === 'message') return 'r.id < $1 and r.accepted_at < $2';
+  return `r.message_id < $1 and not exists (
+    select from message_${days}_rest m
+    where m.account_id = r.account_id and m.id = r.message_id and m.accepted_at >= $2)`;
 }
 
 /** The end of the week that a partition's name says the Monday of. */

@@ -33,7 +33,7 @@ export class PrivacyUpkeep {
       await removeEndedSuppressions(database.kysely, clock.offset);
       await removeSpentTokens(database.kysely);
       await applyRetentionRules(database.kysely, clock.offset);
-      await dropOldPartitions(database, clock.now(), log);
+      await dropOldPartitions(database, clock.offset, log);
     } catch (error) {
       log.warn({ err: error }, 'letting go of old data failed; it is tried again in an hour');
     }

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { PrivacyUpkeep } from '../../src/feedback/privacy/privacy-upkeep.ts';
+import { lowestId, timeOf } from '../../src/foundation/uuid7.ts';
+import { logIntoLines } from '../support/log-lines.ts';
+import { SendClient } from '../support/send-client.ts';
+import { getToken, openShop } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+const day = 86_400_000;
+const { now } = Date;
+after(() => {
+  Date.now = now;
+});
+/** Sets the clock of this machine; the database's stays right. */
+function setClock(days: number): void {
+  Date.now = () => now() + days * day;
+}
+
+const { database, url } = await createTestDatabase();
+const shop = await openShop(database);
+setClock(-100);
+const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const client = new SendClient(service, await getToken(service, shop));
+
+async function accept(): Promise<string> {
+  const { body, status } = await client.send();
+  assert.equal(status, 200);
+  return String(body.messageId);
+}
+
+async function letGo(): Promise<void> {
+  const { log } = logIntoLines('error');
+  await new PrivacyUpkeep({ database, clock: { now: Date.now, offset: 0 }, log }).run();
+}
+
+/** How many rows there are of a message and of its place in the queue. */
+async function rowsOf(id: string): Promise<unknown> {
+  const { rows } = await database.pool.query(
+    `select (select count(*)::int from message where id = $1) as messages,
+       (select count(*)::int from queue_entry where message_id = $1) as entries`,
+    [id],
+  );
+  return rows[0];
+}
+
+const bothThere = { messages: 1, entries: 1 };
+
+test('a machine with a wrong clock gives its messages ids of the database’s time', async () => {
+  const id = await accept();
+  assert.ok(Math.abs(timeOf(id).getTime() - now()) < 60_000);
+  setClock(0);
+  await letGo();
+  assert.deepEqual(await rowsOf(id), bothThere);
+});
+
+test('a message is not deleted for an id that is too old, as long as it is not old itself', async () => {
+  const id = await accept();
+  const old = `${lowestId(new Date(now() - 100 * day)).slice(0, 14)}7000-8000-000000000001`;
+  for (const [table, column] of [
+    ['message', 'id'],
+    ['queue_entry', 'message_id'],
+  ])
+    await database.pool.query(`update ${table} set ${column} = $2 where ${column} = $1`, [id, old]);
+  await database.pool.query(
+    `insert into message_event (account_id, message_id, retention_days, id, at, kind, detail)
+     select account_id, id, retention_days, gen_random_uuid(), now(), 'deferred', '{}' from message where id = $1`,
+    [old],
+  );
+  await letGo();
+  assert.deepEqual(await rowsOf(old), bothThere);
+  const events = async () =>
+    (await database.pool.query('select from message_event where message_id = $1', [old])).rowCount;
+  assert.equal(await events(), 1);
+  await database.pool.query(
+    "update message set accepted_at = now() - interval '95 days' where id = $1",
+    [old],
+  );
+  await letGo();
+  assert.deepEqual(await rowsOf(old), { messages: 0, entries: 1 });
+  assert.equal(await events(), 0);
+});
+
+test('a machine whose clock is ahead lets go of nothing that is new', async () => {
+  const id = await accept();
+  setClock(200);
+  await letGo();
+  setClock(0);
+  assert.deepEqual(await rowsOf(id), bothThere);
+});
