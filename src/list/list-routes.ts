@@ -4,6 +4,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import { Fault } from '../foundation/errors.ts';
 import { answerFault } from '../http/answer-fault.ts';
 import type { Http } from '../http/create-http.ts';
+import { onlyMethod } from '../http/only-method.ts';
 import type { Caller } from '../session/caller.ts';
 import { chooseAccount } from './choose-account.ts';
 import { ListQueryError, parseListQuery } from './list-query.ts';
@@ -35,6 +36,7 @@ export function registerListRoutes(http: Http, parts: ListRouteParts): void {
       return { count, offset, totalCount: page.total, result: page.lists.map(toResult) };
     },
   );
+  onlyMethod(http, 'GET', '/api/1/list');
 }
 
 function toResult(list: ContactList): Record<string, unknown> {

@@ -4,6 +4,7 @@ import { Fault } from '../foundation/errors.ts';
 import { parseMessageId } from '../foundation/ids.ts';
 import { answerFault } from '../http/answer-fault.ts';
 import type { Http } from '../http/create-http.ts';
+import { onlyMethod } from '../http/only-method.ts';
 import { type AdmissionParts, admitCaller } from './admit-caller.ts';
 import { describeMessage } from './describe-message.ts';
 import { inTime } from './in-time.ts';
@@ -42,6 +43,7 @@ export function registerMessageStatusRoute(http: Http, parts: MessageStatusParts
         .header('cache-control', 'no-store')
         .send(describeMessage(messageId, status, account));
     });
+    onlyMethod(http, 'GET', path);
   }
 }
 

@@ -4,6 +4,7 @@ import { answerFaultDirectly, toFault } from '../http/answer-fault.ts';
 import { bodyLimit, type Http } from '../http/create-http.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { mendEncoding } from '../http/mend-encoding.ts';
+import { onlyMethod } from '../http/only-method.ts';
 import { readBody } from '../http/read-body.ts';
 import { type AdmissionParts, admitCaller } from './admit-caller.ts';
 import type { Receipt } from './commit-message.ts';
@@ -38,6 +39,7 @@ export function registerSendEmailRoute(http: Http, parts: SendRouteParts): void 
       answerFaultDirectly(fault, exchange);
     }
   });
+  onlyMethod(http, 'POST', name);
 }
 
 const prefix = '/ete/v1/email/';

@@ -72,7 +72,10 @@ const sendFaults: ContractOperation['answers'] = {
   422: ['This Idempotency-Key was used with another request.', FaultSchema],
   429: ['Quota Exceeded.', FaultSchema],
   500: ['Internal Server Error.', FaultSchema],
-  503: ['IO Exception was encountered; nothing was accepted.', FaultSchema],
+  503: [
+    'IO Exception was encountered: the service is over its capacity or without its database. Where the database fell silent in the middle of a commit, the message may have been accepted; a repetition with the same Idempotency-Key sends it once in any case.',
+    FaultSchema,
+  ],
 };
 
 /** The operations of the contract. */

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openShop } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+const { database, url } = await createTestDatabase();
+await openShop(database);
+const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+
+test('RFC 9110 15.5.6: what a path of the contract does not take is 405 with what it takes', async () => {
+  for (const [path, allowed, methods] of [
+    ['/ete/v1/email/46100/t-0001', 'POST', ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']],
+    ['/ete/v1/message/46100/x', 'GET, HEAD', ['POST', 'PATCH']],
+    ['/api/1/list/', 'GET, HEAD', ['POST', 'OPTIONS']],
+  ] as const)
+    for (const method of methods) {
+      const answer = await fetch(service.url + path, { method });
+      assert.equal(answer.status, 405, `${method} ${path}`);
+      assert.equal(answer.headers.get('allow'), allowed);
+      assert.ok(answer.headers.has('x-request-id'));
+    }
+});
