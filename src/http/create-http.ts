@@ -2,6 +2,7 @@ import { type FastifyInstance, fastify, LogController } from 'fastify';
 import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
+import { answerClientError } from './answer-client-error.ts';
 import { closeFinishedConnections } from './close-connections.ts';
 import { DirectRoutes } from './direct-routes.ts';
 import { mendEncoding } from './mend-encoding.ts';
@@ -46,6 +47,7 @@ export function createHttp(options: HttpOptions): Http {
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, options.log),
     rewriteUrl: (request) => mendEncoding(request.url ?? '/'),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
   }) as unknown as Http;

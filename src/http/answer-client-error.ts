@@ -1,0 +1,40 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { newId } from '../foundation/ids.ts';
+import type { Log } from '../foundation/log.ts';
+
+interface ClientError extends Error {
+  readonly code?: string;
+  /** What the parser says of the request. */
+  readonly reason?: string;
+}
+
+/**
+ * Answers what is no HTTP request, or never becomes a whole one, in the form of the other answers, and ends the connection:
+ * 408 for one that took too long, 431 for header fields that are too large (RFC 6585 section 5), else 400.
+ */
+export function answerClientError(error: ClientError, socket: Socket, log: Log): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy(error);
+    return;
+  }
+  const [status, message] = describe(error);
+  const requestId = newId();
+  log.debug({ err: error, requestId, status }, 'what came is no request');
+  const body = JSON.stringify({ status, message, requestId });
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `X-Request-Id: ${requestId}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  socket.destroy(error);
+}
+
+function describe({ code, reason }: ClientError): readonly [status: number, message: string] {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'The request did not come whole in time'];
+  if (code === 'HPE_HEADER_OVERFLOW') return [431, 'The header fields are larger than 16 KiB'];
+  return [400, reason ? `This is no HTTP request: ${reason}` : 'This is no HTTP request'];
+}

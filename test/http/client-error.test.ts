@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import { after, test } from 'node:test';
+import { createLog } from '../../src/foundation/log.ts';
+import { createHttp } from '../../src/http/create-http.ts';
+
+const http = createHttp({ log: createLog('silent'), trustProxy: [] });
+http.post('/x', () => 'x');
+await http.listen({ host: '127.0.0.1', port: 0 });
+after(() => http.close());
+const { port } = http.server.address() as AddressInfo;
+
+/** What is answered to these lines, until the connection ends. */
+async function say(...lines: string[]): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  let text = '';
+  for await (const chunk of socket) text += chunk;
+  return text;
+}
+
+test('what is no request is answered with the rule, a request id, and the end of the connection', async () => {
+  for (const [lines, status, message] of [
+    [['Hello'], 400, /no HTTP request: Invalid method/],
+    [
+      ['POST /x HTTP/1.1', 'Host: x', 'Content-Length: 1', 'Transfer-Encoding: chunked'],
+      400,
+      /no HTTP request: .*Content-Length|Transfer-Encoding/,
+    ],
+    [['POST /x HTTP/1.1', 'Host: x', `X: ${'x'.repeat(20_000)}`], 431, /larger than 16 KiB/],
+  ] as const) {
+    const [head = '', body = ''] = (await say(...lines)).split('\r\n\r\n');
+    assert.match(head, new RegExp(`^HTTP/1.1 ${status} .*X-Request-Id: .*Connection: close`, 's'));
+    const answer: { status: number; message: string; requestId: string } = JSON.parse(body);
+    assert.equal(answer.status, status);
+    assert.match(answer.message, message);
+    assert.ok(head.includes(answer.requestId));
+  }
+});
