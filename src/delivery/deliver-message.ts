@@ -10,6 +10,7 @@ import type {
   Note,
   RecipientResult,
 } from '../queue/attempt.ts';
+import { pausedReason } from '../queue/release-paused-store.ts';
 import { type DeliverableContent, eraseValues, readContent } from './deliverable-content.ts';
 import {
   type DressMail,
@@ -206,7 +207,6 @@ async function admitTogether(transport: Transport, outline: MailOutline): Promis
   return { permits: [permit], postponed: [] };
 }
 
-const pausedReason = 'its destination is paused';
 const pausedMilliseconds = 60_000;
 
 /** Nobody is left to send to now. Waiting for a paused destination counts as no attempt. */

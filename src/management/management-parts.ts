@@ -46,7 +46,10 @@ export interface ManagementParts {
   readonly senderProofs: Pick<SenderProofs, 'request'>;
   readonly domains: Pick<DomainCare, 'add' | 'rotate' | 'keys' | 'records' | 'check'>;
   readonly webhooks: Pick<Webhooks, 'box' | 'networks' | 'resume' | 'replay'>;
-  readonly controls: Pick<QueueControlStore, 'control' | 'pausedDestinations' | 'setPause'>;
+  readonly controls: Pick<
+    QueueControlStore,
+    'control' | 'pausedDestinations' | 'release' | 'setPause'
+  >;
   /** Stores a message as the send operation does. */
   accept(row: AcceptRow): Promise<Outcome>;
   /** Undefined where mail is not captured. */

@@ -3,6 +3,7 @@ import type { Clock } from '../foundation/clock.ts';
 import type { CommitWith } from '../foundation/database/commit-with.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
+import { releasePaused } from './release-paused-store.ts';
 
 /** Which of an account's waiting messages: one, those to a domain, or all. */
 export interface Selection {
@@ -87,10 +88,12 @@ export class QueueControlStore {
     const { accountId, messageId, destination } = selection;
     if (messageId === undefined && (action === 'pause' || action === 'resume')) {
       const paused = action === 'pause';
-      return this.#together(commitWith, async (transaction) => ({
+      const done = await this.#together(commitWith, async (transaction) => ({
         changed: await this.setPause(transaction, accountId, destination ?? '*', paused),
         busy: 0,
       }));
+      if (!paused && done.changed > 0) await this.release(accountId, destination ?? '*');
+      return done;
     }
     let after = '00000000-0000-0000-0000-000000000000';
     const result = { changed: 0, busy: 0 };
@@ -129,7 +132,7 @@ export class QueueControlStore {
   }
 
   /**
-   * Pauses or resumes mail to a destination, or all with `*`, also what comes later.
+   * Pauses or resumes mail to a destination, or all with `*`, also what comes later; `release` follows a resumption.
    * @returns 1, or 0 where it was so already
    */
   async setPause(
@@ -147,6 +150,12 @@ export class QueueControlStore {
       [accountId, destination, this.#clock.offset],
     );
     return Number((await kysely.executeQuery(query)).numAffectedRows ?? 0n);
+  }
+
+  /** Lets go what waits for a pause that is removed and committed; `*` for that of all mail. */
+  release(accountId: AccountId, destination: string): Promise<void> {
+    const only = destination === '*' ? undefined : destination;
+    return releasePaused(this.#database, this.#clock, accountId, only);
   }
 
   async #controlChunk(

@@ -126,6 +126,21 @@ test('a message is paused, resumed, cancelled and sent again', async () => {
   assert.equal(erased.status, 409, 'secret values are erased at the end');
 });
 
+test('mail to a destination goes at once when its pause is removed', async () => {
+  await owner.put(`${path}/queue/pauses/z4.test`);
+  const message = `${path}/messages/${await send('Eve', 'eve@z4.test')}`;
+  type Next = { reason: string | null } | null;
+  await waitFor('the message to wait', async () => {
+    const { body } = await owner.get(message);
+    return (body.nextAttempt as Next)?.reason === 'its destination is paused';
+  });
+  assert.equal((await owner.delete(`${path}/queue/pauses/z4.test`)).status, 204);
+  await waitFor('the message to be delivered', async () => {
+    const { body } = await owner.get(message);
+    return body.state === 'delivered';
+  });
+});
+
 test('what waits is told by destination; reports count what became of it', async () => {
   await owner.put(`${path}/queue/pauses/people.test`);
   await send('Dan', 'dan@people.test');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { QueueControlStore } from '../../src/queue/control-store.ts';
-import { account, DeliveryWorld } from '../support/delivery-world.ts';
+import { account, DeliveryWorld, type MessageDraft } from '../support/delivery-world.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -63,10 +63,41 @@ test('a paused destination waits with its reason, others go, and waiting counts 
   assert.match(entry?.reason ?? '', /destination is paused/);
   assert.deepEqual((await world.entry(goes))?.pending, [1]);
   await controls.control('resume', { accountId, destination: 'people.test' });
-  await controls.control('retry', { accountId });
   await world.reaches(waits, 'delivered');
   await waitFor('the cc', () => sink.mails.length === 3);
   assert.equal(sink.mails[0]?.to[0], 'x@elsewhere.test');
+});
+
+/** What waits for a pause as a worker puts it off, for a minute that no test waits. */
+async function putOff(count: number, draft: MessageDraft = {}): Promise<void> {
+  for (let place = 0; place < count; place += 1) await world.accept(draft);
+  await world.database.pool.query(
+    `update queue_entry set due_at = now() + interval '1 minute', reason = 'its destination is paused'`,
+  );
+}
+
+async function waiting(): Promise<number> {
+  const { rows } = await world.database.pool.query<{ count: number }>(
+    `select count(*)::int as count from queue_entry where reason = 'its destination is paused' and due_at > now()`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+test('a resumption makes due all that waited for the pause, and nothing else', async () => {
+  await controls.control('pause', { accountId, destination: 'people.test' });
+  await putOff(1_201);
+  await putOff(1, { to: 'x@elsewhere.test', cc: ['Ann@People.Test'] });
+  await putOff(1, { to: 'x@elsewhere.test' });
+  const held = await world.accept();
+  await controls.control('pause', { accountId, messageId: held });
+  await controls.control('resume', { accountId, destination: 'people.test' });
+  assert.equal(await waiting(), 1);
+  assert.equal((await world.entry(held))?.due_in, Number.POSITIVE_INFINITY);
+  await controls.control('resume', { accountId });
+  assert.equal(await waiting(), 1, 'the account was not paused');
+  await controls.control('pause', { accountId });
+  await controls.control('resume', { accountId });
+  assert.equal(await waiting(), 0);
 });
 
 test('a canceled message ends as canceled, with its secret values erased', async () => {

@@ -119,15 +119,7 @@ function usePause() {
         throw refusal('destination', text('domains.notOne'));
       const params = { path: { accountId, destination } };
       const path = '/accounts/{accountId}/queue/pauses/{destination}';
-      if (pause) return answerOf(api.PUT(path, { params }));
-      await answerOf(api.DELETE(path, { params }));
-      // What looked at the pause looks again at its own time only; whoever lets it go wants to see it go.
-      return answerOf(
-        api.POST('/accounts/{accountId}/queue/retry', {
-          params: { path: { accountId } },
-          body: destination === '*' ? {} : { destination },
-        }),
-      );
+      return answerOf<unknown>(pause ? api.PUT(path, { params }) : api.DELETE(path, { params }));
     },
     onSuccess: () => client.invalidateQueries({ queryKey: ['queue', accountId] }),
   });

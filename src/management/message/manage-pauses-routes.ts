@@ -49,5 +49,12 @@ export const resumeDestination = endpoint({
   id: 'resumeDestination',
   summary: 'Let mail to a destination go again',
   conditional: true,
-  handle: (call) => removeResource(call, pauseChange(call, false)),
+  async handle(call) {
+    await removeResource(call, pauseChange(call, false));
+    const { controls, log } = call.parts;
+    // The pause is gone whatever happens here: what is not let go now comes up by itself.
+    await controls.release(accountOf(call).id, call.params.destination).catch((error: unknown) => {
+      log.warn({ err: error }, 'messages that waited for a pause are not all let go');
+    });
+  },
 });

@@ -1,0 +1,55 @@
+import { CompiledQuery } from 'kysely';
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId } from '../foundation/ids.ts';
+
+/** Why a message waits whose recipients are all at paused destinations; names those that a resumption lets go. */
+export const pausedReason = 'its destination is paused';
+
+/** Entries of one statement, so that no lock lasts long. */
+const chunk = 500;
+
+/**
+ * Makes due what was put off for a pause that is over. Each chunk is a commit of its own: what a crash leaves out, and what
+ * is being put off at this moment, comes up at the time that it was put off to.
+ * @param destination undefined: to wherever it goes
+ */
+export async function releasePaused(
+  { kysely }: Database,
+  clock: Clock,
+  accountId: AccountId,
+  destination: string | undefined,
+): Promise<void> {
+  let after: string | null = '00000000-0000-0000-0000-000000000000';
+  while (after !== null) {
+    const query = CompiledQuery.raw(releaseStatement, [
+      accountId,
+      destination ?? null,
+      after,
+      clock.offset,
+      pausedReason,
+    ]);
+    const { rows } = await kysely.executeQuery<{ seen: number; last: string | null }>(query);
+    const { seen = 0, last = null } = rows[0] ?? {};
+    after = seen < chunk ? null : last;
+  }
+}
+
+const releaseStatement = `
+  with moment as materialized (select now() + $4::float8 * interval '1 ms' as now),
+  chosen as materialized (
+    select q.message_id from queue_entry q
+    where q.account_id = $1 and q.message_id > $3 and q.reason = $5 and q.lease_owner is null
+      and q.due_at < 'infinity'
+      and ($2::text is null or exists (
+        select from message m
+        where m.account_id = $1 and m.id = q.message_id and m.retention_days = q.retention_days
+          and ($2 = split_part(lower(m.content ->> 'to'), '@', -1) or exists (
+            select from json_array_elements_text(m.content -> 'cc') cc
+            where $2 = split_part(lower(cc), '@', -1)))))
+    order by q.message_id limit ${chunk} for update of q),
+  released as (
+    update queue_entry q set due_at = least(q.due_at, moment.now), reason = 'resumed by hand'
+    from chosen, moment
+    where q.account_id = $1 and q.message_id = chosen.message_id)
+  select count(*)::int as seen, max(message_id::text) as last from chosen`;
