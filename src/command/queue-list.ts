@@ -23,10 +23,12 @@ export async function listQueue(
     throw new OperatorError(`--message must be the id of a message, not "${options.message}".`);
   return withRunning(environment, async ({ database: { kysely } }) => {
     if (messageId === undefined) {
-      for (const one of await readWaitingDestinations(kysely, accountId))
-        process.stdout.write(
-          `${one.destination}\t${one.waiting} waiting\t${showNext(one.nextAttemptAt, one.reason)}\n`,
-        );
+      const { destinations, partial } = await readWaitingDestinations(kysely, accountId);
+      for (const { destination, waiting, nextAttemptAt, reason } of destinations) {
+        const count = partial ? `${waiting.toLocaleString('en')} or more` : waiting;
+        const next = showNext(nextAttemptAt, reason);
+        process.stdout.write(`${destination}\t${count} waiting\t${next}\n`);
+      }
       return 0;
     }
     const found = await readMessageStatus(kysely, accountId, messageId, systemClock.offset);

@@ -38,3 +38,34 @@ test('an id that can be none is one sentence', async () => {
   assert.equal(answer.code, 1);
   assert.match(answer.stderr, /^signalpost: --message must be the id of a message/);
 });
+
+test('the list says why most of what waits for a destination does, and where it stops counting', async () => {
+  const { pool } = world.database;
+  await pool.query('delete from queue_entry');
+  const store = async (count: number) => {
+    await pool.query(
+      `with ids as (select gen_random_uuid() as id from generate_series(1, $1::int)),
+       stored as (
+         insert into message (account_id, id, retention_days, template_id, template_version, transactional, track_opens,
+           track_clicks, deliver_when_delayed, client_id, accepted_at, state_at, content)
+         select 'a1', id, 90, 't1', 1, true, false, false, true, 'c', now(), now(), '{"to": "ann@people.test"}' from ids)
+       insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending)
+       select 'a1', id, 90, 1, now(), now() + interval '48 hours', '{0}' from ids`,
+      [count],
+    );
+  };
+  const list = async () => (await run('list', '--account', 'a1')).stdout;
+  await store(3);
+  const give = (count: number) =>
+    pool.query(
+      `update queue_entry set reason = 'its server is slow'
+       where message_id in (select message_id from queue_entry order by message_id limit $1)`,
+      [count],
+    );
+  await give(1);
+  assert.match(await list(), /^people\.test\t3 waiting\tnext [^\t]+\n$/);
+  await give(2);
+  assert.match(await list(), /^people\.test\t3 waiting\tnext [^\t]+\tits server is slow\n$/);
+  await store(9_998);
+  assert.match(await list(), /^people\.test\t10,000 or more waiting\tnext [^\t]+\n$/);
+});

@@ -146,6 +146,7 @@ test('what waits is told by destination; reports count what became of it', async
   await send('Dan', 'dan@people.test');
   const queue = await owner.get(`${path}/queue`);
   assert.deepEqual(queue.body.paused, ['people.test']);
+  assert.equal(queue.body.partial, false);
   const [destination] = queue.body.destinations as { destination: string; waiting: number }[];
   assert.equal(destination?.destination, 'people.test');
   assert.equal(

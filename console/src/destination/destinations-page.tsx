@@ -7,7 +7,7 @@ import { answerOf, api } from '../api/management.ts';
 import { refusal } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
 import { isDomainName } from '../domain/domain-name.ts';
-import { formatNumber } from '../format/format-number.ts';
+import { formatLeast } from '../format/format-number.ts';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { PageHeading } from '../parts/page-heading.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
@@ -30,6 +30,7 @@ export function DestinationsPage() {
   });
   const paused = queue.data?.paused ?? [];
   const waiting = queue.data?.destinations ?? [];
+  const partial = queue.data?.partial === true;
   // What is paused and has nothing waiting has to be seen too, to be let go.
   const idle = paused
     .filter((name) => waiting.every(({ destination }) => destination !== name))
@@ -77,12 +78,12 @@ export function DestinationsPage() {
             {
               title: text('destinations.waiting'),
               numeric: true,
-              cell: (row) => formatNumber(row.waiting),
+              cell: (row) => formatLeast(row.waiting, partial && row.waiting > 0),
             },
             {
               title: text('destinations.held'),
               numeric: true,
-              cell: (row) => formatNumber(row.held),
+              cell: (row) => formatLeast(row.held, partial && row.held > 0),
             },
             {
               title: text('destinations.next'),
@@ -94,7 +95,11 @@ export function DestinationsPage() {
               title: text('actions'),
               actions: true,
               cell: (row) => (
-                <DestinationActions row={row} paused={paused.includes(row.destination)} />
+                <DestinationActions
+                  row={row}
+                  partial={partial}
+                  paused={paused.includes(row.destination)}
+                />
               ),
             },
           ]}
@@ -154,7 +159,15 @@ function PauseForm() {
   );
 }
 
-function DestinationActions({ row, paused }: { row: Destination; paused: boolean }) {
+function DestinationActions({
+  row,
+  partial,
+  paused,
+}: {
+  row: Destination;
+  partial: boolean;
+  paused: boolean;
+}) {
   const accountId = useAccountId();
   const may = useMay();
   const client = useQueryClient();
@@ -184,7 +197,11 @@ function DestinationActions({ row, paused }: { row: Destination; paused: boolean
           </Button>
           <RemoveButton
             title={text('destinations.cancelTitle')}
-            consequence={text('destinations.cancelConsequence', { count: row.waiting })}
+            consequence={
+              partial
+                ? text('destinations.cancelMany', { count: formatLeast(row.waiting, true) })
+                : text('destinations.cancelConsequence', { count: row.waiting })
+            }
             name={destination}
             action={text('destinations.cancel')}
             remove={async () => {

@@ -7,6 +7,11 @@ export function formatNumber(value: number): string {
   return whole.format(value);
 }
 
+/** A number that was counted so far and may be more. */
+export function formatLeast(value: number, more: boolean): string {
+  return more ? `${formatNumber(value)}+` : formatNumber(value);
+}
+
 /** A part of a whole; a dash where there is no whole. */
 export function formatShare(part: number, total: number): string {
   return total === 0 ? '–' : percent.format(part / total);

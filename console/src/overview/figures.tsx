@@ -1,7 +1,7 @@
 import { Group, Paper, SegmentedControl, SimpleGrid, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import type { Report } from '../api/management.generated.ts';
-import { formatDuration, formatNumber, formatShare } from '../format/format-number.ts';
+import { formatDuration, formatLeast, formatNumber, formatShare } from '../format/format-number.ts';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { CountPlot } from '../report/count-plot.tsx';
 import { lastDays, useReport } from '../report/use-report.ts';
@@ -15,7 +15,13 @@ export function Figures() {
   const { now } = lastDays(days);
   const total = useReport(now, 'none');
   const rows = useReport(now, unit);
-  const waiting = useQueue().data?.destinations.reduce((sum, row) => sum + row.waiting, 0);
+  const { data: queue } = useQueue();
+  const waiting =
+    queue &&
+    formatLeast(
+      queue.destinations.reduce((sum, row) => sum + row.waiting, 0),
+      queue.partial,
+    );
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="figures">
       <Group justify="space-between" mb="sm">
@@ -58,7 +64,7 @@ interface Figure {
 }
 
 /** Dashes stand where nothing is known yet. */
-function figuresOf(report: Report | undefined, waiting: number | undefined): Figure[] {
+function figuresOf(report: Report | undefined, waiting: string | undefined): Figure[] {
   const row = report?.rows[0];
   const counts = row?.counts;
   const number = (value: number) => (report === undefined ? '–' : formatNumber(value));
@@ -73,7 +79,7 @@ function figuresOf(report: Report | undefined, waiting: number | undefined): Fig
     { name: text('reports.delivered'), ...part(counts?.delivered ?? 0) },
     { name: text('reports.bounced'), ...part(bounced) },
     { name: text('reports.opened'), ...part(counts?.opened_people_unique ?? 0) },
-    { name: text('overview.waiting'), value: waiting === undefined ? '–' : formatNumber(waiting) },
+    { name: text('overview.waiting'), value: waiting ?? '–' },
     {
       name: text('reports.latency'),
       value: row?.latency ? formatDuration(row.latency.p50) : '–',

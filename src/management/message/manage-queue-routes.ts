@@ -13,11 +13,19 @@ const QueueView = Type.Object(
           waiting: Type.Integer(),
           held: Type.Integer({ description: 'Of these, those that wait for a person.' }),
           nextAttemptAt: Nullable(Time('When the first of them is tried next.')),
-          reason: Nullable(Type.String({ description: 'Why most of them wait.' })),
+          reason: Nullable(
+            Type.String({
+              description: 'Why most of them wait; null where most wait for their turn alone.',
+            }),
+          ),
         },
         { ...strict, title: 'Destination' },
       ),
     ),
+    partial: Type.Boolean({
+      description:
+        'True where 10,000 messages or more wait: the numbers are those of the oldest 10,000.',
+    }),
     paused: Type.Array(Type.String(), {
       description: 'Domains that the account’s mail does not go to now; `*` is all.',
     }),
@@ -31,11 +39,11 @@ export const getQueue = endpoint({
   answer: QueueView,
   async handle(call) {
     const { id } = accountOf(call);
-    const [destinations, paused] = await Promise.all([
+    const [waiting, paused] = await Promise.all([
       readWaitingDestinations(call.parts.database.kysely, id),
       call.parts.controls.pausedDestinations(id),
     ]);
-    return { destinations, paused };
+    return { ...waiting, paused };
   },
 });
 

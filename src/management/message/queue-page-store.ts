@@ -9,6 +9,7 @@ export interface WaitingDestination {
   /** Of these, those that wait for a person. */
   readonly held: number;
   readonly nextAttemptAt: Date | null;
+  /** Why most of them wait; null where most wait for their turn alone. */
   readonly reason: string | null;
 }
 
@@ -27,22 +28,33 @@ export async function readPause(
   return row?.paused_at;
 }
 
-/** Entries looked at, oldest first; beyond it the numbers are a beginning. */
-const mostEntries = 10_000;
+/** What waits, as far as it is looked at. */
+export interface WaitingMail {
+  /** The fullest first. */
+  readonly destinations: readonly WaitingDestination[];
+  /** True where so much waits that the numbers are those of the oldest `mostEntries` messages. */
+  readonly partial: boolean;
+}
 
-/** What waits, by the domain of To; the fullest first. */
+/** Entries looked at, oldest first. */
+export const mostEntries = 10_000;
+
+/** What waits, by the domain of To. */
 export async function readWaitingDestinations(
   kysely: Database['kysely'],
   accountId: AccountId,
-): Promise<WaitingDestination[]> {
-  const { rows } = await sql<WaitingDestination>`
+): Promise<WaitingMail> {
+  // A message that waits for nothing but its turn has no reason; the mode of its own would leave those out.
+  const { rows } = await sql<WaitingDestination & { counted: number }>`
     select coalesce(split_part(lower(m.content ->> 'to'), '@', -1), '') as destination, count(*)::int as waiting,
       (count(*) filter (where q.due_at = 'infinity'))::int as held,
       min(q.due_at) filter (where q.due_at < 'infinity') as "nextAttemptAt",
-      mode() within group (order by q.reason) as reason
+      nullif(mode() within group (order by coalesce(q.reason, '')), '') as reason,
+      (sum(count(*)) over ())::int as counted
     from (
       select * from queue_entry where account_id = ${accountId} order by message_id limit ${mostEntries}) q
     join message m on m.account_id = ${accountId} and m.id = q.message_id and m.retention_days = q.retention_days
     group by 1 order by 2 desc, 1 limit 200`.execute(kysely);
-  return rows;
+  const destinations = rows.map(({ counted, ...destination }) => destination);
+  return { destinations, partial: (rows[0]?.counted ?? 0) >= mostEntries };
 }

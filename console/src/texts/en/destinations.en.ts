@@ -16,6 +16,7 @@ export const destinations = {
   'destinations.cancelTitle': 'Cancel what waits?',
   'destinations.cancelConsequence':
     '{count|One message|# messages} will not be sent. That cannot be taken back.',
+  'destinations.cancelMany': '{count} messages will not be sent. That cannot be taken back.',
   'destinations.pauseDomain': 'Pause mail to a domain',
   'destinations.none': 'Nothing waits',
   'destinations.noneHint':
