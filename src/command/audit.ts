@@ -1,4 +1,5 @@
 import { OperatorError } from '../foundation/errors.ts';
+import type { AuditEvent } from '../session/audit-store.ts';
 import { type AuditLine, readAudit } from '../session/read-audit-store.ts';
 import { withRunning } from './open-running.ts';
 
@@ -22,7 +23,7 @@ export async function auditCommand(
     email: options.person,
     clientId: options.client,
     kind: options.kind,
-    outcome: options.outcome,
+    outcome: readOutcome(options.outcome),
     remoteAddress: options.address,
     since: readTime(options.since),
     most: readCount(options.most),
@@ -47,6 +48,11 @@ function describe(line: AuditLine): string {
     remoteAddress ?? '-',
     ...(detail === '{}' ? [] : [detail]),
   ].join('\t');
+}
+
+function readOutcome(text: string | undefined): AuditEvent['outcome'] | undefined {
+  if (text === undefined || text === 'success' || text === 'refused') return text;
+  throw new OperatorError(`--outcome is success or refused, not "${text}".`);
 }
 
 function readTime(text: string | undefined): Date | undefined {

@@ -1,4 +1,3 @@
-import { readAccount } from '../account/account-store.ts';
 import { defaultPool } from '../delivery/direct/source-pools.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { DnsClient } from '../foundation/dns/dns-client.ts';
@@ -23,6 +22,7 @@ import {
 import { serviceNames } from '../sender/service-names.ts';
 import { type RunningInstallation, withRunning } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
+import { requireAccount } from './require-account.ts';
 import { describeWarmUp, readWarmUp } from './warm-up-option.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -38,6 +38,7 @@ export async function domainCommand(
   const accountId = readAccountId(accountText);
   return withRunning(environment, async (installation) => {
     const { kysely } = installation.database;
+    await requireAccount(kysely, accountId);
     if (action === 'list') {
       for (const { domain, state } of await readDomains(kysely, accountId))
         process.stdout.write(`${domain}\t${state}\n`);
@@ -75,8 +76,7 @@ export async function addDomainCommand(
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(options.returnPath))
     throw new OperatorError('--return-path must be one label of a host name, such as bounces.');
   return withRunning(environment, async (installation) => {
-    if ((await readAccount(installation.database.kysely, accountId)) === undefined)
-      throw new OperatorError(`There is no account ${accountId}.`);
+    await requireAccount(installation.database.kysely, accountId);
     const care = await openCare(installation);
     const settings = { ed25519: options.ed25519 === true, returnPathLabel: options.returnPath };
     const added = await care.add(accountId, name, settings, (transaction) =>

@@ -4,12 +4,13 @@ import { parseAccountId, parseMessageId } from '../foundation/ids.ts';
 import { readWaitingDestinations } from '../management/message/queue-page-store.ts';
 import { readMessageStatus } from '../submission/message-status-store.ts';
 import { withRunning } from './open-running.ts';
+import { requireAccount } from './require-account.ts';
 
 /**
  * `queue list --account ID [--message ID]`: what waits, until when and why: one line for each destination, or that of one
  * message.
  * @returns the exit code: 0, or 1 where a message that was named is unknown
- * @throws OperatorError for ids that can be none, or an installation that cannot be reached
+ * @throws OperatorError for ids of nothing, or an installation that cannot be reached
  */
 export async function listQueue(
   options: { readonly account: string; readonly message?: string },
@@ -22,6 +23,7 @@ export async function listQueue(
   if (options.message !== undefined && messageId === undefined)
     throw new OperatorError(`--message must be the id of a message, not "${options.message}".`);
   return withRunning(environment, async ({ database: { kysely } }) => {
+    await requireAccount(kysely, accountId);
     if (messageId === undefined) {
       const { destinations, partial } = await readWaitingDestinations(kysely, accountId);
       for (const { destination, waiting, nextAttemptAt, reason } of destinations) {

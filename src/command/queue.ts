@@ -1,10 +1,12 @@
 import { systemClock } from '../foundation/clock.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { parseAccountId, parseMessageId } from '../foundation/ids.ts';
+import { readDomainName } from '../management/path-params.ts';
 import { QueueControlStore, type Selection } from '../queue/control-store.ts';
 import { withRunning } from './open-running.ts';
 import type { QueueAction, QueueCommandOptions } from './queue-actions.ts';
 import { recordCommand } from './record-command.ts';
+import { requireAccount } from './require-account.ts';
 
 const done: Readonly<Record<QueueAction, string>> = {
   pause: 'paused',
@@ -17,16 +19,18 @@ const done: Readonly<Record<QueueAction, string>> = {
  * `queue pause|resume|cancel|retry --account ID [--message ID | --destination DOMAIN]`: acts on waiting messages of the
  * installation of DATABASE_URL, or of the service that runs on DATA_DIR. Prints how many it was done to.
  * @returns the exit code: 0, or 1 where a message that was named does not wait
- * @throws OperatorError for ids that can be none, or an installation that cannot be reached
+ * @throws OperatorError for ids of nothing, a pause of what is no domain, or an installation that cannot be reached
  */
 export async function queueCommand(
   action: QueueAction,
   options: QueueCommandOptions,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
-  const selection = readSelection(options);
+  const asked = readSelection(action, options);
   return withRunning(environment, async ({ database }) => {
+    await requireAccount(database.kysely, asked.accountId);
     const store = new QueueControlStore(database, systemClock);
+    const selection = action === 'resume' ? await findPause(store, asked, options) : asked;
     const { changed, busy } = await store.control(action, selection, (transaction) =>
       recordCommand(transaction, entryOf(action, selection)),
     );
@@ -59,14 +63,14 @@ function describe(
     const what =
       selection.destination === undefined ? 'the account' : `mail to ${selection.destination}`;
     return changed === 0
-      ? `Nothing to do: ${what} is ${action === 'pause' ? 'paused already, or unknown' : 'not paused'}.`
+      ? `Nothing to do: ${what} is ${action === 'pause' ? 'paused already' : 'not paused'}.`
       : `Done: ${what} is ${done[action]}.`;
   }
   const sending = busy === 0 ? '' : `; ${busy} being sent at this moment`;
   return `${changed} ${changed === 1 ? 'message' : 'messages'} ${done[action]}${sending}.`;
 }
 
-function readSelection(options: QueueCommandOptions): Selection {
+function readSelection(action: QueueAction, options: QueueCommandOptions): Selection {
   const accountId = parseAccountId(options.account);
   if (accountId === undefined)
     throw new OperatorError(`--account must be the id of an account, not "${options.account}".`);
@@ -76,5 +80,23 @@ function readSelection(options: QueueCommandOptions): Selection {
   const messageId = message === undefined ? undefined : parseMessageId(message);
   if (message !== undefined && messageId === undefined)
     throw new OperatorError(`--message must be the id of a message, not "${message}".`);
-  return { accountId, messageId, destination: destination?.toLowerCase() };
+  if (destination === undefined) return { accountId, messageId };
+  const domain = readDomainName(destination);
+  if (domain === undefined && action === 'pause')
+    throw new OperatorError(
+      `--destination must be a domain name of several labels, such as example.com, not "${destination}".`,
+    );
+  return { accountId, destination: domain ?? destination.toLowerCase() };
+}
+
+/** A pause of what is no domain name can stand from before such names were refused, and has to be lifted as it stands. */
+async function findPause(
+  store: QueueControlStore,
+  selection: Selection,
+  { destination }: QueueCommandOptions,
+): Promise<Selection> {
+  const written = destination?.toLowerCase();
+  if (written === undefined || written === selection.destination) return selection;
+  const pauses = await store.pausedDestinations(selection.accountId);
+  return pauses.includes(written) ? { ...selection, destination: written } : selection;
 }

@@ -119,3 +119,8 @@ test('how TLS went is listed by day and domain, with what failed', async () => {
   const one = await run('destination', 'tls', 'Other.test');
   assert.equal(one.out.trimEnd().split('\n').length, 1);
 });
+
+test('the domains of an account that does not exist are no empty list', async () => {
+  const { code, err } = await run('domain', 'list', '9999');
+  assert.deepEqual([code, err], [1, 'signalpost: There is no account 9999.\n']);
+});

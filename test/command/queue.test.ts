@@ -69,3 +69,28 @@ test('the list says why most of what waits for a destination does, and where it 
   await store(9_998);
   assert.match(await list(), /^people\.test\t10,000 or more waiting\tnext [^\t]+\n$/);
 });
+
+test('a pause is for a domain name; one that stands for what is none can be lifted', async () => {
+  const refused = await run('pause', '--account', 'a1', '--destination', 'x y');
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /^signalpost: --destination must be a domain name of several/);
+  await world.database.pool.query(
+    `insert into delivery_pause values ('a1', 'x y'), ('a1', 'bücher.test')`,
+  );
+  for (const destination of ['X y', 'bücher.test']) {
+    const lifted = await run('resume', '--account', 'a1', '--destination', destination);
+    assert.equal(lifted.stdout, `Done: mail to ${destination.toLowerCase()} is resumed.\n`);
+  }
+  const wide = () => run('pause', '--account', 'a1', '--destination', 'Bücher.test');
+  assert.equal((await wide()).stdout, 'Done: mail to xn--bcher-kva.test is paused.\n');
+  const again = await wide();
+  assert.equal(again.stdout, 'Nothing to do: mail to xn--bcher-kva.test is paused already.\n');
+});
+
+test('an account that does not exist is said, with exit code 1', async () => {
+  for (const action of ['list', 'cancel', 'pause', 'resume', 'retry']) {
+    const answer = await run(action, '--account', '9999');
+    assert.equal(answer.code, 1, action);
+    assert.equal(answer.stderr, 'signalpost: There is no account 9999.\n', action);
+  }
+});

@@ -189,3 +189,8 @@ test('a database that is not there, or was not set up, is one sentence', async (
   }
   await database.pool.query(`drop database ${empty}`);
 });
+
+test('an outcome that no event has is refused', async () => {
+  const { code, err } = await run('audit', '--outcome', 'foo');
+  assert.deepEqual([code, err], [1, 'signalpost: --outcome is success or refused, not "foo".\n']);
+});
