@@ -1,4 +1,5 @@
 import { OperatorError } from '../foundation/errors.ts';
+import { parseMoment } from '../foundation/parse-moment.ts';
 import type { AuditEvent } from '../session/audit-store.ts';
 import { type AuditLine, readAudit } from '../session/read-audit-store.ts';
 import { withRunning } from './open-running.ts';
@@ -57,8 +58,8 @@ function readOutcome(text: string | undefined): AuditEvent['outcome'] | undefine
 
 function readTime(text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
-  const time = new Date(text);
-  if (Number.isNaN(time.getTime()))
+  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? parseMoment(text) : undefined;
+  if (time === undefined)
     throw new OperatorError(`--since is a time such as 2026-01-31T12:00Z, not "${text}".`);
   return time;
 }

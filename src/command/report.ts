@@ -2,6 +2,7 @@ import { daysKeptWhole } from '../feedback/privacy/retention-store.ts';
 import { reclassifyEngagements } from '../feedback/tracking/reclassify-store.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { parseAccountId } from '../foundation/ids.ts';
+import { parseMoment } from '../foundation/parse-moment.ts';
 import { rebuildReport } from '../report/roll-up-store.ts';
 import { withRunning } from './open-running.ts';
 
@@ -21,8 +22,8 @@ export async function reclassifyReport(
   const accountId = parseAccountId(options.account);
   if (accountId === undefined)
     throw new OperatorError(`--account must be the id of an account, not "${options.account}".`);
-  const from = Date.parse(`${options.from}T00:00:00Z`);
-  if (!/^\d{4}-\d\d-\d\d$/.test(options.from) || Number.isNaN(from))
+  const from = parseMoment(`${options.from}T00:00:00Z`)?.getTime();
+  if (!/^\d{4}-\d\d-\d\d$/.test(options.from) || from === undefined)
     throw new OperatorError(`--from must be a day such as 2026-11-22, not "${options.from}".`);
   return withRunning(environment, async ({ database: { kysely } }) => {
     const days = await daysKeptWhole(kysely, accountId);

@@ -1,4 +1,5 @@
 import { domainToUnicode } from 'node:url';
+import { parseMoment } from '../foundation/parse-moment.ts';
 import type { MessageFilter } from './inbox-store.ts';
 
 /** A query parameter that cannot be used; the message names it. */
@@ -80,11 +81,11 @@ function readAddress(text: string | undefined): string | undefined {
 
 function readTime(text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
-  const time = /^\d{4}-\d{2}-\d{2}T/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time)) {
+  const time = /^\d{4}-\d{2}-\d{2}T/.test(text) ? parseMoment(text) : undefined;
+  if (time === undefined) {
     throw new ParameterError('since', 'must be a time such as 2030-01-31T09:30:00Z');
   }
-  return new Date(time);
+  return time;
 }
 
 function readNumber(name: string, text: string, least: number, most: number): number {

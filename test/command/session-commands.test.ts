@@ -190,6 +190,15 @@ test('a database that is not there, or was not set up, is one sentence', async (
   await database.pool.query(`drop database ${empty}`);
 });
 
+test('a time that does not exist is refused; a day is its beginning', async () => {
+  for (const since of ['2026-02-30', '2026-02-30T12:00Z', 'foo 1']) {
+    const { code, err } = await run('audit', '--since', since);
+    assert.equal(code, 1, since);
+    assert.match(err, /^signalpost: --since is a time such as/);
+  }
+  assert.equal((await run('audit', '--since', '2026-01-31')).code, 0);
+});
+
 test('an outcome that no event has is refused', async () => {
   const { code, err } = await run('audit', '--outcome', 'foo');
   assert.deepEqual([code, err], [1, 'signalpost: --outcome is success or refused, not "foo".\n']);

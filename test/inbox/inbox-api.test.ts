@@ -152,6 +152,7 @@ test('a wrong parameter is answered 400 and named', async () => {
     ['?to=a@b.test&TO=c@d.test', 'to'],
     ['?since=yesterday', 'since'],
     ['?since=2030-13-45T00:00:00Z', 'since'],
+    ['?since=2026-02-30T14:00:00Z', 'since'],
     ['?recipient=a@b.test', 'recipient'],
   ];
   for (const [query, parameter] of wrong) {

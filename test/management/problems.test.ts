@@ -110,6 +110,16 @@ test('text that cannot be stored is named wherever it stands', async () => {
   isProblem(await owner.get(`${path}/audit?from=%2B275760-01-01`), 422, 'validation-failed');
 });
 
+test('a time that does not exist is refused by name; a day means its beginning', async () => {
+  for (const from of ['2026-02-30T00:00:00Z', '2025-02-29', '2026-01-31T12:00:00'])
+    for (const list of ['messages', 'audit']) {
+      const answer = await owner.get(`${path}/${list}?from=${from}`);
+      isProblem(answer, 422, 'validation-failed');
+      assert.match(answer.text, /from is no time such as/);
+    }
+  assert.equal((await owner.get(`${path}/messages?from=2024-02-29`)).status, 200);
+});
+
 test('a cursor that was not given out is refused by every list, never a fault', async () => {
   const template = `${path}/templates/t-0001`;
   await owner.put(`${path}/lists/l-0001`, { name: 'List' });

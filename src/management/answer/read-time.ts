@@ -1,3 +1,4 @@
+import { parseMoment } from '../../foundation/parse-moment.ts';
 import { invalid } from './problem.ts';
 
 /** RFC 3339 section 5.6; a day alone means its beginning in UTC. */
@@ -9,8 +10,9 @@ const form =
  * @throws Problem where it names none
  */
 export function readTime(name: string, text: string): Date {
-  const time = form.test(text) ? new Date(text) : new Date(Number.NaN);
-  if (Number.isNaN(time.getTime())) throw invalid(name, 'is no time such as 2026-01-31T12:00:00Z');
+  const time = form.test(text) ? parseMoment(text) : undefined;
+  if (time === undefined)
+    throw invalid(name, 'is no time such as 2026-01-31T12:00:00Z, nor a day such as 2026-01-31');
   return time;
 }
 

@@ -8,6 +8,13 @@ export function Time(description: string) {
   return Type.String({ format: 'date-time', description });
 }
 
+/** A moment that callers give. */
+export function TimeOrDay(description: string) {
+  return Type.Union([Type.String({ format: 'date-time' }), Type.String({ format: 'date' })], {
+    description: `${description} A day alone means its beginning in UTC.`,
+  });
+}
+
 export function Nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()]);
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { AccountId } from '../../foundation/ids.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
 import { readOptionalTime } from '../answer/read-time.ts';
-import { Nullable, strict, Time, Uuid } from '../answer/schema-parts.ts';
+import { Nullable, strict, Time, TimeOrDay, Uuid } from '../answer/schema-parts.ts';
 import { accountOf, type Call, endpoint } from '../endpoint.ts';
 import { readAuditPage } from './audit-page-store.ts';
 
@@ -24,8 +24,8 @@ const AuditView = Type.Object(
 const query = pageQuery({
   kind: Type.Optional(Type.String({ description: 'Only events of this kind.', maxLength: 100 })),
   email: Type.Optional(Type.String({ description: 'Only what this person did.', maxLength: 320 })),
-  from: Type.Optional(Time('At this time or later.')),
-  until: Type.Optional(Time('Before this time.')),
+  from: Type.Optional(TimeOrDay('At this time or later.')),
+  until: Type.Optional(TimeOrDay('Before this time.')),
 });
 
 async function readPage(call: Call<Static<typeof query>>, accountId: AccountId | undefined) {

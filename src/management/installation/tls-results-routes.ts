@@ -3,6 +3,7 @@ import { StsPolicyStore } from '../../delivery/mta-sts/sts-policy-store.ts';
 import { makeTlsReport } from '../../delivery/tls-report/tls-report.ts';
 import { type TlsDayPlace, TlsResultStore } from '../../delivery/tls-report/tls-result-store.ts';
 import { newId } from '../../foundation/ids.ts';
+import { parseMoment } from '../../foundation/parse-moment.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
 import { invalid, notFound } from '../answer/problem.ts';
 import { strict } from '../answer/schema-parts.ts';
@@ -89,9 +90,8 @@ function storeOf({ parts }: Pick<Call, 'parts'>): TlsResultStore {
 /** @throws Problem for what looks like a day and is none, such as `2026-02-30` */
 function readDay(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  const time = new Date(`${text}T00:00:00Z`);
-  const real = !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text);
-  if (!real) throw invalid(name, 'is no day such as 2026-01-31');
+  if (parseMoment(`${text}T00:00:00Z`) === undefined)
+    throw invalid(name, 'is no day such as 2026-01-31');
   return text;
 }
 

@@ -7,7 +7,7 @@ import { readMessageStatus, type StoredMessage } from '../../submission/message-
 import { limitOf, pageOf, pageQuery, readCursor, writeCursor } from '../answer/page.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import { readOptionalTime } from '../answer/read-time.ts';
-import { Nullable, strict, Time, Uuid } from '../answer/schema-parts.ts';
+import { Nullable, strict, Time, TimeOrDay, Uuid } from '../answer/schema-parts.ts';
 import { accountOf, type Call, endpoint } from '../endpoint.ts';
 import { maskContent, maskedValues } from './mask-content.ts';
 import { type MessageFilter, readMessagePage, readSecretNames } from './message-page-store.ts';
@@ -118,8 +118,8 @@ export const listMessages = endpoint({
     clientId: Type.Optional(Type.String({ maxLength: 64 })),
     transactional: Type.Optional(Type.Boolean()),
     waiting: Type.Optional(Type.Boolean({ description: 'Only what is not final.' })),
-    from: Type.Optional(Time('Accepted at this time or later.')),
-    until: Type.Optional(Time('Accepted before this time.')),
+    from: Type.Optional(TimeOrDay('Accepted at this time or later.')),
+    until: Type.Optional(TimeOrDay('Accepted before this time.')),
   }),
   answer: pageOf(MessageLineView),
   async handle(call) {

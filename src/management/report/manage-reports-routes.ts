@@ -5,13 +5,13 @@ import { reportCsv } from '../../report/report-csv.ts';
 import { type ReportQuery, readTimeZone, reportGroups } from '../../report/report-query.ts';
 import { invalid } from '../answer/problem.ts';
 import { readTime } from '../answer/read-time.ts';
-import { Nullable, strict, Time } from '../answer/schema-parts.ts';
+import { Nullable, strict, TimeOrDay } from '../answer/schema-parts.ts';
 import { accountOf, type Call, endpoint } from '../endpoint.ts';
 
 const query = Type.Object(
   {
-    from: Time('Accepted at this time or later.'),
-    until: Time('Accepted before this time.'),
+    from: TimeOrDay('Accepted at this time or later.'),
+    until: TimeOrDay('Accepted before this time.'),
     group: Type.Optional(
       Type.Enum([...reportGroups], { description: 'What the rows are. Default `none`: one row.' }),
     ),

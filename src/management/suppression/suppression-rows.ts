@@ -4,6 +4,7 @@ import {
 } from '../../feedback/suppression/suppression.ts';
 import { normaliseAddress, parseEmailAddress } from '../../foundation/email-address.ts';
 import { parseMessageId } from '../../foundation/ids.ts';
+import { parseMoment } from '../../foundation/parse-moment.ts';
 import { plainValue, type RowReader, UnusableFile } from '../import/import-csv.ts';
 
 /**
@@ -23,9 +24,8 @@ export function suppressionRows(columns: readonly string[]): RowReader<NewSuppre
       if (reason === undefined)
         return 'the reason is none of hard_bounce, complaint, unsubscribe, manual';
       const expires = cell('expires_at');
-      const expiresAt = expires === '' ? undefined : new Date(expires);
-      if (expiresAt !== undefined && Number.isNaN(expiresAt.getTime()))
-        return 'expires_at is no time';
+      const expiresAt = parseMoment(expires);
+      if (expires !== '' && expiresAt === undefined) return 'expires_at is no time';
       return {
         address: normaliseAddress(parsed.address),
         reason,

@@ -3,7 +3,7 @@ import { readLog } from '../../webhook/delivery-store.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
 import { invalid } from '../answer/problem.ts';
 import { readTime } from '../answer/read-time.ts';
-import { Nullable, strict, Time, Uuid } from '../answer/schema-parts.ts';
+import { Nullable, strict, Time, TimeOrDay, Uuid } from '../answer/schema-parts.ts';
 import { record } from '../change-resource.ts';
 import { accountOf, endpoint } from '../endpoint.ts';
 import { requireWebhook } from './manage-webhooks-routes.ts';
@@ -56,8 +56,8 @@ export const replayWebhook = endpoint({
   body: Type.Object(
     {
       eventId: Type.Optional(Uuid),
-      from: Type.Optional(Time('Events of this time or later.')),
-      until: Type.Optional(Time('Events before this time.')),
+      from: Type.Optional(TimeOrDay('Events of this time or later.')),
+      until: Type.Optional(TimeOrDay('Events before this time.')),
     },
     strict,
   ),
