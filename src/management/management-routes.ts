@@ -28,6 +28,8 @@ export function registerManagementRoutes(http: Http, parts: ManagementParts): vo
       // Fastify's own checks would coerce and drop values.
       scope.setValidatorCompiler(() => () => true);
       scope.setSerializerCompiler(() => JSON.stringify);
+      // Fastify's own would pass a text off as a JSON string.
+      scope.removeContentTypeParser('text/plain');
       scope.addContentTypeParser('text/csv', (_request, payload, done) => done(null, payload));
       for (const route of routeTable) registerRoute(scope, parts, checker, route);
     },

@@ -65,12 +65,12 @@ test('a body that is too large, of another type or no JSON is a problem', async 
   const large = JSON.stringify({ name: 'x'.repeat(5 * 1024 * 1024) });
   const json = { 'content-type': 'application/json' };
   isProblem(await owner.call('PUT', `${path}/lists/l-1`, large, json), 413, 'too-large');
-  const xml = { 'content-type': 'text/xml' };
-  isProblem(
-    await owner.call('PUT', `${path}/lists/l-1`, '<a/>', xml),
-    415,
-    'unsupported-media-type',
-  );
+  for (const type of ['text/xml', 'text/plain'])
+    isProblem(
+      await owner.call('PUT', `${path}/lists/l-1`, '{"name":"x"}', { 'content-type': type }),
+      415,
+      'unsupported-media-type',
+    );
   isProblem(await owner.call('PUT', `${path}/lists/l-1`, '{', json), 400, 'malformed-request');
 });
 
