@@ -51,6 +51,12 @@ export class PublicNetworks {
     return this.#allowed.check(plain, type) || !this.#special.check(plain, type);
   }
 
+  /** False for a name that always leads to the machine itself (RFC 6761 section 6.3), unless the operator allows that. */
+  allowsName(name: string): boolean {
+    if (!/(?:^|\.)localhost\.?$/i.test(name)) return true;
+    return this.isTrusted('127.0.0.1') || this.isTrusted('::1');
+  }
+
   /** True for an address that the operator allows by name; there plain http will do. */
   isTrusted(address: string): boolean {
     const plain = unmapped(address);

@@ -110,6 +110,18 @@ test('text that cannot be stored is named wherever it stands', async () => {
   isProblem(await owner.get(`${path}/audit?from=%2B275760-01-01`), 422, 'validation-failed');
 });
 
+test('a webhook to this machine by name is refused as one by address', async () => {
+  for (const url of [
+    'https://169.254.169.254/',
+    'https://localhost/',
+    'https://a.localhost:8443/',
+  ]) {
+    const answer = await owner.post(`${path}/webhooks`, { url, kinds: ['delivered'] });
+    isProblem(answer, 422, 'validation-failed');
+    assert.match(answer.text, /url leads into a network that is not public/, url);
+  }
+});
+
 test('a time that does not exist is refused by name; a day means its beginning', async () => {
   for (const from of ['2026-02-30T00:00:00Z', '2025-02-29', '2026-01-31T12:00:00'])
     for (const list of ['messages', 'audit']) {

@@ -46,6 +46,16 @@ test('addresses inside private and special networks are told from public ones, h
   assert.equal(new PublicNetworks(['10.0.0.0/8']).allows('192.168.0.1'), false);
 });
 
+test('names of the machine itself are told from others, and allowed where the operator allows the loopback', () => {
+  for (const name of ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'a.b.localhost.']) {
+    assert.equal(strict.allowsName(name), false, name);
+    assert.equal(new PublicNetworks(['127.0.0.0/8']).allowsName(name), true, name);
+    assert.equal(new PublicNetworks(['10.0.0.0/8']).allowsName(name), false, name);
+  }
+  for (const name of ['localhost.example.com', 'mylocalhost', 'hooks.example.com'])
+    assert.equal(strict.allowsName(name), true, name);
+});
+
 test('no request goes into a private network, whatever its address looks like', async () => {
   for (const url of [
     'https://127.0.0.1/',

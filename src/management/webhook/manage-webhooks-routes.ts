@@ -76,7 +76,7 @@ export function requireWebhook(call: Call): Promise<Wire<Static<typeof WebhookVi
   return requireResource(call, webhookChange(call));
 }
 
-/** What a name leads to is looked at with each request; an address can be judged now. */
+/** What a name leads to is looked at with each request; an address, and a name of this machine, can be judged now. */
 function checkUrl(call: Call, text: string): void {
   const { networks } = call.parts.webhooks;
   const url = URL.parse(text);
@@ -86,7 +86,7 @@ function checkUrl(call: Call, text: string): void {
     throw invalid('url', 'must have neither credentials nor a fragment');
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const trusted = networks.isTrusted(host);
-  if (isIP(host) !== 0 && !networks.allows(host))
+  if (isIP(host) === 0 ? !networks.allowsName(host) : !networks.allows(host))
     throw invalid('url', 'leads into a network that is not public');
   if (url.protocol === 'http:' && !trusted) throw invalid('url', 'must be https');
 }
