@@ -75,6 +75,9 @@ test('a first-time user gets from the start to an own template, sender, integrat
   const { page } = visit;
   await page.goto(service.url);
   await page.getByRole('heading', { name: 'Welcome to Signalpost' }).waitFor();
+  // Where the data folder is, is not for strangers: it is not always `data`.
+  const demo = page.getByRole('region', { name: 'Look around in the demo' });
+  await demo.getByText('in the file demo.env of the data folder').waitFor();
   await visit.look('first-start');
   await makeOwner(page);
   await page.getByRole('heading', { name: 'Next steps' }).waitFor();

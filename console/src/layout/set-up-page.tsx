@@ -109,7 +109,7 @@ function DemoHint() {
         </Text>
         <Text size="sm">
           {text('setUp.demoPassword')} <Code>DEMO_OWNER_PASSWORD</Code> {text('setUp.demoFile')}{' '}
-          <Code>data/demo.env</Code>
+          <Code>demo.env</Code> {text('setUp.demoFolder')}
         </Text>
         <Anchor component="a" href="/sign-in?next=/console">
           {text('setUp.demoSignIn')}

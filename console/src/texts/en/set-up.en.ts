@@ -18,5 +18,6 @@ export const setUp = {
   'setUp.demoAddress': 'Sign in as',
   'setUp.demoPassword': 'The password is',
   'setUp.demoFile': 'in the file',
+  'setUp.demoFolder': 'of the data folder, which the start has named.',
   'setUp.demoSignIn': 'Sign in to the demo',
 } as const;
