@@ -8,14 +8,20 @@ import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import type { AccountId, ListId } from '../foundation/ids.ts';
 import { exportManifest } from '../manifest/export-manifest.ts';
-import { readContactColumns, readContactsAfter } from '../manifest/read-manifest-store.ts';
+import {
+  readAccountIds,
+  readContactColumns,
+  readContactsAfter,
+  readUnpublishedTemplates,
+} from '../manifest/read-manifest-store.ts';
 import { withRunning } from './open-running.ts';
 
 const contactsPerPage = 5_000;
 
 /**
  * `export [FOLDER]`: writes the manifest that the installation could have been set up with, on standard output; with a
- * folder, `manifest.yaml` there, with a CSV file of the contacts of each list.
+ * folder, `manifest.yaml` there, with a CSV file of the contacts of each list. Templates that are left out, since nothing of
+ * them is published, are named on standard error.
  * @returns the exit code: 0
  * @throws OperatorError for a folder that cannot be written, or an installation that cannot be reached
  */
@@ -27,6 +33,7 @@ export async function exportCommand(
     await atOneMoment(database, async (kysely) => {
       if (folder === undefined) process.stdout.write(await writeYaml(kysely, () => undefined));
       else await exportTo(kysely, folder);
+      await nameLeftOut(kysely);
     });
   });
   return 0;
@@ -50,6 +57,14 @@ async function writeYaml(
 ): Promise<string> {
   const manifest = await exportManifest(kysely, nameFile);
   return `# Passwords and client secrets are not part of this file.\n${stringify(manifest, { lineWidth: 0 })}`;
+}
+
+async function nameLeftOut(kysely: Database['kysely']): Promise<void> {
+  for (const accountId of await readAccountIds(kysely))
+    for (const id of await readUnpublishedTemplates(kysely, accountId))
+      process.stderr.write(
+        `Left out: the template ${id} of the account ${accountId} has no published version.\n`,
+      );
 }
 
 async function exportTo(kysely: Database['kysely'], folder: string): Promise<void> {

@@ -140,6 +140,29 @@ export async function lockList(
 /** Contacts of one statement. */
 const chunk = 5_000;
 
+/** A CSV file cannot tell a value that is empty from one that is not there, so neither is a change to the other. */
+const fieldsDiffer = sql`
+  contact.fields - array(select key from jsonb_each_text(contact.fields) where value = '')
+    is distinct from row.fields - array(select key from jsonb_each_text(row.fields) where value = '')`;
+
+/** True where a list has all these contacts with these fields. */
+export async function hasContacts(
+  transaction: Kysely,
+  list: { readonly accountId: AccountId; readonly id: ListId },
+  contacts: readonly NewContact[],
+): Promise<boolean> {
+  for (let from = 0; from < contacts.length; from += chunk) {
+    const rows = JSON.stringify(contacts.slice(from, from + chunk));
+    const { rows: missing } = await sql`
+      select from jsonb_to_recordset(${rows}::jsonb) as row (email text, fields jsonb)
+      left join contact on contact.account_id = ${list.accountId} and contact.list_id = ${list.id}
+        and contact.email = row.email
+      where contact.email is null or ${fieldsDiffer} limit 1`.execute(transaction);
+    if (missing.length > 0) return false;
+  }
+  return true;
+}
+
 /**
  * Writes contacts of a list, new or not; contacts that are not named stay, unless `only` is set.
  * @param contentHash names these rows for the next time
@@ -158,8 +181,11 @@ export async function saveContacts(
       insert into contact (account_id, list_id, email, fields)
       select ${accountId}, ${id}, row.email, row.fields
       from jsonb_to_recordset(${rows}::jsonb) as row (email text, fields jsonb)
-      on conflict (account_id, list_id, email) do update set fields = excluded.fields
-      where contact.fields is distinct from excluded.fields`.execute(transaction);
+      left join contact on contact.account_id = ${accountId} and contact.list_id = ${id} and contact.email = row.email
+      where contact.email is null or ${fieldsDiffer}
+      on conflict (account_id, list_id, email) do update set fields = excluded.fields`.execute(
+      transaction,
+    );
   }
   if (only) {
     const emails = contacts.rows.map(({ email }) => email);

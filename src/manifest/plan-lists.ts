@@ -1,4 +1,5 @@
 import {
+  hasContacts,
   readLists,
   removeList,
   type StoredList,
@@ -14,10 +15,11 @@ export async function planLists(
   context: PlanContext,
 ): Promise<PlannedChange[]> {
   const existing = await readLists(context.transaction, account.id);
-  const changes = account.lists.map((list) => {
+  const changes: PlannedChange[] = [];
+  for (const list of account.lists) {
     const before = existing.find(({ id }) => id === list.id);
-    return planList(account, list, before, context);
-  });
+    changes.push(await planList(account, list, before, context));
+  }
   const named = new Set(account.lists.map(({ id }) => id));
   for (const { id } of toRemove(context, existing, ({ id }) => named.has(id))) {
     changes.push({
@@ -33,12 +35,12 @@ export async function planLists(
   return changes;
 }
 
-function planList(
+async function planList(
   account: ManifestAccount,
   list: ManifestList,
   before: StoredList | undefined,
   { transaction, options }: PlanContext,
-): PlannedChange {
+): Promise<PlannedChange> {
   const { contacts } = list;
   const after = {
     accountId: account.id,
@@ -53,7 +55,8 @@ function planList(
     before.folderName === after.folderName &&
     before.description === after.description;
   const prune = options.prune === true;
-  const sameContacts = contacts === undefined || hasContacts(before, contacts, prune);
+  const sameContacts =
+    contacts === undefined || (await isWritten(transaction, after, before, contacts, prune));
   const named = { account: account.id, kind: 'list', id: list.id, path: list.path } as const;
   const count = contacts?.rows.length;
   const size =
@@ -70,12 +73,15 @@ function planList(
   };
 }
 
-/** True where the same rows were written last, and with `prune` none beside them are left. */
-function hasContacts(
+/** True where the list has the rows of the file, however they came there, and with `prune` none beside them. */
+async function isWritten(
+  transaction: PlanContext['transaction'],
+  list: Parameters<typeof hasContacts>[1],
   before: StoredList | undefined,
-  contacts: NonNullable<ManifestList['contacts']>,
+  { rows, contentHash }: NonNullable<ManifestList['contacts']>,
   prune: boolean,
-): boolean {
-  if (before?.contentHash?.equals(contacts.contentHash) !== true) return false;
-  return !prune || before.sourceSize === contacts.rows.length;
+): Promise<boolean> {
+  if (before === undefined || (prune && before.sourceSize !== rows.length)) return false;
+  if (before.contentHash?.equals(contentHash) === true) return true;
+  return hasContacts(transaction, list, rows);
 }

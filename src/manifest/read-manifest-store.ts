@@ -55,6 +55,22 @@ export async function readPublishedContents(
   return rows;
 }
 
+/** The ids of an account's templates in use that have no published version, which a manifest cannot name. */
+export async function readUnpublishedTemplates(
+  kysely: Kysely,
+  accountId: AccountId,
+): Promise<string[]> {
+  const rows = await kysely
+    .selectFrom('template')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('removed_at', 'is', null)
+    .where('published_version', 'is', null)
+    .orderBy('id')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 /** Contacts of a list by address, after one. */
 export async function readContactsAfter(
   kysely: Kysely,

@@ -66,6 +66,40 @@ test('what is exported, applied again, changes nothing', async () => {
   );
 });
 
+test('contacts that came another way are no change, nor is a value that is missing and comes back empty', async () => {
+  await database.pool.query(
+    `insert into contact_list (account_id, id, name, source_size) values ('shop', 'l-2', 'Imported', 2);
+     insert into contact (account_id, list_id, email, fields) values
+       ('shop', 'l-2', 'cid@people.test', '{"N": "1"}'), ('shop', 'l-2', 'dan@people.test', '{}')`,
+  );
+  const target = join(folder, 'imported');
+  await run(['export', target]);
+  const manifest = join(target, 'manifest.yaml');
+  const dry = await run(['apply', manifest, '--dry-run', '--prune']);
+  assert.match(dry.stdout, /0 created, 0 changed, 7 unchanged, 0 removed/, dry.stdout);
+  writeFileSync(
+    join(target, 'lists/shop-l-2.csv'),
+    'email,N\ncid@people.test,2\ndan@people.test,\n',
+  );
+  assert.match((await run(['apply', manifest])).stdout, /^changed +list +shop l-2 /m);
+  const { rows } = await database.pool.query(
+    "select fields from contact where list_id = 'l-2' order by email",
+  );
+  assert.deepEqual(rows, [{ fields: { N: '2' } }, { fields: {} }]);
+});
+
+test('a template without a published version is left out, and named', async () => {
+  await database.pool.query(
+    `insert into template (account_id, id, name, created_by) select 'shop', 't-draft', 'Draft', id from person limit 1`,
+  );
+  const { stdout, stderr } = await run(['export']);
+  assert.doesNotMatch(stdout, /t-draft/);
+  assert.equal(
+    stderr,
+    'Left out: the template t-draft of the account shop has no published version.\n',
+  );
+});
+
 test('what changes while it is exported is in no part of it', async () => {
   const target = join(folder, 'moment');
   const writer = await database.pool.connect();

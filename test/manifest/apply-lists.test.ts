@@ -72,6 +72,12 @@ test('with --prune they go, also where the file is the same', async () => {
   assert.deepEqual(changed(await applyCsv(csv, true)), []);
 });
 
+test('a file whose rows are all there changes nothing, whatever was written last', async () => {
+  assert.deepEqual(changed(await applyCsv('email,City\nada@shop.test,Paris\n')), []);
+  assert.deepEqual(changed(await applyCsv('email,City\nada@shop.test,\n')), ['changed list l-1']);
+  assert.deepEqual((await contacts())['ada@shop.test'], { City: '' });
+});
+
 test('a list of many thousand rows is written whole', async () => {
   const rows = Array.from({ length: 12_345 }, (_, index) => `p${index}@shop.test,City ${index}`);
   await applyCsv(`email,City\n${rows.join('\n')}\n`, true);
