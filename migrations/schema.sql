@@ -781,6 +781,7 @@ create table template_version (
   compiled jsonb not null,
   freshness_seconds integer not null default 900,
   created_at timestamp with time zone not null default now(),
+  trial boolean not null default false,
   template_version_pkey PRIMARY KEY (account_id, template_id, version),
   template_version_account_id_template_id_fkey FOREIGN KEY (account_id, template_id) REFERENCES template(account_id, id) ON DELETE CASCADE,
   template_version_freshness_seconds_check CHECK (freshness_seconds > 0)

@@ -107,7 +107,7 @@ export interface TemplateRow {
   readonly whenUncertain: WhenUncertain;
   /** Of the published version. */
   readonly contentHash: Buffer | undefined;
-  /** The highest version, 0 where there is none. */
+  /** The highest version, trials too, 0 where there is none. */
   readonly latestVersion: number;
 }
 
@@ -196,16 +196,21 @@ export async function publishVersion(transaction: Kysely, version: NewVersion): 
 
 /**
  * Writes the next version of a template without publishing it.
+ * @param trial it is for test messages alone, and no version that people are shown
  * @returns its number
  */
-export async function writeVersion(transaction: Kysely, version: NewVersion): Promise<number> {
+export async function writeVersion(
+  transaction: Kysely,
+  version: NewVersion,
+  trial = false,
+): Promise<number> {
   const { accountId, templateId } = version;
   const { rows } = await sql<{ version: number }>`
     insert into template_version
-      (account_id, template_id, version, content_hash, sender_address, freshness_seconds, source, compiled)
+      (account_id, template_id, version, content_hash, sender_address, freshness_seconds, source, compiled, trial)
     select ${accountId}, ${templateId}, coalesce(max(version), 0) + 1, ${version.contentHash},
       ${version.senderAddress ?? null}, ${version.freshnessSeconds},
-      ${JSON.stringify(version.source)}::jsonb, ${JSON.stringify(version.compiled)}::jsonb
+      ${JSON.stringify(version.source)}::jsonb, ${JSON.stringify(version.compiled)}::jsonb, ${trial}::boolean
     from template_version where account_id = ${accountId} and template_id = ${templateId}
     returning version`.execute(transaction);
   return rows[0]?.version ?? 1;

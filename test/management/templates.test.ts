@@ -103,20 +103,37 @@ test('a version that recent callers give too little for needs force', async () =
 
 test('a test message goes the way of every message, and needs a sender', async () => {
   await owner.put(`${template}/draft`, { ...content, subject: 'Test of {{Name}}' });
+  const seen = async () => {
+    const { latestVersion, changedAt } = (await owner.get(template)).body;
+    const { items } = (await owner.get(`${template}/versions`)).body;
+    return { latestVersion, changedAt, items };
+  };
+  const before = await seen();
   const sent = await owner.post(`${template}/test-send`, { to: 'me@shop.test' });
   assert.equal(sent.status, 202, sent.text);
+  assert.deepEqual(await seen(), before, 'it is no version that people see');
   const message = await waitFor('the test message to be delivered', async () => {
     const { body } = await owner.get(`${path}/messages/${sent.body.messageId}`);
     return body.state === 'delivered' && body;
   });
   assert.equal((message.content as { to: string }).to, 'me@shop.test');
   assert.equal((await owner.get(template)).body.publishedVersion, 4);
+  assert.equal(message.templateVersion, 5);
+  assert.equal((await owner.post(`${template}/roll-back`, { version: 5 })).status, 422);
   const inbox = await owner.get(`${path}/inbox/messages?search=Test%20of%20Ann`);
   const [captured] = inbox.body.items as { id: string }[];
   const read = await owner.get(`${path}/inbox/messages/${captured?.id}`);
   assert.equal(read.body.subject, 'Test of Ann');
   await owner.put(`${template}/draft`, { ...content, sender: 'new@shop.test' });
   assert.equal((await owner.post(`${template}/test-send`, { to: 'me@shop.test' })).status, 409);
+});
+
+test('a test message of what is published is made from the published version', async () => {
+  const existing = `${path}/templates/t-0001`;
+  const { publishedVersion } = (await owner.get(existing)).body;
+  const sent = await owner.post(`${existing}/test-send`, { to: 'me@shop.test' });
+  const { body } = await owner.get(`${path}/messages/${sent.body.messageId}`);
+  assert.equal(body.templateVersion, publishedVersion, sent.text);
 });
 
 test('a template is duplicated as a draft, and one out of use is as if it were not there', async () => {

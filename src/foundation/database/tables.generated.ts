@@ -607,6 +607,7 @@ export interface TemplateVersion {
   sender_address: string | null;
   source: Json;
   template_id: string;
+  trial: Generated<boolean>;
   version: number;
 }
 

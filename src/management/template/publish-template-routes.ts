@@ -109,7 +109,7 @@ export const rollBackTemplate = endpoint({
       requirePreconditions(call.request, await requireTemplate(call, transaction));
       const { version } = call.body;
       const row = await readVersion(transaction, accountId, templateId, version);
-      if (row === undefined) throw invalid('version', 'is none of this template');
+      if (row === undefined || row.trial) throw invalid('version', 'is none of this template');
       await requireContract(call, transaction, row.compiled.required);
       await setPublishedVersion(transaction, accountId, templateId, version);
       await record(call, transaction, 'template_rolled_back', templateId, { version });

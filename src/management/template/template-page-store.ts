@@ -45,7 +45,7 @@ export async function readTemplateFacts(
     left join template_draft d on d.account_id = ${accountId} and d.template_id = t.id
     left join lateral (
       select version, created_at from template_version
-      where account_id = ${accountId} and template_id = t.id order by version desc limit 1) l on true
+      where account_id = ${accountId} and template_id = t.id and not trial order by version desc limit 1) l on true
     where t.account_id = ${accountId} and t.removed_at is null and t.id > ${after}
       and (${id}::text is null or t.id = ${id})
       and (${contains}::text is null
@@ -61,23 +61,27 @@ export interface VersionRow {
   readonly freshnessSeconds: number;
   readonly createdAt: Date;
   readonly published: boolean;
+  /** Made for test messages of a draft. */
+  readonly trial: boolean;
   readonly source: TemplateSource;
   readonly compiled: CompiledTemplate;
 }
 
-/** The versions of a template without their content, newest first, before one. */
+/** The versions of a template without their content and without trials, newest first, before one. */
 export async function readVersionFacts(
   kysely: Kysely,
   accountId: AccountId,
   templateId: TemplateId,
   page: { readonly before: number | undefined; readonly limit: number },
-): Promise<(Omit<VersionRow, 'source' | 'compiled'> & { readonly subject: string })[]> {
-  const { rows } = await sql<Omit<VersionRow, 'source' | 'compiled'> & { subject: string }>`
+): Promise<(Omit<VersionRow, 'trial' | 'source' | 'compiled'> & { readonly subject: string })[]> {
+  const { rows } = await sql<
+    Omit<VersionRow, 'trial' | 'source' | 'compiled'> & { subject: string }
+  >`
     select v.version, v.sender_address as "senderAddress", v.freshness_seconds as "freshnessSeconds",
       v.created_at as "createdAt", v.version = t.published_version as published, v.source ->> 'subject' as subject
     from template_version v
     join template t on t.account_id = ${accountId} and t.id = v.template_id
-    where v.account_id = ${accountId} and v.template_id = ${templateId}
+    where v.account_id = ${accountId} and v.template_id = ${templateId} and not v.trial
       and (${page.before ?? null}::int is null or v.version < ${page.before ?? null})
     order by v.version desc limit ${page.limit}`.execute(kysely);
   return rows;
@@ -93,7 +97,7 @@ export async function readVersion(
   const number = version === 'published' ? null : version;
   const { rows } = await sql<VersionRow>`
     select v.version, v.sender_address as "senderAddress", v.freshness_seconds as "freshnessSeconds",
-      v.created_at as "createdAt", v.version is not distinct from t.published_version as published, v.source, v.compiled
+      v.created_at as "createdAt", v.version is not distinct from t.published_version as published, v.trial, v.source, v.compiled
     from template_version v
     join template t on t.account_id = ${accountId} and t.id = v.template_id and t.removed_at is null
     where v.account_id = ${accountId} and v.template_id = ${templateId}

@@ -59,7 +59,10 @@ export const TemplateView = Type.Object(
     name: Type.String(),
     createdBy: Type.String({ description: 'Address of the user who counts as its creator.' }),
     publishedVersion: Nullable(Type.Integer({ description: 'The version that is sent now.' })),
-    latestVersion: Type.Integer({ description: 'The highest version; 0 where there is none.' }),
+    latestVersion: Type.Integer({
+      description:
+        'The highest version; 0 where there is none. Test messages of drafts take numbers too, so they can have gaps.',
+    }),
     hasDraft: Type.Boolean(),
     subject: Nullable(Type.String()),
     whenUncertain: Type.Enum(['resend', 'hold'], {

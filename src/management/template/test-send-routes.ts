@@ -41,14 +41,16 @@ export const testSendTemplate = endpoint({
     const template = await requireTemplate(call);
     const to = parseEmailAddress(call.body.to);
     if (!to.ok) throw invalid('to', to.reason);
-    const content = await chosenContent(call, undefined, call.body.version);
+    const published = template.hasDraft ? undefined : (template.publishedVersion ?? undefined);
+    const chosen = call.body.version ?? published;
+    const content = await chosenContent(call, undefined, chosen);
     const result = await compileTemplate({ ...content });
     if (result.compiled === null)
       throw new Problem('conflict', 'The template has errors; look at its preview');
     const { compiled } = result;
     const from = await chooseSender(call, content.sender ?? template.createdBy);
     const id = newMessageId();
-    const version = call.body.version ?? (await keepVersion(call, content, compiled));
+    const version = chosen ?? (await keepTrial(call, content, compiled));
     const event = { kind: 'template_test_sent', id: call.params.templateId };
     await acceptByHand(call, event, {
       accountId: account.id,
@@ -90,8 +92,8 @@ async function chooseSender(call: Call, text: string) {
   return { address: sender.address, ...(name === undefined ? {} : { name }) };
 }
 
-/** Messages are rendered from versions: a draft that is tried out becomes one that is not published. */
-async function keepVersion(
+/** Messages are rendered from versions: a draft that is tried out becomes one that nobody is shown. */
+async function keepTrial(
   call: Call,
   content: Content,
   compiled: NonNullable<Awaited<ReturnType<typeof compileTemplate>>['compiled']>,
@@ -103,7 +105,7 @@ async function keepVersion(
   return inTransaction(call, async (transaction) => {
     const known = await findVersionByContent(transaction, accountId, templateId, contentHash);
     if (known !== undefined) return known;
-    return writeVersion(transaction, {
+    const version = {
       accountId,
       templateId,
       contentHash,
@@ -111,6 +113,7 @@ async function keepVersion(
       freshnessSeconds: freshnessMinutes * 60,
       source,
       compiled,
-    });
+    };
+    return writeVersion(transaction, version, true);
   });
 }
