@@ -28,6 +28,7 @@ export class InputChecker {
   /** @throws Problem that names every value that cannot be used */
   readQuery(endpoint: Endpoint, given: unknown): unknown {
     const query = { ...(given as object) };
+    requireOnce(query);
     if (endpoint.query !== undefined) this.#check(this.#forQueries, endpoint.query, query);
     else if (Object.keys(query).length > 0) {
       throw new Problem('validation-failed', 'This endpoint has no query parameters', {
@@ -62,4 +63,14 @@ export class InputChecker {
     const detail = `${first?.field ?? ''} ${first?.reason ?? 'cannot be used'}`.trim();
     throw new Problem('validation-failed', detail, { errors: errors.slice(0, mostErrors) });
   }
+}
+
+/** No parameter is a list. @throws Problem that names those that were given again */
+function requireOnce(query: object): void {
+  const errors = Object.entries(query)
+    .filter(([, value]) => Array.isArray(value))
+    .map(([field]) => ({ field, reason: 'is given more than once' }));
+  const [first] = errors;
+  if (first === undefined) return;
+  throw new Problem('validation-failed', `${first.field} ${first.reason}`, { errors });
 }

@@ -110,6 +110,16 @@ test('text that cannot be stored is named wherever it stands', async () => {
   isProblem(await owner.get(`${path}/audit?from=%2B275760-01-01`), 422, 'validation-failed');
 });
 
+test('a parameter that is given again is refused as such', async () => {
+  const answer = await owner.get(`${path}/messages?limit=1&limit=2&tag=a&tag=b`);
+  isProblem(answer, 422, 'validation-failed');
+  assert.equal(answer.body.detail, 'limit is given more than once');
+  assert.deepEqual(answer.body.errors, [
+    { field: 'limit', reason: 'is given more than once' },
+    { field: 'tag', reason: 'is given more than once' },
+  ]);
+});
+
 test('a webhook to this machine by name is refused as one by address', async () => {
   for (const url of [
     'https://169.254.169.254/',
