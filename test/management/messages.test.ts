@@ -78,7 +78,7 @@ test('messages are listed newest first, page by page, and filtered', async () =>
     return (body.items as Item[]).length === 5;
   });
   const none = await owner.get(`${path}/messages?until=2020-01-01T00:00:00Z`);
-  assert.deepEqual(none.body, { items: [], nextCursor: null });
+  assert.deepEqual(none.body.items, []);
 });
 
 test('secret values are masked for every role, in values and in what is rendered', async () => {
