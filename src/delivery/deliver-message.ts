@@ -11,7 +11,7 @@ import type {
   RecipientResult,
 } from '../queue/attempt.ts';
 import { pausedReason } from '../queue/release-paused-store.ts';
-import { type DeliverableContent, eraseValues, readContent } from './deliverable-content.ts';
+import { type DeliverableContent, readContent, secretFieldsOf } from './deliverable-content.ts';
 import {
   type DressMail,
   type FindVersion,
@@ -95,7 +95,7 @@ export function createDelivery(parts: DeliveryParts): Attempt {
       );
     };
     const report = await deliver(parts, message, lease, content, prepare);
-    return report && { ...report, erasedContent: eraseValues(message.content, secret) };
+    return report && { ...report, secretFields: secretFieldsOf(content, secret) };
   };
 }
 

@@ -32,14 +32,13 @@ export function readContent(stored: unknown): DeliverableContent | undefined {
   };
 }
 
-/** The content with the values of these fields gone and their names kept; undefined where it holds none of them. */
-export function eraseValues(stored: unknown, names: readonly string[]): unknown {
-  if (!isFields(stored) || !isFields(stored.values)) return undefined;
-  const known = new Set(names);
-  const secret = Object.keys(stored.values).filter((name) => known.has(name));
-  if (secret.length === 0) return undefined;
-  const erased = secret.map((name) => [name, null]);
-  return { ...stored, values: { ...stored.values, ...Object.fromEntries(erased) } };
+/** Those of the named fields that the content has a value of; undefined where it has none. */
+export function secretFieldsOf(
+  { values }: DeliverableContent,
+  names: readonly string[],
+): readonly string[] | undefined {
+  const fields = names.filter((name) => Object.hasOwn(values, name));
+  return fields.length === 0 ? undefined : fields;
 }
 
 function isFields(value: unknown): value is Fields {

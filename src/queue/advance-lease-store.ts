@@ -38,8 +38,10 @@ const advanceStatement = `
   with moment as materialized (select now() + $1::float8 * interval '1 ms' as now),
   kept as (
     update queue_entry q
-    set stage = 'claimed', pending = $6::smallint[], in_transaction = $7::smallint[],
-      doubtful = nullif($10::smallint[], '{}')
+    set stage = 'claimed', in_transaction = $7::smallint[],
+      doubtful = nullif($10::smallint[], '{}'),
+      -- Who was erased meanwhile waits no more.
+      pending = array(select r from unnest($6::smallint[]) as r where r = any (q.pending || q.held))
     from moment
     where q.account_id = $2 and q.message_id = $3 and q.lease_owner = $4::uuid and q.fence = $5::bigint
       and q.due_at > moment.now

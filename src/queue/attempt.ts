@@ -75,8 +75,8 @@ export interface AttemptReport {
   /** With empty results: when to try, and why not now. Absent: at once, since this process stops. */
   readonly postponed?: { readonly milliseconds: number; readonly reason: string };
   readonly notes: readonly Note[];
-  /** The content without the values of secret fields; written once the message is final. */
-  readonly erasedContent?: unknown;
+  /** Fields whose values are erased once the message is final; undefined: none. */
+  readonly secretFields?: readonly string[] | undefined;
 }
 
 /** The lease as an attempt sees it. */

@@ -45,8 +45,8 @@ const completeStatement = `
   with moment as materialized (select now() + $1::float8 * interval '1 ms' as now),
   item as materialized (
     select * from json_to_recordset($2::json) as x (place int, account_id text, message_id uuid, owner uuid, fence bigint,
-      done boolean, released boolean, state text, due_in float8, pending smallint[], held smallint[], reason text,
-      content json)),
+      canceled boolean, done boolean, released boolean, state text, due_in float8, pending smallint[], held smallint[], reason text,
+      erased jsonb)),
   gone as (
     delete from queue_entry q using item
     where item.done and q.account_id = item.account_id and q.message_id = item.message_id
@@ -55,10 +55,19 @@ const completeStatement = `
   kept as (
     update queue_entry q
     set lease_owner = null, stage = null, in_transaction = null,
-      doubtful = case when item.released then q.doubtful end, pending = item.pending, held = item.held,
+      doubtful = case when item.released then q.doubtful end,
+      -- Who was erased meanwhile waits no more. What was canceled meanwhile holds nobody back.
+      pending = array(
+        select r from unnest(case when q.canceled and not item.canceled then item.pending || item.held else item.pending end) as r
+        where r = any (q.pending || q.held)),
+      held = array(
+        select r from unnest(item.held) as r
+        where r = any (q.pending || q.held) and (item.canceled or not q.canceled)),
       reason = case when q.paused then q.reason else item.reason end,
       attempts = q.attempts - case when item.released then 1 else 0 end,
-      due_at = case when q.paused then 'infinity'
+      due_at = case
+        when q.canceled and not item.canceled or not (item.pending || item.held) && (q.pending || q.held) then moment.now
+        when q.paused then 'infinity'
         else coalesce(moment.now + item.due_in * interval '1 ms', 'infinity') end
     from item, moment
     where not item.done and q.account_id = item.account_id and q.message_id = item.message_id
@@ -69,9 +78,11 @@ const completeStatement = `
     update message m
     set state = coalesce(item.state, m.state),
       state_at = case when item.state is null then m.state_at else moment.now end,
-      content = case when m.content is null then null else coalesce(item.content, m.content) end
+      -- Of the content as it is now: somebody in it may have been erased since it was claimed.
+      content = case when item.erased is null or m.content is null then m.content
+        else (m.content::jsonb || jsonb_build_object('values', (m.content::jsonb -> 'values') || item.erased))::json end
     from written join item using (place), moment
-    where (item.state is not null or item.content is not null)
+    where (item.state is not null or item.erased is not null)
       and m.account_id = written.account_id and m.id = written.message_id
       and m.retention_days = written.retention_days),
   recorded as (
@@ -90,6 +101,7 @@ function itemOf(completion: Completion, place: number): Record<string, unknown> 
     message_id: message.messageId,
     owner: message.owner,
     fence: message.fence,
+    canceled: message.canceled,
     done: completion.done,
     released: completion.released,
     state: completion.state ?? null,
@@ -100,7 +112,7 @@ function itemOf(completion: Completion, place: number): Record<string, unknown> 
       completion.reason === null
         ? null
         : completion.reason.slice(0, 1_000).toWellFormed().replaceAll('\0', ''),
-    content: completion.content,
+    erased: completion.erased && Object.fromEntries(completion.erased.map((name) => [name, null])),
   };
 }
 

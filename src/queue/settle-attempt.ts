@@ -28,8 +28,8 @@ export interface Completion {
   readonly held: readonly number[];
   readonly reason: string | null;
   readonly events: readonly EventDraft[];
-  /** Replaces the content; undefined: it stays. */
-  readonly content: unknown;
+  /** Fields whose values are erased as the message ends; undefined: none. */
+  readonly erased: readonly string[] | undefined;
   /** True where nothing was tried: the attempt does not count. */
   readonly released: boolean;
 }
@@ -43,7 +43,8 @@ export function settleAttempt(
   report: AttemptReport,
   random: number,
 ): Completion {
-  if (report.results.length === 0) return release(message, report);
+  // Where nobody is left to send to, since the last one was erased, the message ends without a result.
+  if (report.results.length === 0 && message.pending.length > 0) return release(message, report);
   const held = [...message.held];
   const pending: number[] = [];
   const tried = new Map(report.results.map((result) => [result.recipient, result]));
@@ -74,7 +75,7 @@ export function settleAttempt(
         .filter((result) => result.recorded !== true)
         .map((result) => eventOf(message, result, dueIn)),
     ],
-    content: done ? report.erasedContent : undefined,
+    erased: done ? report.secretFields : undefined,
     released: false,
   };
 }
@@ -89,7 +90,7 @@ function release(message: ClaimedMessage, report: AttemptReport): Completion {
     held: message.held,
     reason: report.postponed?.reason ?? 'the service stopped before it was sent',
     events: notesOf(report),
-    content: undefined,
+    erased: undefined,
     released: true,
   };
 }

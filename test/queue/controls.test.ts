@@ -155,6 +155,19 @@ test('a message that is being sent is left alone, and a pause holds after its at
   assert.equal(entry.due_in, Number.POSITIVE_INFINITY);
 });
 
+test('a cancellation holds right after the attempt that is under way, and what fails then waits for a person', async () => {
+  const messageId = await world.accept();
+  const worker = world.worker(async (message) => {
+    if (!message.canceled) await controls.control('cancel', { accountId, messageId });
+    const outcome = message.canceled ? 'failed' : 'deferred';
+    return { results: [{ recipient: 0, outcome, reason: 'so the test says' }], notes: [] };
+  });
+  worker.start();
+  await world.reaches(messageId, 'failed');
+  const entry = await world.rests(messageId);
+  assert.deepEqual([entry.attempts, entry.due_in, entry.held], [2, Number.POSITIVE_INFINITY, [0]]);
+});
+
 test('controls of more messages than one statement takes reach all of them', async () => {
   for (let count = 0; count < 1_201; count += 1) await world.accept();
   const { changed } = await controls.control('cancel', { accountId });

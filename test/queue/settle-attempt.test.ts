@@ -138,16 +138,25 @@ test('the state is the To’s: a cc’s outcome leaves it as it is', () => {
 test('the content is erased with the last recipient only', () => {
   const deferred = { recipient: 1, outcome: 'deferred' as const, reason: '450' };
   const delivered = { recipient: 0, outcome: 'delivered' as const, reason: '250' };
-  const erasedContent = { values: { Link: null } };
+  const secretFields = ['Link'];
   const message = claimed({ pending: [0, 1] });
   const some = settleAttempt(
     message,
-    { results: [delivered, deferred], notes: [], erasedContent },
+    { results: [delivered, deferred], notes: [], secretFields },
     0,
   );
-  assert.equal(some.content, undefined);
-  const all = settleAttempt(claimed(), { results: [delivered], notes: [], erasedContent }, 0);
-  assert.equal(all.content, erasedContent);
+  assert.equal(some.erased, undefined);
+  const all = settleAttempt(claimed(), { results: [delivered], notes: [], secretFields }, 0);
+  assert.deepEqual(all.erased, ['Link']);
+});
+
+test('a message that nobody is left to be sent of ends with what is to be erased in it', () => {
+  const { done, erased } = settleAttempt(
+    claimed({ pending: [] }),
+    { results: [], notes: [], secretFields: ['Link'] },
+    0,
+  );
+  assert.deepEqual({ done, erased }, { done: true, erased: ['Link'] });
 });
 
 test('a retry waits at least its schedule and at most its jitter longer, or what the receiver asked for up to 6 hours', () => {
