@@ -69,6 +69,25 @@ test('what is kept about a person is handed out whole, and a record of that stay
   ]);
 });
 
+test('what was just sent to a person is handed out as well, and once only', async () => {
+  const known = await world.accept({ to: 'fresh@people.test' });
+  await feed.catchUp();
+  const copies = [];
+  for (let count = 0; count < 201; count += 1)
+    copies.push(await world.accept({ to: 'fresh@people.test', cc: ['fresh@people.test'] }));
+  const handedOut = async () => {
+    const parts = await Array.fromAsync(exportPerson(kysely, request('fresh@people.test')));
+    return parts.map(({ message }) => {
+      const { id, recipient } = message as { id: string; recipient: number };
+      return `${id} ${recipient}`;
+    });
+  };
+  const all = [`${known} 0`, ...copies.flatMap((id) => [`${id} 0`, `${id} 1`])];
+  assert.deepEqual(await handedOut(), all);
+  await feed.catchUp();
+  assert.deepEqual(await handedOut(), all);
+});
+
 test('erasing a person leaves nothing of them, and nothing else undone', async () => {
   const own = await world.accept({ to: 'Gone@people.test', cc: ['friend@people.test'] });
   const copy = await world.accept({

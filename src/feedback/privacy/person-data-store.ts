@@ -12,6 +12,7 @@ const nobody = 'erased@erased.invalid';
 /** The follower that writes down who is in a message. */
 const searchFollower = 'search';
 const perStep = 500;
+const perPage = 200;
 
 export interface PersonRequest {
   readonly accountId: AccountId;
@@ -112,19 +113,7 @@ async function eraseSome(
     with known as materialized (
       select account_id, message_id, retention_days, recipient from message_search
       where account_id = ${accountId} and address = ${address} limit ${perStep}),
-    -- Messages whose search rows are not written yet.
-    fresh as materialized (
-      select m.account_id, m.id as message_id, m.retention_days, r.recipient::smallint as recipient
-      from message m
-      cross join lateral (
-        select 0 as recipient, m.content ->> 'to' as address
-        union all
-        select c.place, c.address from json_array_elements_text(m.content -> 'cc') with ordinality as c (address, place)
-        union all
-        select c.place + 5, c.address
-        from json_array_elements_text(m.content -> 'suppressedCc') with ordinality as c (address, place)) as r
-      where m.tx >= coalesce((select tx from feed_cursor where name = ${searchFollower}), '0'::xid8)
-        and m.account_id = ${accountId} and lower(r.address) = ${address} limit ${perStep}),
+    fresh as materialized (${freshOf(accountId, address)} limit ${perStep}),
     found as materialized (select * from known union select * from fresh),
     erased as (
       update message m
@@ -164,6 +153,22 @@ async function eraseSome(
   return rows[0]?.count ?? 0;
 }
 
+/** Messages of a person whose search rows are not written yet. */
+function freshOf(accountId: AccountId, address: ComparableAddress) {
+  return sql`
+    select m.account_id, m.id as message_id, m.retention_days, r.recipient::smallint as recipient
+    from message m
+    cross join lateral (
+      select 0 as recipient, m.content ->> 'to' as address
+      union all
+      select c.place, c.address from json_array_elements_text(m.content -> 'cc') with ordinality as c (address, place)
+      union all
+      select c.place + 5, c.address
+      from json_array_elements_text(m.content -> 'suppressedCc') with ordinality as c (address, place)) as r
+    where m.tx >= coalesce((select tx from feed_cursor where name = ${searchFollower}), '0'::xid8)
+      and m.account_id = ${accountId} and lower(r.address) = ${address}`;
+}
+
 /** A list of the content with nobody in the person's place, so that the others keep theirs; nothing where there is no list. */
 function without(list: 'cc' | 'suppressedCc', address: ComparableAddress) {
   const member = sql`m.content::jsonb -> ${sql.lit(list)}`;
@@ -183,24 +188,30 @@ export async function* exportPerson(
 ): AsyncGenerator<Readonly<Record<string, unknown>>> {
   const { accountId, address } = request;
   let messages = 0;
-  let after = '00000000-0000-0000-0000-000000000000';
+  let after = { id: '00000000-0000-0000-0000-000000000000', recipient: 0 };
   for (;;) {
-    const { rows } = await sql<{ message_id: string } & Record<string, unknown>>`
+    const { rows } = await sql<{ message_id: string; recipient: number } & Record<string, unknown>>`
+      with found as materialized (
+        (select account_id, message_id, retention_days, recipient from message_search
+         where account_id = ${accountId} and address = ${address}
+           and (message_id, recipient) > (${after.id}, ${after.recipient}) order by message_id, recipient limit ${perPage})
+        union
+        select * from (${freshOf(accountId, address)}) as fresh
+        where (message_id, recipient) > (${after.id}, ${after.recipient}))
       select s.message_id, s.recipient, m.template_id, m.state, m.accepted_at, m.external_id, m.tag,
         case when s.recipient = 0 then m.content end as content,
         (select json_agg(json_build_object('at', e.at, 'kind', e.kind, 'detail', e.detail) order by e.at, e.id)
          from message_event e where e.account_id = s.account_id and e.message_id = s.message_id
            and e.retention_days = s.retention_days and (e.recipient is null or e.recipient = s.recipient)) as events
-      from message_search s
+      from found s
       join message m on m.account_id = s.account_id and m.id = s.message_id and m.retention_days = s.retention_days
-      where s.account_id = ${accountId} and s.address = ${address} and s.message_id > ${after}
-      order by s.message_id limit 200`.execute(kysely);
+      order by s.message_id, s.recipient limit ${perPage}`.execute(kysely);
     for (const { message_id: id, ...message } of rows) {
       messages += 1;
-      after = id;
+      after = { id, recipient: message.recipient };
       yield { message: { id, ...message } };
     }
-    if (rows.length < 200) break;
+    if (rows.length < perPage) break;
   }
   const suppressions = await sql<Record<string, unknown>>`
     select reason, message_id, created_at, expires_at from suppression
