@@ -4,12 +4,15 @@ import { afterEach, test } from 'node:test';
 import { erasePerson } from '../../src/feedback/privacy/person-data-store.ts';
 import type { ComparableAddress } from '../../src/foundation/email-address.ts';
 import type { MessageId } from '../../src/foundation/ids.ts';
+import { readWaitingDestinations } from '../../src/management/message/queue-page-store.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
 import { type SinkManners, startSink } from '../support/mail-sink.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const world = await DeliveryWorld.create();
 afterEach(() => world.close());
+
+const deferred = '451 4.3.0 Not now';
 
 function erase(address: string) {
   return erasePerson(world.database.kysely, {
@@ -22,11 +25,11 @@ function erase(address: string) {
 }
 
 /** Delivers to a server that answers the final dot once it is let go. */
-async function startGated(manners: SinkManners = {}) {
+async function startGated(manners: SinkManners & { readonly reply?: string } = {}) {
   const gate = Promise.withResolvers<void>();
   const sink = await startSink({
     ...manners,
-    onMessage: () => gate.promise.then(() => undefined),
+    onMessage: () => gate.promise.then(() => manners.reply),
   });
   world.deliverTo(sink.port);
   return gate;
@@ -84,4 +87,61 @@ test('a Cc address that is erased between two transactions of an attempt is not 
   worker.start();
   await world.reaches(id, 'delivered');
   assert.deepEqual((await world.rests(id)).pending, [2]);
+});
+
+test('a message that waits for an erased Cc alone ends at once, with its secret values erased', async () => {
+  const sink = await startSink({
+    onRcpt: (address) => (address.startsWith('gone') ? '450 4.2.1 Mailbox busy' : undefined),
+  });
+  world.deliverTo(sink.port);
+  const id = await world.accept({ cc: ['gone@people.test'] });
+  await world.reaches(id, 'delivered');
+  await world.rests(id);
+  await erase('gone@people.test');
+  await ended(id);
+  assert.equal(await world.state(id), 'delivered');
+  assert.deepEqual((await world.content(id)).values, { Name: 'Ann', Link: null });
+});
+
+test('a message to an erased person that waits for its next attempt, or for a person, is canceled at once', async () => {
+  const sink = await startSink({ onMessage: () => deferred });
+  world.deliverTo(sink.port);
+  const later = await world.accept({ to: 'gone@people.test' });
+  const held = await world.accept({ to: 'gone@people.test', subjectLine: '{{#broken' });
+  await world.reaches(later, 'deferred');
+  await world.reaches(held, 'failed');
+  await world.rests(later);
+  await world.rests(held);
+  assert.equal((await erase('gone@people.test')).messages, 2);
+  await world.reaches(later, 'canceled');
+  await world.reaches(held, 'canceled');
+  await ended(later);
+  await ended(held);
+});
+
+test('a message that is being sent to an erased person is canceled where it would wait again', async () => {
+  const gate = await startGated({ reply: deferred });
+  const id = await world.accept({ to: 'gone@people.test', cc: ['bob@people.test'] });
+  await sending(id);
+  await erase('gone@people.test');
+  assert.equal(await world.state(id), 'queued');
+  gate.resolve();
+  await world.reaches(id, 'canceled');
+  await ended(id);
+});
+
+test('a message whose content was erased waits for no destination', async () => {
+  const id = await world.accept({ to: 'gone@elsewhere.test' });
+  const other = await world.accept({ to: 'ann@people.test' });
+  await erase('gone@elsewhere.test');
+  assert.ok(await world.entry(id));
+  const waiting = await readWaitingDestinations(world.database.kysely, account);
+  assert.deepEqual(
+    waiting.map(({ destination }) => destination),
+    ['people.test'],
+  );
+  const sink = await startSink();
+  world.deliverTo(sink.port);
+  await ended(id);
+  await ended(other);
 });

@@ -265,6 +265,7 @@ test('an account’s rule takes values, then addresses, then opens away, from ol
 
 test('a message that still waits when its values go is canceled and not sent without them', async () => {
   const id = await world.accept({ to: 'waiting@people.test', values: { Name: 'Ann' } });
+  await pool.query("update queue_entry set due_at = 'infinity' where message_id = $1", [id]);
   await saveRetentionRule(kysely, account, {
     contentDays: 3,
     addressDays: null,
@@ -272,6 +273,11 @@ test('a message that still waits when its values go is canceled and not sent wit
   });
   await applyRetentionRules(kysely, 4 * day);
   assert.equal(await world.content(id), null);
+  const { rows } = await pool.query(
+    'select canceled, due_at <= now() as due from queue_entry where message_id = $1',
+    [id],
+  );
+  assert.deepEqual(rows, [{ canceled: true, due: true }]);
 });
 
 test('partitions go when all in them is older than their class', async () => {

@@ -4,6 +4,7 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { type AccountId, newId } from '../../foundation/ids.ts';
 import { waitForCursor } from '../feed/event-feed-store.ts';
+import { cancelWaiting } from './erase-parts-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -115,39 +116,46 @@ async function eraseSome(
       where account_id = ${accountId} and address = ${address} limit ${perStep}),
     fresh as materialized (${freshOf(accountId, address)} limit ${perStep}),
     found as materialized (select * from known union select * from fresh),
+    touched as materialized (
+      select account_id, message_id, retention_days, bool_or(recipient = 0) as own, array_agg(recipient) as recipients
+      from found group by 1, 2, 3),
+    own as materialized (select account_id, message_id, retention_days from touched where own),
+    waiting as materialized (
+      select q.account_id, q.message_id, t.own,
+        array(select p from unnest(q.pending) as p where p <> all (t.recipients)) as pending,
+        array(select p from unnest(q.held) as p where p <> all (t.recipients)) as held
+      from queue_entry q join touched t using (account_id, message_id)
+      for update of q),
+    ${cancelWaiting('own')},
+    -- Where nobody is left, the message ends as any other does, at once.
+    unqueued as (
+      update queue_entry q set pending = w.pending, held = w.held,
+        paused = q.paused and cardinality(w.pending || w.held) > 0,
+        due_at = case when cardinality(w.pending || w.held) > 0 or q.lease_owner is not null and q.due_at > now()
+          then q.due_at else now() end
+      from waiting w
+      where q.account_id = w.account_id and q.message_id = w.message_id and not w.own),
+    -- After the queue entries are locked, in the order in which outcomes lock them.
     erased as (
       update message m
       set content = case when f.own or m.content is null then null
         else (m.content::jsonb || ${without('cc', address)} || ${without('suppressedCc', address)})::json end
-      from (select account_id, message_id, retention_days, bool_or(recipient = 0) as own from found group by 1, 2, 3) as f
-      where m.account_id = f.account_id and m.id = f.message_id and m.retention_days = f.retention_days),
-    waiting as materialized (
-      select q.account_id, q.message_id,
-        array(select p from unnest(q.pending) as p where p <> all (f.recipients)) as pending,
-        array(select p from unnest(q.held) as p where p <> all (f.recipients)) as held
-      from queue_entry q
-      join (select account_id, message_id, array_agg(recipient) as recipients from found
-        group by 1, 2 having min(recipient) > 0) as f using (account_id, message_id)
-      for update of q),
-    unqueued as (
-      update queue_entry q set pending = w.pending, held = w.held from waiting w
-      where q.account_id = w.account_id and q.message_id = w.message_id and cardinality(w.pending || w.held) > 0),
-    settled as (
-      delete from queue_entry q using waiting w
-      where q.account_id = w.account_id and q.message_id = w.message_id and cardinality(w.pending || w.held) = 0),
+      from touched f
+      where m.account_id = f.account_id and m.id = f.message_id and m.retention_days = f.retention_days
+        and (select count(*) from waiting) >= 0),
     searched as (
       update message_search s set address = null
-      from (select account_id, message_id, retention_days, bool_or(recipient = 0) as own from found group by 1, 2, 3) as f
+      from touched f
       where s.account_id = f.account_id and s.message_id = f.message_id and s.retention_days = f.retention_days
         and (f.own or s.address = ${address})),
     traces as (
       update message_event e set detail = (e.detail::jsonb - 'userAgent' - 'network')::json
-      from (select distinct account_id, message_id, retention_days from found) as f
+      from touched f
       where e.account_id = f.account_id and e.message_id = f.message_id and e.retention_days = f.retention_days
         and e.kind in ('opened', 'clicked')),
     posted as (
       update webhook_delivery w set last_request = null, erased = true
-      from (select distinct account_id, message_id from found) as f
+      from touched f
       where w.account_id = f.account_id and w.message_id = f.message_id)
     select count(*)::int as count from found`.execute(transaction);
   return rows[0]?.count ?? 0;

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
+import { cancelWaiting } from './erase-parts-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -58,7 +59,7 @@ const boundOf = (days: string, offset: number): RawBuilder<string> => sql<string
 interface Step {
   readonly days: 'content_days' | 'address_days' | 'engagement_days';
   readonly done: 'content_done' | 'address_done' | 'engagement_done';
-  /** Statements that erase, as further parts of the `with` list; `part` holds account_id, id and retention_days. */
+  /** Statements that erase, as further parts of the `with` list; `part` holds account_id, message_id and retention_days. */
   readonly erase: RawBuilder<unknown>;
 }
 
@@ -72,29 +73,31 @@ const steps: readonly Step[] = [
       set content = case when exists (
           select from queue_entry q where q.account_id = m.account_id and q.message_id = m.id) then null
         else ((m.content::jsonb - 'subjectLine' - 'previewText') || '{"values":{}}')::json end
-      from part where m.account_id = part.account_id and m.id = part.id and m.retention_days = part.retention_days
-        and m.content is not null)`,
+      from part where m.account_id = part.account_id and m.id = part.message_id and m.retention_days = part.retention_days
+        and m.content is not null),
+    ${cancelWaiting('part')}`,
   },
   {
     days: 'address_days',
     done: 'address_done',
     erase: sql`erased as (
       update message m set content = null
-      from part where m.account_id = part.account_id and m.id = part.id and m.retention_days = part.retention_days
+      from part where m.account_id = part.account_id and m.id = part.message_id and m.retention_days = part.retention_days
         and m.content is not null),
+    ${cancelWaiting('part')},
     searched as (
       update message_search s set address = null
-      from part where s.account_id = part.account_id and s.message_id = part.id and s.retention_days = part.retention_days),
+      from part where s.account_id = part.account_id and s.message_id = part.message_id and s.retention_days = part.retention_days),
     posted as (
       update webhook_delivery w set last_request = null, erased = true
-      from part where w.account_id = part.account_id and w.message_id = part.id)`,
+      from part where w.account_id = part.account_id and w.message_id = part.message_id)`,
   },
   {
     days: 'engagement_days',
     done: 'engagement_done',
     erase: sql`erased as (
       delete from message_event e using part
-      where e.account_id = part.account_id and e.message_id = part.id and e.retention_days = part.retention_days
+      where e.account_id = part.account_id and e.message_id = part.message_id and e.retention_days = part.retention_days
         and e.kind in ('opened', 'clicked'))`,
   },
 ];
@@ -119,12 +122,12 @@ async function applyStep(
       select ${sql.ref(done)} as done, ${boundOf(days, offset)} as bound from retention_rule
       where account_id = ${accountId} and ${sql.ref(days)} is not null for update),
     part as materialized (
-      select m.account_id, m.id, m.retention_days from message m, rule
+      select m.account_id, m.id as message_id, m.retention_days from message m, rule
       where m.account_id = ${accountId} and m.id > rule.done and m.id < rule.bound
       order by m.id limit ${perStep}),
     ${erase},
     moved as (
-      update retention_rule set ${sql.ref(done)} = (select id from part order by id desc limit 1)
+      update retention_rule set ${sql.ref(done)} = (select message_id from part order by message_id desc limit 1)
       where account_id = ${accountId} and exists (select from part))
     select count(*)::int as count from part`.execute(kysely);
   return rows[0]?.count === perStep;

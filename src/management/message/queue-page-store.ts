@@ -39,14 +39,14 @@ export interface WaitingMail {
 /** Entries looked at, oldest first. */
 export const mostEntries = 10_000;
 
-/** What waits, by the domain of To. */
+/** What waits, by the domain of To. A message whose content was erased goes nowhere any more. */
 export async function readWaitingDestinations(
   kysely: Database['kysely'],
   accountId: AccountId,
 ): Promise<WaitingMail> {
   // A message that waits for nothing but its turn has no reason; the mode of its own would leave those out.
   const { rows } = await sql<WaitingDestination & { counted: number }>`
-    select coalesce(split_part(lower(m.content ->> 'to'), '@', -1), '') as destination, count(*)::int as waiting,
+    select split_part(lower(m.content ->> 'to'), '@', -1) as destination, count(*)::int as waiting,
       (count(*) filter (where q.due_at = 'infinity'))::int as held,
       min(q.due_at) filter (where q.due_at < 'infinity') as "nextAttemptAt",
       nullif(mode() within group (order by coalesce(q.reason, '')), '') as reason,
@@ -55,6 +55,8 @@ export async function readWaitingDestinations(
       select * from queue_entry where account_id = ${accountId} order by message_id limit ${mostEntries}) q
     join message m on m.account_id = ${accountId} and m.id = q.message_id and m.retention_days = q.retention_days
     group by 1 order by 2 desc, 1 limit 200`.execute(kysely);
-  const destinations = rows.map(({ counted, ...destination }) => destination);
+  const destinations = rows
+    .filter(({ destination }) => destination !== null)
+    .map(({ counted, ...waiting }) => waiting);
   return { destinations, partial: (rows[0]?.counted ?? 0) >= mostEntries };
 }
