@@ -375,6 +375,7 @@ create table message_event (
   tx xid8 not null default pg_current_xact_id(),
   message_event_pkey PRIMARY KEY (account_id, message_id, id, retention_days)
 ) partition by LIST (retention_days);
+CREATE INDEX message_event_engagement ON ONLY message_event USING btree (account_id, message_id) WHERE (kind = ANY (ARRAY['opened'::text, 'clicked'::text]));
 CREATE INDEX message_event_tx ON ONLY message_event USING btree (tx);
 
 partition message_event_30 of message_event FOR VALUES IN ('30') by RANGE (message_id)
@@ -609,7 +610,6 @@ create table retention_rule (
   engagement_days smallint,
   content_done uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
   address_done uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
-  engagement_done uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
   retention_rule_pkey PRIMARY KEY (account_id),
   retention_rule_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   retention_rule_address_days_check CHECK (address_days >= 3),

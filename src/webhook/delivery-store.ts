@@ -112,7 +112,7 @@ export async function releaseClaims(
 }
 
 /**
- * Notes an attempt with its request and answer; the request not where the person was erased meanwhile.
+ * Notes an attempt with its request and answer, which may repeat it; neither where the person was erased meanwhile.
  * @returns false where another job has claimed the event since: its word counts
  */
 export async function noteAttempt(
@@ -133,7 +133,8 @@ export async function noteAttempt(
   const { numAffectedRows } = await sql`
     update webhook_delivery
     set state = ${attempt.state}, claimed_until = null, attempts = attempts + 1, last_at = now(), last_status = ${attempt.status},
-      last_request = case when erased then null else ${attempt.request} end, last_answer = ${attempt.answer}
+      last_request = case when erased then null else ${attempt.request} end,
+      last_answer = case when erased then null else ${attempt.answer} end
     where account_id = ${key.accountId} and endpoint_id = ${key.endpointId} and event_id = ${key.eventId}
       and claimed_until = ${key.claim}::timestamptz`.execute(kysely);
   return numAffectedRows === 1n;

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
 import { test } from 'node:test';
+import { CompiledQuery } from 'kysely';
 import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
-import { lockCursor, moveCursor, nextWindow } from '../../src/feedback/feed/event-feed-store.ts';
+import {
+  ensureCursor,
+  lockCursor,
+  moveCursor,
+  nextWindow,
+} from '../../src/feedback/feed/event-feed-store.ts';
 import { hurried } from '../../src/feedback/feed/pace.ts';
 import { dropOldPartitions } from '../../src/feedback/privacy/drop-partitions-store.ts';
 import { erasePerson, exportPerson } from '../../src/feedback/privacy/person-data-store.ts';
@@ -12,8 +18,9 @@ import {
   saveRetentionRule,
 } from '../../src/feedback/privacy/retention-store.ts';
 import { addSuppressions } from '../../src/feedback/suppression/suppression-store.ts';
+import { writeEngagements } from '../../src/feedback/tracking/engagement-store.ts';
 import type { ComparableAddress } from '../../src/foundation/email-address.ts';
-import type { AccountId } from '../../src/foundation/ids.ts';
+import { type AccountId, type MessageId, newId } from '../../src/foundation/ids.ts';
 import { findMessages } from '../../src/report/find-messages-store.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
 import { ensureMessagePartitions } from '../../src/submission/message-partitions-store.ts';
@@ -36,13 +43,58 @@ const request = (text: string, accountId: AccountId = account) => ({
   hashKey: createSecretKey(Buffer.alloc(32, 1)),
 });
 
-async function opened(id: string): Promise<void> {
-  await pool.query(
+const traces = { class: 'person', userAgent: 'Firefox', network: '203.0.113.0/24' };
+
+async function opened(id: string, accountId = account): Promise<string> {
+  const { rows } = await pool.query<{ id: string }>(
     `insert into message_event (account_id, message_id, retention_days, id, at, kind, detail)
-     values ($1, $2, 90, gen_random_uuid(), now(), 'opened', '{"class":"person","userAgent":"Firefox","network":"203.0.113.0/24"}')`,
-    [account, id],
+     values ($1, $2, 90, gen_random_uuid(), now(), 'opened', $3) returning id`,
+    [accountId, id, traces],
   );
+  return rows[0]?.id ?? '';
 }
+
+async function opens(id: string): Promise<unknown[]> {
+  const { rows } = await pool.query(
+    "select detail from message_event where message_id = $1 and kind = 'opened'",
+    [id],
+  );
+  return rows.map(({ detail }) => detail);
+}
+
+/** An account with an endpoint that is told of opens; `tell` writes its log's line of one that was posted and not taken. */
+async function toldAccount(accountId: AccountId) {
+  await world.addAccount(accountId);
+  const endpointId = newId();
+  await pool.query(
+    `insert into webhook_endpoint (account_id, id, url, kinds, secret) values ($1, $2, 'https://hook.test', '{opened}', '\\x00')`,
+    [accountId, endpointId],
+  );
+  const tell = async (id: string, by = kysely): Promise<void> => {
+    const line = CompiledQuery.raw(
+      `insert into webhook_delivery (account_id, endpoint_id, event_id, message_id, retention_days, kind, event_at, detail,
+         last_request, last_answer)
+       values ($1, $2, $3, $4, 90, 'opened', now(), $5, '{"address":"a@people.test"}', 'a@people.test?')`,
+      [accountId, endpointId, await opened(id, accountId), id, traces],
+    );
+    await by.executeQuery(line);
+  };
+  const log = async () => {
+    const { rows } = await pool.query(
+      'select detail, last_request, last_answer, erased from webhook_delivery where account_id = $1 order by place',
+      [accountId],
+    );
+    return rows;
+  };
+  return { tell, log };
+}
+
+const cleared = {
+  detail: { class: 'person' },
+  last_request: null,
+  last_answer: null,
+  erased: true,
+};
 
 test('what is kept about a person is handed out whole, and a record of that stays', async () => {
   const id = await world.accept({ to: 'Export@people.test', values: { Name: 'Ann' } });
@@ -192,6 +244,56 @@ test('a person is erased also from what a follower was about to write down', asy
   assert.deepEqual(rows, [{ address: null }]);
 });
 
+test('a person is erased also from what webhooks are about to tell', async () => {
+  const accountId = 'a3' as AccountId;
+  const { tell, log } = await toldAccount(accountId);
+  const id = await world.accept({ account: accountId, to: 'told@people.test' });
+  await ensureCursor(kysely, 'webhook');
+  let erasing: ReturnType<typeof erasePerson> | undefined;
+  await kysely.transaction().execute(async (follower) => {
+    await lockCursor(follower, 'webhook');
+    await tell(id, follower);
+    erasing = erasePerson(kysely, {
+      ...request('told@people.test', accountId),
+      keepSuppressions: true,
+    });
+    await waitFor('the erasure to wait for the follower', async () => {
+      const { rowCount } = await pool.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      return rowCount === 1;
+    });
+  });
+  assert.equal((await erasing)?.messages, 1);
+  assert.deepEqual(await log(), [cleared]);
+  assert.deepEqual(await opens(id), [{ class: 'person' }]);
+  await pool.query("delete from feed_cursor where name = 'webhook'");
+});
+
+test('what is opened after its person was erased is written down without the reader’s machine', async () => {
+  const gone = await world.accept({ to: 'opens@people.test' });
+  const kept = await world.accept({ to: 'stays@people.test' });
+  await pool.query("update message set state = 'delivered' where id = any ($1)", [[gone, kept]]);
+  await erasePerson(kysely, { ...request('opens@people.test'), keepSuppressions: true });
+  const open = (messageId: MessageId) => ({
+    id: newId(),
+    message: { accountId: account, messageId, retentionDays: 90 },
+    kind: 'opened' as const,
+    at: Date.now() + 60_000,
+    link: undefined,
+    hidden: false,
+    verdict: { class: 'person' as const, reason: 'nothing speaks against a person' },
+    userAgent: 'Firefox',
+    network: '203.0.113.0/24',
+  });
+  await writeEngagements(world.database, [open(gone), open(kept)]);
+  const told = { class: 'person', reason: 'nothing speaks against a person' };
+  assert.deepEqual(await opens(gone), [told]);
+  assert.deepEqual(await opens(kept), [
+    { ...told, network: '203.0.113.0/24', userAgent: 'Firefox' },
+  ]);
+});
+
 test('an address that was left out as suppressed is found and erased, also before its search row is written', async () => {
   const store = async (content: object) => {
     const id = await world.accept({ to: 'friend@people.test' });
@@ -253,14 +355,51 @@ test('an account’s rule takes values, then addresses, then opens away, from ol
     id,
   ]);
   assert.deepEqual(rows, [{ address: null }]);
-  const events = () =>
-    pool.query("select from message_event where message_id = $1 and kind = 'opened'", [id]);
-  assert.equal((await events()).rowCount, 1);
+  assert.deepEqual(await opens(id), [{ class: 'person' }], 'without the reader’s machine');
   await applyRetentionRules(kysely, 21 * day);
-  assert.equal((await events()).rowCount, 0);
+  assert.deepEqual(await opens(id), []);
   await assert.rejects(
     saveRetentionRule(kysely, account, { contentDays: 1, addressDays: null, engagementDays: null }),
   );
+});
+
+test('opens that come late go as well, once followers have read them', async () => {
+  const accountId = 'a4' as AccountId;
+  await world.addAccount(accountId);
+  await saveRetentionRule(kysely, accountId, {
+    contentDays: null,
+    addressDays: null,
+    engagementDays: 3,
+  });
+  const id = await world.accept({ account: accountId });
+  await feed.catchUp();
+  await applyRetentionRules(kysely, 4 * day);
+  await opened(id, accountId);
+  await applyRetentionRules(kysely, 4 * day);
+  assert.equal((await opens(id)).length, 1, 'it is not counted yet');
+  await feed.catchUp();
+  await applyRetentionRules(kysely, 2 * day);
+  assert.equal((await opens(id)).length, 1);
+  await applyRetentionRules(kysely, 4 * day);
+  assert.deepEqual(await opens(id), []);
+});
+
+test('what webhooks tell of a message loses what is personal with its addresses, or with its opens', async () => {
+  const never = { contentDays: null, addressDays: null, engagementDays: null };
+  for (const [accountId, rule] of [
+    ['a5' as AccountId, { ...never, addressDays: 3 }],
+    ['a6' as AccountId, { ...never, engagementDays: 3 }],
+  ] as const) {
+    const { tell, log } = await toldAccount(accountId);
+    await saveRetentionRule(kysely, accountId, rule);
+    const id = await world.accept({ account: accountId });
+    await tell(id);
+    await feed.catchUp();
+    await applyRetentionRules(kysely, 2 * day);
+    assert.deepEqual((await log())[0]?.detail, traces);
+    await applyRetentionRules(kysely, 4 * day);
+    assert.deepEqual(await log(), [cleared]);
+  }
 });
 
 test('a message that still waits when its values go is canceled and not sent without them', async () => {

@@ -376,6 +376,7 @@ test('an attempt that was under way when its person was erased writes nothing of
   });
   assert.equal(line?.lastStatus, 200);
   assert.equal(line?.lastRequest, null);
+  assert.equal(line?.lastAnswer, null);
   await removeEndpoint(kysely, accountId, endpointId);
 });
 

@@ -4,7 +4,7 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { type AccountId, newId } from '../../foundation/ids.ts';
 import { waitForCursor } from '../feed/event-feed-store.ts';
-import { cancelWaiting } from './erase-parts-store.ts';
+import { cancelWaiting, eraseTraces } from './erase-parts-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -12,6 +12,8 @@ type Kysely = Database['kysely'];
 const nobody = 'erased@erased.invalid';
 /** The follower that writes down who is in a message. */
 const searchFollower = 'search';
+/** The follower that writes down what webhooks tell. */
+const webhookFollower = 'webhook';
 const perStep = 500;
 const perPage = 200;
 
@@ -108,8 +110,9 @@ async function eraseSome(
   accountId: AccountId,
   address: ComparableAddress,
 ): Promise<number> {
-  // A follower that has read a message before it is erased would write the address down after it.
+  // A follower that has read a message before it is erased would write the person down after it.
   await waitForCursor(transaction, searchFollower);
+  await waitForCursor(transaction, webhookFollower);
   const { rows } = await sql<{ count: number }>`
     with known as materialized (
       select account_id, message_id, retention_days, recipient from message_search
@@ -148,15 +151,7 @@ async function eraseSome(
       from touched f
       where s.account_id = f.account_id and s.message_id = f.message_id and s.retention_days = f.retention_days
         and (f.own or s.address = ${address})),
-    traces as (
-      update message_event e set detail = (e.detail::jsonb - 'userAgent' - 'network')::json
-      from touched f
-      where e.account_id = f.account_id and e.message_id = f.message_id and e.retention_days = f.retention_days
-        and e.kind in ('opened', 'clicked')),
-    posted as (
-      update webhook_delivery w set last_request = null, erased = true
-      from touched f
-      where w.account_id = f.account_id and w.message_id = f.message_id)
+    ${eraseTraces('touched')}
     select count(*)::int as count from found`.execute(transaction);
   return rows[0]?.count ?? 0;
 }

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
-import { cancelWaiting } from './erase-parts-store.ts';
+import { cancelWaiting, eraseTraces, told } from './erase-parts-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -57,8 +57,8 @@ const boundOf = (days: string, offset: number): RawBuilder<string> => sql<string
     || repeat('0', 20))::uuid`;
 
 interface Step {
-  readonly days: 'content_days' | 'address_days' | 'engagement_days';
-  readonly done: 'content_done' | 'address_done' | 'engagement_done';
+  readonly days: 'content_days' | 'address_days';
+  readonly done: 'content_done' | 'address_done';
   /** Statements that erase, as further parts of the `with` list; `part` holds account_id, message_id and retention_days. */
   readonly erase: RawBuilder<unknown>;
 }
@@ -88,17 +88,7 @@ const steps: readonly Step[] = [
     searched as (
       update message_search s set address = null
       from part where s.account_id = part.account_id and s.message_id = part.message_id and s.retention_days = part.retention_days),
-    posted as (
-      update webhook_delivery w set last_request = null, erased = true
-      from part where w.account_id = part.account_id and w.message_id = part.message_id)`,
-  },
-  {
-    days: 'engagement_days',
-    done: 'engagement_done',
-    erase: sql`erased as (
-      delete from message_event e using part
-      where e.account_id = part.account_id and e.message_id = part.message_id and e.retention_days = part.retention_days
-        and e.kind in ('opened', 'clicked'))`,
+    ${eraseTraces('part')}`,
   },
 ];
 
@@ -106,8 +96,40 @@ const steps: readonly Step[] = [
 export async function applyRetentionRules(kysely: Kysely, offset: number): Promise<void> {
   const { rows } = await sql<{ account_id: AccountId }>`
     select account_id from retention_rule`.execute(kysely);
-  for (const { account_id: accountId } of rows)
+  for (const { account_id: accountId } of rows) {
     for (const step of steps) while (await applyStep(kysely, accountId, step, offset));
+    while (await eraseEngagement(kysely, accountId, offset));
+  }
+}
+
+/**
+ * Opens and clicks come for as long as there are messages, so they are looked for themselves, by an index of theirs. Those
+ * that a follower has not read yet are left to the next time: they are still to be counted and told.
+ * @returns true where there is more to do
+ */
+async function eraseEngagement(
+  kysely: Kysely,
+  accountId: AccountId,
+  offset: number,
+): Promise<boolean> {
+  const { rows } = await sql<{ count: number }>`
+    with rule as materialized (
+      select ${boundOf('engagement_days', offset)} as bound from retention_rule
+      where account_id = ${accountId} and engagement_days is not null),
+    part as materialized (
+      select account_id, message_id, retention_days, id from message_event
+      where account_id = ${accountId} and kind in ('opened', 'clicked') and message_id < (select bound from rule)
+        and tx < (select min(tx) from feed_cursor)
+      order by message_id limit ${perStep}),
+    erased as (
+      delete from message_event e using part
+      where e.account_id = part.account_id and e.message_id = part.message_id and e.id = part.id
+        and e.retention_days = part.retention_days),
+    posted as (
+      update webhook_delivery w set ${told}
+      from part where w.account_id = part.account_id and w.message_id = part.message_id and w.event_id = part.id)
+    select count(*)::int as count from part`.execute(kysely);
+  return rows[0]?.count === perStep;
 }
 
 /** @returns true where there is more to do */

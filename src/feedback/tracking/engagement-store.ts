@@ -4,7 +4,7 @@ import type { Engagement } from './engagement.ts';
 /**
  * Writes opens and clicks as events of their messages. What came before the message was delivered is a scanner on the way
  * to the mailbox; with Cc recipients that cannot be told, since one may have it before another. Nothing is written for
- * messages that are not there any more.
+ * messages that are not there any more, and nothing of the reader's machine where the content was erased.
  */
 export async function writeEngagements(
   database: Pick<Database, 'pool'>,
@@ -15,7 +15,8 @@ export async function writeEngagements(
     text: `
       insert into message_event (account_id, message_id, retention_days, id, at, kind, detail)
       select i.account_id, i.message_id, i.retention_days, i.id, i.at, i.kind,
-        case when i.class = 'person'
+        case when m.content is null then (i.detail::jsonb - 'userAgent' - 'network')::json
+          when i.class = 'person'
             and (m.state in ('queued', 'deferred') or (m.state = 'delivered' and i.at < m.state_at))
             and m.content -> 'cc' is null
           then (i.detail::jsonb || '{"class":"scanner","reason":"came before the message was delivered"}'::jsonb)::json

@@ -479,7 +479,6 @@ export interface RetentionRule {
   content_days: number | null;
   content_done: Generated<string>;
   engagement_days: number | null;
-  engagement_done: Generated<string>;
 }
 
 export interface SchemaMigration {
