@@ -1,6 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
-import { newId } from '../foundation/ids.ts';
+import type { ComparableAddress } from '../foundation/email-address.ts';
+import { type AccountId, newId } from '../foundation/ids.ts';
 import type {
   HeaderField,
   InboxMessage,
@@ -15,6 +16,9 @@ export const mostBytes = 1024 ** 3;
 
 /** Most bytes of sources in one answer of the API; past it an answer holds fewer messages than asked for. */
 const mostAnswerBytes = 32 * 1024 ** 2;
+
+/** What delivery calls the header that names the recipients of redirected mail, in lower case. */
+const redirectHeader = 'x-signalpost-original-to';
 
 const beginningCharacters = 500;
 
@@ -154,6 +158,33 @@ export class InboxStore {
   /** Deletes what the filter lets through. */
   async remove(filter: MessageFilter, kysely = this.#kysely): Promise<void> {
     await sql`delete from inbox_message where ${matches(filter)}`.execute(kysely);
+  }
+
+  /**
+   * Deletes what was sent to an address, also what went to DELIVERY_REDIRECT in its place, but for what another account sent:
+   * the inbox holds the mail of all, and a Message-ID names whose message it is.
+   */
+  async eraseRecipient(
+    accountId: AccountId,
+    address: ComparableAddress,
+    kysely = this.#kysely,
+  ): Promise<void> {
+    // Messages are looked up one by one: the planner would read whole partitions for a few mails.
+    await sql`
+      with received as materialized (
+        select id, (
+          select substring(field->>1 from '^<([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})@')::uuid
+          from jsonb_array_elements(headers) field where lower(field->>0) = 'message-id' limit 1) as message_id
+        from inbox_message
+        where exists (select from unnest(envelope_to) as recipient where lower(recipient) = ${address})
+          or exists (
+            select from jsonb_array_elements(headers) field
+            where lower(field->>0) = ${redirectHeader} and ${address} = any (string_to_array(lower(field->>1), ', '))))
+      delete from inbox_message i using received r
+      where i.id = r.id and (
+        select count(*) from account a
+        cross join lateral (select from message m where m.account_id = a.id and m.id = r.message_id limit 1) as sent
+        where a.id <> ${accountId}) = 0`.execute(kysely);
   }
 
   /** Drops the oldest messages past the bounds; the newest one always stays. */

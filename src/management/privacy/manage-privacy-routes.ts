@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { erasePerson, exportPerson } from '../../feedback/privacy/person-data-store.ts';
 import { readRetentionRule, saveRetentionRule } from '../../feedback/privacy/retention-store.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
+import { InboxStore } from '../../inbox/inbox-store.ts';
 import type { Actor } from '../access/actor.ts';
 import { Nullable, strict } from '../answer/schema-parts.ts';
 import { inTransaction, record, saveResource, type Transaction } from '../change-resource.ts';
@@ -109,7 +110,8 @@ function withoutSecrets(part: Readonly<Record<string, unknown>>): unknown {
 export const erasePersonData = endpoint({
   id: 'erasePersonData',
   summary: 'Erase all that is kept about an address',
-  description: 'A message to it that waits is canceled by that. It cannot be undone.',
+  description:
+    'A message to it that waits is canceled by that, and mail to it that the local inbox captured goes. It cannot be undone.',
   query: Type.Object(
     {
       keepSuppressions: Type.Optional(
@@ -131,9 +133,13 @@ export const erasePersonData = endpoint({
   async handle(call) {
     const { keepSuppressions = true } = call.query;
     const request = { ...requestOf(call), keepSuppressions };
-    // Whose data it was is not kept in the audit log either; its own record has a keyed hash.
-    return erasePerson(call.parts.database.kysely, request, (transaction, erased) =>
-      record(call, transaction, 'person_erased', 'address', { ...erased }),
-    );
+    const { database } = call.parts;
+    return erasePerson(database.kysely, request, async (transaction, erased) => {
+      const { accountId, address } = request;
+      // Also where mail is captured no more: what was, is still there.
+      await new InboxStore(database).eraseRecipient(accountId, address, transaction);
+      // Whose data it was is not kept in the audit log either; its own record has a keyed hash.
+      await record(call, transaction, 'person_erased', 'address', { ...erased });
+    });
   },
 });
