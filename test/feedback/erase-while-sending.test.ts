@@ -135,9 +135,9 @@ test('a message whose content was erased waits for no destination', async () => 
   const other = await world.accept({ to: 'ann@people.test' });
   await erase('gone@elsewhere.test');
   assert.ok(await world.entry(id));
-  const waiting = await readWaitingDestinations(world.database.kysely, account);
+  const { destinations } = await readWaitingDestinations(world.database.kysely, account);
   assert.deepEqual(
-    waiting.map(({ destination }) => destination),
+    destinations.map(({ destination }) => destination),
     ['people.test'],
   );
   const sink = await startSink();
