@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { saveMembership } from '../../src/account/membership-store.ts';
 import { ManagementClient } from '../../test/support/management-client.ts';
 import { password, SessionWorld } from '../../test/support/session-world.ts';
-import { getToken } from '../../test/support/shop.ts';
+import { getToken, openShop } from '../../test/support/shop.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { visitConsole } from '../support/console-visit.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
@@ -248,6 +249,31 @@ test('whoever belongs to no account is told so; an address that leads nowhere of
   await page.getByRole('link', { name: 'To the beginning' }).click();
   await page.getByText('You belong to no account').waitFor();
   await visit.end();
+});
+
+test('the name of an account is cut where it is too long, by one account and by several; the buttons beside it stay', async () => {
+  const name = 'Northwind Traders International GmbH '.repeat(5).trim();
+  for (const kind of ['one', 'several']) {
+    if (kind === 'several') {
+      const second = await openShop(database, { id: '46200' });
+      const membership = { accountId: second.id, personId: shop.owner.id, role: 'owner' } as const;
+      await saveMembership(database.kysely, membership);
+    }
+    assert.equal((await owner.put(account, { name })).status, 200);
+    for (const options of [{}, { phone: true }]) {
+      const visit = await signedIn(options);
+      await visit.open(`${shop.id}/senders`);
+      await visit.page.getByRole('banner').getByText(name).waitFor();
+      const switcher = visit.page.getByRole('button', { name: /choose another$/ });
+      assert.equal(await switcher.count(), kind === 'several' ? 1 : 0);
+      await visit.page.getByRole('button', { name: /^Signed in as/ }).click({ trial: true });
+      const person = await visit.page.getByRole('button', { name: /^Signed in as/ }).boundingBox();
+      const width = visit.page.viewportSize()?.width ?? 0;
+      assert.ok(person !== null && person.x + person.width <= width, `${kind} on ${width} px`);
+      await visit.look(`long-account-name-${kind}-${width}`);
+      await visit.end();
+    }
+  }
 });
 
 test('times are in the person’s zone and name it', async () => {

@@ -12,7 +12,7 @@ export function AccountSwitcher() {
   if (me === undefined || account === undefined) return null;
   if (me.accounts.length === 1)
     return (
-      <Text size="sm" c="dimmed" truncate>
+      <Text size="sm" c="dimmed" truncate title={account.name}>
         {account.name}
       </Text>
     );
@@ -22,13 +22,17 @@ export function AccountSwitcher() {
         <Button
           variant="default"
           size="compact-md"
+          miw={0}
+          title={account.name}
           rightSection={<Icon name="down" size={14} />}
           aria-label={text('layout.account', { name: account.name })}
         >
-          {account.name}
+          <Text span inherit truncate>
+            {account.name}
+          </Text>
         </Button>
       </Menu.Target>
-      <Menu.Dropdown>
+      <Menu.Dropdown maw="min(26rem, 90vw)" className="breakable">
         {me.accounts.map(({ id, name }) => (
           <Menu.Item
             key={id}

@@ -40,7 +40,8 @@ export function Shell() {
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" gap="sm" justify="space-between" wrap="nowrap">
-          <Group gap="sm" wrap="nowrap">
+          {/* A long name gives way to what stands at the other end. */}
+          <Group gap="sm" wrap="nowrap" miw={0}>
             <Burger
               opened={opened}
               onClick={toggle}
@@ -52,7 +53,7 @@ export function Shell() {
             <Brand />
             <AccountSwitcher />
           </Group>
-          <Group gap={4} wrap="nowrap">
+          <Group gap={4} wrap="nowrap" flex="none">
             {account !== undefined && <PaletteButton />}
             <SchemeToggle />
             <PersonMenu />
