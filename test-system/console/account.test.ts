@@ -174,6 +174,13 @@ test('settings: the account is renamed everywhere at once; a name that is none i
   await page.getByLabel('Name').fill('The New Shop');
   await page.getByRole('button', { name: 'Save' }).first().click();
   await page.getByRole('banner').getByText('The New Shop').waitFor();
+  const notice = page.getByRole('region', { name: 'Notices' }).getByText('Saved.');
+  await page.getByLabel('Messages an hour').fill('1000');
+  await page.getByRole('button', { name: 'Save quota' }).click();
+  await notice.waitFor();
+  await page.getByLabel('Messages an hour').fill('');
+  await page.getByRole('button', { name: 'Save quota' }).click();
+  await page.getByText('The account may send as much as it likes.').waitFor();
   await page.getByLabel('Name').fill('x'.repeat(300));
   await page.getByRole('button', { name: 'Save' }).first().click();
   await page.getByRole('alert').first().waitFor();
@@ -267,10 +274,12 @@ test('settings: a missing add-on needs attention, and is given there; two operat
   // Somebody else is faster.
   assert.equal((await operator.put(whole, { name: 'Renamed meanwhile' })).status, 200);
   await addOn.click();
-  await card.getByText('It was changed meanwhile').waitFor();
+  const conflict = card.getByRole('alert', { name: 'It was changed meanwhile' });
+  await conflict.getByRole('button', { name: 'Show how it is now' }).click();
+  await conflict.waitFor({ state: 'detached' });
+  await page.getByRole('banner').getByText('Renamed meanwhile').waitFor();
   await addOn.click();
   await page.getByText('Saved.').waitFor();
-  await card.getByRole('alert').waitFor({ state: 'detached' });
   await card.getByRole('switch', { name: 'Transactional add-on', checked: true }).waitFor();
   const { body } = await operator.get(whole);
   assert.equal(body.name, 'Renamed meanwhile');

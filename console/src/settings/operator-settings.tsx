@@ -47,7 +47,7 @@ export function OperatorSettings() {
           }
         />
       </Stack>
-      <ProblemAlert error={error ?? save.error} />
+      <ProblemAlert error={error ?? save.error} renewed={save.reset} />
     </Paper>
   );
 }

@@ -134,7 +134,7 @@ function QuotaForm({ account }: { account: MyAccount }) {
           {text('quota.save')}
         </Button>
       </Group>
-      <ProblemAlert error={save.error} />
+      <ProblemAlert error={save.error} renewed={save.reset} />
     </form>
   );
 }

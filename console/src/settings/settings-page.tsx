@@ -57,13 +57,23 @@ function AccountSettings({ account }: { account: MyAccount }) {
     onError: refused,
     async onSuccess({ name }) {
       saved({ name });
-      await client.invalidateQueries({ queryKey: ['me'] });
+      // What operators save next rests on the name that they see.
+      await Promise.all(
+        [['me'], ['installation-account', account.id]].map((queryKey) =>
+          client.invalidateQueries({ queryKey }),
+        ),
+      );
     },
   });
 
   function submit(event: FormEvent) {
     event.preventDefault();
     rename.mutate();
+  }
+
+  function renewed() {
+    saved(seen);
+    rename.reset();
   }
 
   return (
@@ -90,7 +100,7 @@ function AccountSettings({ account }: { account: MyAccount }) {
               </Text>
             )}
           </Group>
-          <ProblemAlert error={rename.error} />
+          <ProblemAlert error={rename.error} renewed={renewed} />
         </form>
       )}
       <Facts
