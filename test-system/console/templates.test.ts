@@ -162,6 +162,32 @@ test('versions: going back does not undo what somebody else published meanwhile 
   await visit.end();
 });
 
+test('templates: the line breaks of a sample and of a default stay when either is changed', async () => {
+  const lines = '1 High Street\nOxford\nUK';
+  const address = { sample: lines, default: lines };
+  await colleague.put(`${templates}/t-lines`, { name: 'Lines' });
+  await colleague.put(`${templates}/t-lines/draft`, {
+    ...draftOf('To {{Delivery Address}}'),
+    fields: { 'Delivery Address': address },
+  });
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/templates/t-lines`);
+  await page.getByLabel('Sample of Delivery Address').press('ControlOrMeta+End');
+  await page.keyboard.type('!');
+  await page.getByRole('button', { name: /secrecy of Delivery Address$/ }).click();
+  await page.getByLabel('Default', { exact: true }).press('ControlOrMeta+End');
+  await page.keyboard.type('?');
+  await visit.look('editor-lines');
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  await page.getByText('Saved', { exact: true }).waitFor();
+  const { body } = await colleague.get(`${templates}/t-lines/draft`);
+  assert.deepEqual((body.content as { fields: unknown }).fields, {
+    'Delivery Address': { sample: `${lines}!`, default: `${lines}?` },
+  });
+  await visit.end();
+});
+
 test('templates: of two people who edit one draft, the second is told and says whose words stay', async () => {
   await colleague.put(`${templates}/t-both`, { name: 'Both' });
   await colleague.put(`${templates}/t-both/draft`, draftOf('Theirs at first'));

@@ -1,4 +1,14 @@
-import { ActionIcon, Badge, Checkbox, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import {
+  ActionIcon,
+  Badge,
+  Checkbox,
+  Group,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+  Title,
+} from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { TemplateContent, TemplateField } from '../../api/management.generated.ts';
 import { Icon } from '../../parts/icon.tsx';
@@ -43,6 +53,9 @@ export function FieldsPanel({ found, settings, onChange }: FieldsPanelProps) {
   );
 }
 
+/** A value may have line breaks, which a field of one line would take from it. */
+const lines = { autosize: true, minRows: 1, maxRows: 8 } as const;
+
 interface FieldRowProps extends FieldSettingsProps {
   field: TemplateField;
 }
@@ -69,7 +82,8 @@ function FieldRow({ field: { name, required, secret }, settings, change }: Field
             </Badge>
           )}
         </Group>
-        <TextInput
+        <Textarea
+          {...lines}
           size="xs"
           className="field-sample"
           aria-label={sample}
@@ -106,7 +120,8 @@ function FieldSettings({ settings, change }: FieldSettingsProps) {
         onChange={(event) => change({ default: event.currentTarget.checked ? '' : undefined })}
       />
       {settings.default !== undefined && (
-        <TextInput
+        <Textarea
+          {...lines}
           label={text('editor.default')}
           value={settings.default}
           onChange={(event) => change({ default: event.currentTarget.value })}
