@@ -284,6 +284,18 @@ test('settings: a missing add-on needs attention, and is given there; two operat
   const { body } = await operator.get(whole);
   assert.equal(body.name, 'Renamed meanwhile');
   assert.deepEqual(body.addOns, ['transactional']);
+  const suspended = card.getByRole('switch', { name: 'Suspended' });
+  const dialog = page.getByRole('dialog', { name: 'Suspend this account?' });
+  await suspended.click();
+  await visit.look('settings-suspend');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal((await operator.get(whole)).body.suspended, false);
+  await suspended.click();
+  await dialog.getByRole('button', { name: 'Suspend' }).click();
+  await card.getByRole('switch', { name: 'Suspended', checked: true }).waitFor();
+  await suspended.click();
+  await card.getByRole('switch', { name: 'Suspended', checked: false }).waitFor();
   await visit.look('settings-operator');
   await visit.end();
 });

@@ -1,5 +1,7 @@
 import { Paper, Stack, Switch, Text, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useMe } from '../account/use-me.ts';
+import { Confirm } from '../parts/confirm.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 import { useInstallationAccount } from './use-installation-account.ts';
@@ -8,10 +10,12 @@ import { useInstallationAccount } from './use-installation-account.ts';
 export function OperatorSettings() {
   const { account, save, error } = useInstallationAccount();
   const { data: me } = useMe();
+  const [asked, question] = useDisclosure();
   if (me?.operator !== true) return null;
   // The switches keep their place while the account is being read.
   const { addOns = [], suspended = false } = account ?? {};
   const busy = account === undefined || save.isPending;
+  const suspend = (to: boolean) => save.mutate({ seen: { suspended }, change: { suspended: to } });
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="operate">
       <Title order={2} id="operate">
@@ -39,15 +43,20 @@ export function OperatorSettings() {
           color="red"
           checked={suspended}
           disabled={busy}
-          onChange={({ currentTarget }) =>
-            save.mutate({
-              seen: { suspended },
-              change: { suspended: currentTarget.checked },
-            })
-          }
+          // Lifting it brings back what was, so only the other way asks.
+          onChange={() => (suspended ? suspend(false) : question.open())}
         />
       </Stack>
       <ProblemAlert error={error ?? save.error} renewed={save.reset} />
+      <Confirm
+        opened={asked}
+        close={question.close}
+        title={text('operate.suspendTitle')}
+        consequence={text('operate.suspendConsequence')}
+        action={text('operate.suspend')}
+        // What went wrong stands with the switch.
+        confirm={async () => suspend(true)}
+      />
     </Paper>
   );
 }

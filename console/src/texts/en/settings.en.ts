@@ -51,6 +51,11 @@ export const settings = {
   'operate.suspended': 'Suspended',
   'operate.suspendedHint': 'Nothing more is accepted, and what waits is held until this is lifted.',
 
+  'operate.suspend': 'Suspend',
+  'operate.suspendTitle': 'Suspend this account?',
+  'operate.suspendConsequence':
+    'Every request to send is refused from then on, and no message that waits is sent until this is lifted.',
+
   'settings.signIn': 'Your sign-in',
   'settings.signedInAs': 'Signed in as {email}.',
   'settings.me': 'Password, second factor and sessions',
