@@ -189,6 +189,35 @@ test('the console is used with the keyboard alone: skip link, menu, page, and th
   await visit.end();
 });
 
+test('the palette takes every key from its opening on, and Enter waits for what was typed', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/senders`);
+  await page.getByRole('button', { name: 'Go to…' }).waitFor();
+  // Its script is on the way while the person types.
+  await page.route(/\/palette-[^/]*\.js$/, async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await route.continue();
+  });
+  await page.route(/\/templates\?contains=/, async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await route.continue();
+  });
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('t-0001');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/templates\/t-0001$/);
+  await page.keyboard.press('Control+k');
+  const field = page.getByRole('dialog', { name: 'Go to' }).getByRole('textbox');
+  await page.keyboard.type('report', { delay: 20 });
+  await field.waitFor();
+  assert.equal(await field.inputValue(), 'report');
+  await page.keyboard.type('s');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/reports$/);
+  await visit.end();
+});
+
 test('messages: one that does not exist says so, on its page and in the menu’s way; a filter that no message passes is cleared', async () => {
   const visit = await signedIn();
   const { page } = visit;

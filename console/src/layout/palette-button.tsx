@@ -6,6 +6,7 @@ import { Icon } from '../parts/icon.tsx';
 import { lazyPart } from '../parts/lazy-part.ts';
 import { tell } from '../parts/notices.tsx';
 import { text } from '../texts/text.ts';
+import { useTyping } from './use-typing.ts';
 
 const Palette = lazyPart(() => import('./palette.tsx'), 'Palette');
 
@@ -14,8 +15,11 @@ const mac = /mac|iphone|ipad/i.test(navigator.userAgent);
 /** Opens the palette, as Ctrl+K and / do from everywhere. */
 export function PaletteButton() {
   const [opened, palette] = useDisclosure();
+  const typing = useTyping(opened, palette.close);
 
   function open() {
+    if (opened) return;
+    typing.begin();
     // Where its script could not be loaded before, it is asked for again.
     void Palette.preload?.();
     palette.open();
@@ -49,7 +53,7 @@ export function PaletteButton() {
           errorComponent={() => <PaletteFailure close={palette.close} />}
         >
           <Suspense>
-            <Palette opened={opened} close={palette.close} />
+            <Palette opened={opened} close={palette.close} typing={typing} />
           </Suspense>
         </CatchBoundary>
       )}

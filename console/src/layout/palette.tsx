@@ -2,12 +2,13 @@ import { Combobox, Modal, TextInput, useCombobox } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { type TextKey, text } from '../texts/text.ts';
 import { useSections } from './navigation.tsx';
+import type { Typing } from './use-typing.ts';
 
 interface Goal {
   readonly name: string;
@@ -15,8 +16,14 @@ interface Goal {
   go(): unknown;
 }
 
+interface PaletteProps {
+  opened: boolean;
+  close: () => void;
+  typing: Typing;
+}
+
 /** Goes anywhere by typing: pages, templates, and the messages of a recipient. */
-export function Palette({ opened, close }: { opened: boolean; close: () => void }) {
+export function Palette({ opened, close, typing }: PaletteProps) {
   return (
     <Modal
       opened={opened}
@@ -26,15 +33,23 @@ export function Palette({ opened, close }: { opened: boolean; close: () => void 
       padding="sm"
       transitionProps={{ duration: 80 }}
     >
-      <Goals close={close} />
+      <Goals close={close} typing={typing} />
     </Modal>
   );
 }
 
-function Goals({ close }: { close: () => void }) {
-  const [typed, setTyped] = useState('');
-  const goals = useGoals(typed.trim());
+function Goals({ close, typing }: Omit<PaletteProps, 'opened'>) {
+  const { typed, entered } = typing;
+  const { goals, sure } = useGoals(typed.trim());
   const combobox = useCombobox({ opened: true });
+  const first = sure ? goals[0] : undefined;
+
+  useEffect(() => {
+    if (!entered || first === undefined) return;
+    close();
+    first.go();
+  });
+
   return (
     <Combobox
       store={combobox}
@@ -50,14 +65,17 @@ function Goals({ close }: { close: () => void }) {
           leftSection={<Icon name="search" size={16} />}
           value={typed}
           onChange={(event) => {
-            setTyped(event.currentTarget.value);
+            typing.change(event.currentTarget.value);
             combobox.updateSelectedOptionIndex('active');
           }}
-          // Enter takes the first where none was chosen.
+          // Enter takes the first where none was chosen, once it is known which that is.
           onKeyDown={(event) => {
-            if (event.key !== 'Enter' || combobox.getSelectedOptionIndex() !== -1) return;
-            close();
-            goals[0]?.go();
+            if (event.key === 'Enter' && combobox.getSelectedOptionIndex() === -1) typing.enter();
+          }}
+          onFocus={({ currentTarget }) => {
+            typing.onFocus();
+            // After what was typed before.
+            currentTarget.setSelectionRange(typed.length, typed.length);
           }}
           data-autofocus
         />
@@ -74,7 +92,8 @@ function Goals({ close }: { close: () => void }) {
   );
 }
 
-function useGoals(typed: string): Goal[] {
+/** Where what is typed may lead, and whether the first of it is what it stays. */
+function useGoals(typed: string): { readonly goals: readonly Goal[]; readonly sure: boolean } {
   const account = useAccountId();
   const may = useMay();
   const navigate = useNavigate();
@@ -90,6 +109,7 @@ function useGoals(typed: string): Goal[] {
       ),
     enabled: contains !== '' && may('templates:read'),
   });
+  const searched = contains === typed && !templates.isFetching;
   const wanted = typed.toLowerCase();
   const pages = sections
     .flatMap(({ entries }) => entries)
@@ -115,5 +135,6 @@ function useGoals(typed: string): Goal[] {
     go: () =>
       navigate({ to: '/$account/messages', params: { account }, search: { recipient: typed } }),
   };
-  return [...pages, ...found, ...(typed.length > 2 && may('messages:read') ? [messages] : [])];
+  const recipient = typed.length > 2 && may('messages:read') ? [messages] : [];
+  return { goals: [...pages, ...found, ...recipient], sure: pages.length > 0 || searched };
 }
