@@ -163,5 +163,16 @@ test('suppressions: a file is imported, its wrong lines are named, and a removal
   await row.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Undo' }).click();
   await row.getByText('Complained').waitFor();
+  await page.getByText('zed@people.test is suppressed again, from now on.').waitFor();
+  const zed = `/accounts/${shop.id}/suppressions/zed@people.test`;
+  await colleague.put(zed, { reason: 'unsubscribe' });
+  await page.reload();
+  await row.filter({ hasText: 'Complained' }).getByRole('button', { name: 'Remove' }).click();
+  await page
+    .getByText(
+      'zed@people.test was removed as “Complained”. It is still suppressed as “Unsubscribed”.',
+    )
+    .waitFor();
+  await visit.look('suppression-left');
   await visit.end();
 });

@@ -7,6 +7,8 @@ interface Notice {
   readonly message: string;
   /** Takes back what the notice tells of. */
   readonly undo?: () => Promise<unknown>;
+  /** What is told once it is taken back. */
+  readonly undone: string;
 }
 
 /** Milliseconds that a notice stays; longer where there is something to decide. */
@@ -26,19 +28,23 @@ function dismiss(id: number): void {
 }
 
 /** Tells that something was done, wherever the person goes meanwhile, and offers to take it back. */
-export function tell(message: string, undo?: () => Promise<unknown>): void {
+export function tell(
+  message: string,
+  undo?: () => Promise<unknown>,
+  undone = text('undo.done'),
+): void {
   last += 1;
   const id = last;
   // The newest three are enough to read.
-  change([...notices.slice(-2), { id, message, ...(undo !== undefined && { undo }) }]);
+  change([...notices.slice(-2), { id, message, undone, ...(undo !== undefined && { undo }) }]);
   setTimeout(() => dismiss(id), undo === undefined ? stay.told : stay.undo);
 }
 
-async function takeBack({ id, undo }: Notice): Promise<void> {
+async function takeBack({ id, undo, undone }: Notice): Promise<void> {
   dismiss(id);
   try {
     await undo?.();
-    tell(text('undo.done'));
+    tell(undone);
   } catch {
     tell(text('undo.failed'));
   }

@@ -8,16 +8,19 @@ interface UndoButtonProps {
   /** What is removed, as the notice names it. */
   name: string;
   action?: string;
-  remove: () => Promise<unknown>;
-  /** Brings back exactly what was removed. */
+  /** Resolves with what is to be told, where that is more than that it was removed. */
+  remove: () => Promise<string | undefined>;
+  /** Brings back what was removed, as far as the API can. */
   restore: () => Promise<unknown>;
+  /** What is told then; that it was taken back, where nothing of it is lost. */
+  restored?: string;
 }
 
 /** Removes at once what can be brought back, and offers to bring it back. */
-export function UndoButton({ name, action, remove, restore }: UndoButtonProps) {
+export function UndoButton({ name, action, remove, restore, restored }: UndoButtonProps) {
   const removal = useAction({
     mutationFn: remove,
-    onSuccess: () => tell(text('undo.removed', { name }), restore),
+    onSuccess: (told) => tell(told ?? text('undo.removed', { name }), restore, restored),
   });
   return (
     <>

@@ -22,6 +22,10 @@ type Reason = Suppression['reason'];
 
 const reasons: readonly Reason[] = ['hard_bounce', 'complaint', 'unsubscribe', 'manual'];
 
+function nameOf(reason: Reason): string {
+  return textOr(`suppression.${reason}`, reason);
+}
+
 /** Addresses that must not be written to, and why. */
 export function SuppressionsPage() {
   const accountId = useAccountId();
@@ -82,7 +86,7 @@ export function SuppressionsPage() {
           onChange={(event) => setReason(event.currentTarget.value as Reason | '')}
           data={[
             { value: '', label: text('suppressions.anyReason') },
-            ...reasons.map((value) => ({ value, label: textOr(`suppression.${value}`, value) })),
+            ...reasons.map((value) => ({ value, label: nameOf(value) })),
           ]}
         />
       </Group>
@@ -99,7 +103,7 @@ export function SuppressionsPage() {
           { title: text('suppressions.address'), cell: ({ address }) => address },
           {
             title: text('suppressions.reason'),
-            cell: (entry) => textOr(`suppression.${entry.reason}`, entry.reason),
+            cell: (entry) => nameOf(entry.reason),
           },
           {
             title: text('suppressions.since'),
@@ -144,6 +148,11 @@ function RemoveSuppression({ entry }: { entry: Suppression }) {
     const found = data?.items.find((one) => one.reason === reason);
     return { ...rest, data: { createdAt: found?.createdAt ?? null } };
   }
+  /** For which other reasons the address is suppressed. */
+  async function readLeft() {
+    const { data } = await api.GET(it, { params: { path: params.path } });
+    return data?.items;
+  }
   return (
     <UndoButton
       name={address}
@@ -151,12 +160,19 @@ function RemoveSuppression({ entry }: { entry: Suppression }) {
         await unlessChanged({ createdAt }, read, (precondition) =>
           api.DELETE(it, { params, ...precondition }),
         );
-        await refresh();
+        const [left] = await Promise.all([readLeft(), refresh()]);
+        if (left === undefined || left.length === 0) return undefined;
+        return text('suppressions.stillSuppressed', {
+          address,
+          removed: nameOf(reason),
+          left: left.map((one) => nameOf(one.reason)).join(', '),
+        });
       }}
       restore={async () => {
         await answerOf(api.PUT(it, { params: { path: params.path }, body: { reason } }));
         await refresh();
       }}
+      restored={text('suppressions.again', { address })}
     />
   );
 }

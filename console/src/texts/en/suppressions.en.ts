@@ -15,6 +15,9 @@ export const suppressions = {
   'suppressions.since': 'Since',
   'suppressions.message': 'Message',
   'suppressions.showMessage': 'Show',
+  'suppressions.stillSuppressed':
+    '{address} was removed as “{removed}”. It is still suppressed as “{left}”.',
+  'suppressions.again': '{address} is suppressed again, from now on.',
   'suppressions.none': 'Nobody is suppressed',
   'suppressions.noneHint': 'Addresses come here by themselves when they do not exist or complain.',
   'suppressions.noneFound': 'No suppressed address passes these filters',
