@@ -95,6 +95,8 @@ function RoleChoice({ user }: { user: User }) {
     <>
       <NativeSelect
         aria-label={text('team.roleOf', { name: user.name })}
+        // Columns of long names would leave it too little for its words.
+        miw="9rem"
         value={user.role}
         disabled={change.isPending}
         onChange={(event) => change.mutate(event.currentTarget.value as Role)}
