@@ -93,7 +93,8 @@ function columnsFor(earlier: readonly ReportRow[] | undefined): Column<ReportRow
     title,
     numeric: true,
     cell: (row) => (
-      <>
+      // One thing, also where the cells of a row are lines of their own.
+      <div>
         {formatNumber(of(row))}
         {share && (
           <Text span size="xs" c="dimmed">
@@ -102,7 +103,7 @@ function columnsFor(earlier: readonly ReportRow[] | undefined): Column<ReportRow
           </Text>
         )}
         {earlier !== undefined && <Change row={row} of={of} earlier={earlier} />}
-      </>
+      </div>
     ),
   });
   return [
