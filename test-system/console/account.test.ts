@@ -38,6 +38,10 @@ test('overview and reports: figures and plots of what was sent, by template, com
   await page.getByLabel('Compare with the period before').check();
   await page.getByText('before: 0').first().waitFor();
   await visit.look('reports-compared');
+  await page.getByLabel('By', { exact: true }).selectOption('day');
+  const today = new Date().toLocaleDateString('en-US', { dateStyle: 'medium' });
+  await page.getByRole('cell', { name: today, exact: true }).waitFor();
+  await page.getByLabel('By', { exact: true }).selectOption('template');
   const [file] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('link', { name: 'Export CSV' }).click(),

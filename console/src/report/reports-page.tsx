@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { ReportRow } from '../api/management.generated.ts';
 import { formatDuration, formatNumber, formatShare } from '../format/format-number.ts';
+import { formatDay } from '../format/format-time.ts';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { PageHeading } from '../parts/page-heading.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
@@ -12,6 +13,9 @@ import { CountPlot } from './count-plot.tsx';
 import { lastDays, type ReportGroup, useReport } from './use-report.ts';
 
 const groups = ['template', 'tag', 'destination', 'sender', 'day', 'none'] as const;
+
+/** As the rows of a report by day are called: its first moment in the person's zone. */
+const dayKey = /^\d{4}-\d\d-\d\dT00:00$/;
 
 const lengths = [1, 7, 30, 90] as const;
 
@@ -107,7 +111,10 @@ function columnsFor(earlier: readonly ReportRow[] | undefined): Column<ReportRow
     ),
   });
   return [
-    { title: text('reports.name'), cell: ({ key }) => key || text('reports.nameless') },
+    {
+      title: text('reports.name'),
+      cell: ({ key }) => (dayKey.test(key) ? formatDay(key) : key) || text('reports.nameless'),
+    },
     count(text('reports.accepted'), ({ counts }) => counts.accepted, false),
     count(text('reports.delivered'), ({ counts }) => counts.delivered),
     count(text('reports.bounced'), ({ counts }) => counts.bounced_hard + counts.bounced_soft),
