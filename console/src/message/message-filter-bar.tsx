@@ -63,7 +63,10 @@ function TextFilters(props: { filters: MessageFilters; change: (part: MessageFil
   );
   function submit(event: FormEvent) {
     event.preventDefault();
-    props.change(typed);
+    // What is pasted often brings blanks along.
+    props.change(
+      Object.fromEntries(textual.map((name) => [name, typed[name]?.trim()])) as MessageFilters,
+    );
   }
   return (
     <form onSubmit={submit}>
