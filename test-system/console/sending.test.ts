@@ -133,6 +133,9 @@ test('destinations: mail waits visibly while its domain is paused, and goes when
   await visit.look('message-held');
   const message = page.url();
   await visit.open(`${shop.id}/destinations`);
+  const held = page.getByRole('row', { name: /held\.test/ });
+  await held.getByText('Paused', { exact: true }).waitFor();
+  assert.equal(await held.locator('time').count(), 0, 'nothing is tried while it is paused');
   await visit.look('destinations');
   await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByText('Nothing waits').waitFor();

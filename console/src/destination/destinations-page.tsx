@@ -42,6 +42,7 @@ export function DestinationsPage() {
       reason: null,
     }));
   const rows: readonly Destination[] = [...waiting, ...idle];
+  const isHeld = (destination: string) => paused.includes(destination) || paused.includes('*');
   return (
     <>
       <PageHeading title={text('destinations.title')} hint={text('destinations.hint')}>
@@ -87,8 +88,10 @@ export function DestinationsPage() {
             },
             {
               title: text('destinations.next'),
-              cell: ({ nextAttemptAt }) =>
-                nextAttemptAt !== null && <TimeText value={nextAttemptAt} distance />,
+              // What is paused is looked at then, and not tried.
+              cell: ({ destination, nextAttemptAt }) =>
+                nextAttemptAt !== null &&
+                !isHeld(destination) && <TimeText value={nextAttemptAt} distance />,
             },
             { title: text('destinations.reason'), cell: ({ reason }) => reason },
             {
