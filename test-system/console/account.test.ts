@@ -429,7 +429,7 @@ test('webhooks: what a receiver answers with a fault stands in the log and on th
   await visit.open(`${shop.id}/webhooks`);
   await page.getByRole('button', { name: 'Add a webhook' }).first().click();
   await page.getByRole('dialog').getByLabel('Address').fill(hook);
-  await page.getByRole('dialog').getByLabel('Delivered').check();
+  await page.getByRole('dialog').getByLabel('Accepted').check();
   await page.getByRole('dialog').getByRole('button', { name: 'Add a webhook' }).click();
   await page.getByRole('button', { name: 'I have kept it' }).click();
   await visit.open(`${shop.id}/templates/t-0001`);
@@ -451,6 +451,7 @@ test('webhooks: what a receiver answers with a fault stands in the log and on th
     .click();
   await page.getByRole('link', { name: hook }).click();
   await page.getByRole('cell', { name: '500 no' }).waitFor();
+  await page.getByRole('cell', { name: 'Accepted', exact: true }).waitFor();
   await visit.look('webhook-failing');
   status = 200;
   await page.getByRole('button', { name: 'Replay' }).click();

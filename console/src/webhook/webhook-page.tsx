@@ -18,6 +18,7 @@ import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
 import { TimeText } from '../parts/time-text.tsx';
 import { text, textOr } from '../texts/text.ts';
+import { eventName } from './event-name.ts';
 import { WebhookBadge } from './webhooks-page.tsx';
 
 /** One webhook: whether it works, what it was told, and telling it again. */
@@ -123,7 +124,7 @@ export function WebhookPage() {
           hint: text('webhooks.nothingHint'),
         }}
         columns={[
-          { title: text('webhooks.event'), cell: ({ kind }) => textOr(`state.${kind}`, kind) },
+          { title: text('webhooks.event'), cell: ({ kind }) => eventName(kind) },
           { title: text('webhooks.at'), cell: ({ at }) => <TimeText value={at} /> },
           { title: text('webhooks.state'), cell: ({ state }) => <DeliveryBadge state={state} /> },
           { title: text('webhooks.attempts'), numeric: true, cell: ({ attempts }) => attempts },

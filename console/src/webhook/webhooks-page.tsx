@@ -14,7 +14,8 @@ import { Icon } from '../parts/icon.tsx';
 import { PageAnchor } from '../parts/links.tsx';
 import { ListBody } from '../parts/list-body.tsx';
 import { PageHeading } from '../parts/page-heading.tsx';
-import { text, textOr } from '../texts/text.ts';
+import { text } from '../texts/text.ts';
+import { eventName } from './event-name.ts';
 
 type Kind = Webhook['kinds'][number];
 
@@ -33,10 +34,6 @@ const kinds: readonly Kind[] = [
   'complained',
   'unsubscribed',
 ];
-
-function nameOf(kind: string): string {
-  return textOr(`webhooks.kind.${kind}`, textOr(`state.${kind}`, kind));
-}
 
 export function WebhookBadge({ webhook }: { webhook: Webhook }) {
   const { pausedAt, failingSince } = webhook;
@@ -95,7 +92,7 @@ export function WebhooksPage() {
           { title: text('webhooks.state'), cell: (webhook) => <WebhookBadge webhook={webhook} /> },
           {
             title: text('webhooks.kinds'),
-            cell: (webhook) => webhook.kinds.map(nameOf).join(', '),
+            cell: (webhook) => webhook.kinds.map(eventName).join(', '),
           },
         ]}
       />
@@ -159,7 +156,7 @@ function WebhookDialog(props: {
           >
             <SimpleGrid cols={2} spacing={6} mt={4}>
               {kinds.map((kind) => (
-                <Checkbox key={kind} value={kind} label={nameOf(kind)} />
+                <Checkbox key={kind} value={kind} label={eventName(kind)} />
               ))}
             </SimpleGrid>
           </Checkbox.Group>
