@@ -5,6 +5,8 @@ import { Shell } from './layout/shell.tsx';
 import { StartPage } from './layout/start-page.tsx';
 import { readMessageFilters } from './message/message-filters.ts';
 import { lazyPart } from './parts/lazy-part.ts';
+import { readReportFilters } from './report/report-filters.ts';
+import { readSuppressionFilters } from './suppression/suppression-filters.ts';
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage });
 
@@ -86,6 +88,7 @@ const list = createRoute({
 const suppressions = createRoute({
   getParentRoute: () => account,
   path: '/suppressions',
+  validateSearch: readSuppressionFilters,
   component: lazyPart(() => import('./suppression/suppressions-page.tsx'), 'SuppressionsPage'),
 });
 
@@ -128,6 +131,7 @@ const mail = createRoute({
 const reports = createRoute({
   getParentRoute: () => account,
   path: '/reports',
+  validateSearch: readReportFilters,
   component: lazyPart(() => import('./report/reports-page.tsx'), 'ReportsPage'),
 });
 

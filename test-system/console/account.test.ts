@@ -41,7 +41,14 @@ test('overview and reports: figures and plots of what was sent, by template, com
   await page.getByLabel('By', { exact: true }).selectOption('day');
   const today = new Date().toLocaleDateString('en-US', { dateStyle: 'medium' });
   await page.getByRole('cell', { name: today, exact: true }).waitFor();
+  await page.getByLabel('Period', { exact: true }).selectOption('7');
+  await page.waitForURL(/days=7/);
+  await page.reload();
+  await page.getByRole('cell', { name: today, exact: true }).waitFor();
+  assert.equal(await page.getByLabel('Period', { exact: true }).inputValue(), '7');
+  assert.equal(await page.getByLabel('Compare with the period before').isChecked(), true);
   await page.getByLabel('By', { exact: true }).selectOption('template');
+  await page.getByRole('cell', { name: 't-0001' }).waitFor();
   const [file] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('link', { name: 'Export CSV' }).click(),

@@ -174,5 +174,20 @@ test('suppressions: a file is imported, its wrong lines are named, and a removal
     )
     .waitFor();
   await visit.look('suppression-left');
+  await page.getByLabel('Reason').selectOption('unsubscribe');
+  await page.getByLabel('Address contains').fill('zed');
+  await page.waitForURL(/contains=zed/);
+  await row.getByText('Unsubscribed').waitFor();
+  await page.getByRole('link', { name: 'Lists', exact: true }).click();
+  await page.waitForURL(/lists$/);
+  await page.goBack();
+  await page.reload();
+  await row.getByText('Unsubscribed').waitFor();
+  assert.equal(await page.getByLabel('Address contains').inputValue(), 'zed');
+  assert.equal(await page.getByLabel('Reason').inputValue(), 'unsubscribe');
+  await page.getByRole('link', { name: 'Suppressions', exact: true }).click();
+  await page.waitForURL(/suppressions$/);
+  await row.getByText('Unsubscribed').waitFor();
+  assert.equal(await page.getByLabel('Address contains').inputValue(), '');
   await visit.end();
 });

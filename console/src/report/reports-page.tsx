@@ -1,5 +1,5 @@
 import { Button, Checkbox, Group, NativeSelect, Paper, Text } from '@mantine/core';
-import { useState } from 'react';
+import { getRouteApi } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
 import type { ReportRow } from '../api/management.generated.ts';
 import { formatDuration, formatNumber, formatShare } from '../format/format-number.ts';
@@ -10,21 +10,31 @@ import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { type Column, Rows, RowsSkeleton } from '../parts/rows.tsx';
 import { text } from '../texts/text.ts';
 import { CountPlot } from './count-plot.tsx';
+import {
+  beginning,
+  groups,
+  lengths,
+  type ReportFilters,
+  readReportFilters,
+} from './report-filters.ts';
 import { lastDays, type ReportGroup, useReport } from './use-report.ts';
-
-const groups = ['template', 'tag', 'destination', 'sender', 'day', 'none'] as const;
 
 /** As the rows of a report by day are called: its first moment in the person's zone. */
 const dayKey = /^\d{4}-\d\d-\d\dT00:00$/;
 
-const lengths = [1, 7, 30, 90] as const;
+const route = getRouteApi('/$account/reports');
 
-/** What became of messages: as a plot over the days, and counted by what the person wants to compare. */
+/**
+ * What became of messages: as a plot over the days, and counted by what the person wants to compare. What is chosen stands in
+ * the address, so that it can be passed on.
+ */
 export function ReportsPage() {
   const accountId = useAccountId();
-  const [days, setDays] = useState(30);
-  const [group, setGroup] = useState<ReportGroup>('template');
-  const [compare, setCompare] = useState(false);
+  const filters = readReportFilters(route.useSearch());
+  const navigate = route.useNavigate();
+  const { days, group, compare } = { ...beginning, ...filters };
+  const choose = (part: ReportFilters) =>
+    navigate({ search: readReportFilters({ ...filters, ...part }), replace: true });
   const { now, before } = lastDays(days);
   const unit = days === 1 ? 'hour' : 'day';
   const plotted = useReport(now, unit);
@@ -49,7 +59,7 @@ export function ReportsPage() {
         <NativeSelect
           label={text('reports.period')}
           value={String(days)}
-          onChange={(event) => setDays(Number(event.currentTarget.value))}
+          onChange={(event) => choose({ days: Number(event.currentTarget.value) })}
           data={lengths.map((count) => ({
             value: String(count),
             label: text('reports.days', { count }),
@@ -58,13 +68,13 @@ export function ReportsPage() {
         <NativeSelect
           label={text('reports.group')}
           value={group}
-          onChange={(event) => setGroup(event.currentTarget.value as ReportGroup)}
+          onChange={(event) => choose({ group: event.currentTarget.value as ReportGroup })}
           data={groups.map((value) => ({ value, label: text(`reports.by.${value}`) }))}
         />
         <Checkbox
           label={text('reports.compare')}
           checked={compare}
-          onChange={(event) => setCompare(event.currentTarget.checked)}
+          onChange={(event) => choose({ compare: event.currentTarget.checked })}
           mb={8}
         />
       </Group>

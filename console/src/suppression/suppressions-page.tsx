@@ -1,7 +1,8 @@
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
-import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
+import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { getRouteApi } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Suppression } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
@@ -17,41 +18,40 @@ import { TimeText } from '../parts/time-text.tsx';
 import { UndoButton } from '../parts/undo-button.tsx';
 import { text, textOr } from '../texts/text.ts';
 import { ImportSuppressionsDialog } from './import-suppressions-dialog.tsx';
+import {
+  type Reason,
+  readSuppressionFilters,
+  reasons,
+  type SuppressionFilters,
+} from './suppression-filters.ts';
 
-type Reason = Suppression['reason'];
-
-const reasons: readonly Reason[] = ['hard_bounce', 'complaint', 'unsubscribe', 'manual'];
+const route = getRouteApi('/$account/suppressions');
 
 function nameOf(reason: Reason): string {
   return textOr(`suppression.${reason}`, reason);
 }
 
-/** Addresses that must not be written to, and why. */
+/** Addresses that must not be written to, and why; the filters stand in the address, so that they can be passed on. */
 export function SuppressionsPage() {
   const accountId = useAccountId();
   const may = useMay();
   const [opened, dialog] = useDisclosure();
   const [importing, importer] = useDisclosure();
-  const [typed, setTyped] = useState('');
-  const [reason, setReason] = useState<Reason | ''>('');
-  const [contains] = useDebouncedValue(typed.trim(), 250);
+  const filters = readSuppressionFilters(route.useSearch());
+  const { contains, reason } = filters;
   const pages = usePages<Suppression>({
-    queryKey: ['suppressions', accountId, contains, reason],
+    queryKey: ['suppressions', accountId, filters],
     read: (cursor) =>
       answerOf(
         api.GET('/accounts/{accountId}/suppressions', {
           params: {
             path: { accountId },
-            query: {
-              cursor,
-              ...(contains !== '' && { contains }),
-              ...(reason !== '' && { reason }),
-            },
+            query: { cursor, ...filters },
           },
         }),
       ),
   });
-  const filtered = contains !== '' || reason !== '';
+  const filtered = contains !== undefined || reason !== undefined;
   return (
     <>
       <PageHeading title={text('suppressions.title')} hint={text('suppressions.hint')}>
@@ -74,22 +74,7 @@ export function SuppressionsPage() {
           {text('suppressions.export')}
         </Button>
       </PageHeading>
-      <Group component="search" mb="md" align="flex-end">
-        <TextInput
-          label={text('suppressions.find')}
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-        />
-        <NativeSelect
-          label={text('suppressions.reason')}
-          value={reason}
-          onChange={(event) => setReason(event.currentTarget.value as Reason | '')}
-          data={[
-            { value: '', label: text('suppressions.anyReason') },
-            ...reasons.map((value) => ({ value, label: nameOf(value) })),
-          ]}
-        />
-      </Group>
+      <Filters filters={filters} />
       <ListBody
         label={text('suppressions.title')}
         pages={pages}
@@ -131,6 +116,48 @@ export function SuppressionsPage() {
       <SuppressionDialog opened={opened} close={dialog.close} />
       <ImportSuppressionsDialog opened={importing} close={importer.close} />
     </>
+  );
+}
+
+/** Changes the filters in the address: the choice at once, what is typed shortly after the last key. */
+function Filters({ filters }: { filters: SuppressionFilters }) {
+  const navigate = route.useNavigate();
+  const { contains = '' } = filters;
+  const [typed, setTyped] = useState(contains);
+  const asked = useRef(contains);
+  const change = (part: Record<string, string>) =>
+    navigate({ search: (now) => readSuppressionFilters({ ...now, ...part }), replace: true });
+  const find = useDebouncedCallback((part: string) => {
+    asked.current = part;
+    change({ contains: part });
+  }, 250);
+
+  useEffect(() => {
+    // What came with the address, as by the menu or by going back, stands in the field too.
+    if (contains !== asked.current) setTyped(contains);
+    asked.current = contains;
+  }, [contains]);
+
+  return (
+    <Group component="search" mb="md" align="flex-end">
+      <TextInput
+        label={text('suppressions.find')}
+        value={typed}
+        onChange={(event) => {
+          setTyped(event.currentTarget.value);
+          find(event.currentTarget.value.trim());
+        }}
+      />
+      <NativeSelect
+        label={text('suppressions.reason')}
+        value={filters.reason ?? ''}
+        onChange={(event) => change({ reason: event.currentTarget.value })}
+        data={[
+          { value: '', label: text('suppressions.anyReason') },
+          ...reasons.map((value) => ({ value, label: nameOf(value) })),
+        ]}
+      />
+    </Group>
   );
 }
 
