@@ -57,6 +57,8 @@ export const theme = createTheme({
   components: {
     Modal: Modal.extend({
       defaultProps: {
+        // A click that missed would lose what was typed.
+        closeOnClickOutside: false,
         closeButtonProps: { 'aria-label': text('close') },
         // The page has its banner already.
         attributes: { header: { role: 'none' } },

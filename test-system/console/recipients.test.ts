@@ -60,6 +60,7 @@ test('lists: one is made and opened; an id that is taken is refused at its field
   await visit.look('list-taken');
   assert.equal((await colleague.get(`${lists}/l-1`)).body.name, 'Customers');
   await dialog.getByLabel('List id').fill('news');
+  await page.mouse.click(4, 4);
   await dialog.getByRole('button', { name: 'Create list' }).click();
   await page.getByRole('link', { name: 'News' }).click();
   await page.getByText('No contacts yet').waitFor();

@@ -31,6 +31,7 @@ export function Palette({ opened, close, typing }: PaletteProps) {
       title={text('palette.title')}
       yOffset="12vh"
       padding="sm"
+      closeOnClickOutside
       transitionProps={{ duration: 80 }}
     >
       <Goals close={close} typing={typing} />

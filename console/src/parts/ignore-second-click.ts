@@ -1,4 +1,4 @@
-/** The backdrop would close the dialog that the first click has opened. */
+/** The backdrop would close the palette that the first click has opened. */
 const backdrop = '.mantine-Modal-overlay, .mantine-Modal-inner';
 
 /**
