@@ -197,7 +197,7 @@ test('settings: the account is renamed everywhere at once; a name that is none i
   await page.getByRole('alert').first().waitFor();
   await page.getByLabel('Name').fill('   ');
   await page.getByRole('button', { name: 'Save' }).first().click();
-  await page.getByText('A name needs more than blanks.').first().waitFor();
+  await page.getByText('A name needs more than blanks.').waitFor();
   await page.getByRole('link', { name: /second factor/ }).waitFor();
   await visit.end();
 });

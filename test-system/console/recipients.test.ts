@@ -55,7 +55,8 @@ test('lists: one is made and opened; an id that is taken is refused at its field
   await dialog.getByLabel('Name').fill('News');
   await dialog.getByLabel('List id').fill('l-1');
   await dialog.getByRole('button', { name: 'Create list' }).click();
-  await dialog.getByRole('alert').getByText('There is one already.').waitFor();
+  await dialog.getByRole('alert').getByText('The marked field needs another value.').waitFor();
+  await dialog.getByText('There is one already.').waitFor();
   assert.equal(await dialog.getByLabel('List id').getAttribute('aria-invalid'), 'true');
   await visit.look('list-taken');
   assert.equal((await colleague.get(`${lists}/l-1`)).body.name, 'Customers');

@@ -15,6 +15,8 @@ export class ApiProblem extends Error {
   readonly requestId: string | undefined;
   /** All members of the answer. */
   readonly body: Readonly<Record<string, unknown>>;
+  /** Fields of the form that say themselves what is wrong with them. */
+  readonly #said = new Set<string>();
 
   constructor(status: number, body: Readonly<Record<string, unknown>>) {
     super(typeof body.detail === 'string' ? body.detail : String(body.title ?? status));
@@ -26,9 +28,16 @@ export class ApiProblem extends Error {
     this.body = body;
   }
 
-  /** What is wrong with one value; undefined where nothing is. */
+  /** What is wrong with one value, for its field to say; undefined where nothing is. */
   reasonFor(field: string): string | undefined {
-    return this.errors.find((entry) => entry.field === field)?.reason;
+    const found = this.errors.find((entry) => entry.field === field);
+    if (found !== undefined) this.#said.add(field);
+    return found?.reason;
+  }
+
+  /** Whether fields say all that is wrong. They are drawn before what stands below them asks for this. */
+  get isSaid(): boolean {
+    return this.errors.length > 0 && this.errors.every(({ field }) => this.#said.has(field));
   }
 }
 

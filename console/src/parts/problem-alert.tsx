@@ -12,12 +12,18 @@ interface ProblemAlertProps {
   renewed?: (() => void) | undefined;
 }
 
-/** Says what went wrong, with every value that was refused, and what can be done next. */
+/** Says what went wrong, with every value that was refused where its field does not say so, and what can be done next. */
 export function ProblemAlert({ error, retry, renewed }: ProblemAlertProps) {
   const client = useQueryClient();
   if (error === null || error === undefined) return null;
   const problem = error instanceof ApiProblem ? error : undefined;
   const title = problem === undefined ? text('problem.network') : titleOf(problem);
+  if (problem?.isSaid)
+    return (
+      <Alert color="red" role="alert">
+        {text('problem.atFields', { count: problem.errors.length })}
+      </Alert>
+    );
   const other = problem?.status === 412 || problem?.status === 404;
 
   async function renew() {

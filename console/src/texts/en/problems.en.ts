@@ -2,6 +2,7 @@
 export const problems = {
   'problem.network': 'The service could not be reached',
   'problem.networkHint': 'Check the connection, then try again. Nothing that you typed is lost.',
+  'problem.atFields': '{count|The marked field needs|The # marked fields need} another value.',
   'problem.retry': 'Try again',
   'problem.changed': 'It was changed meanwhile',
   'problem.change': '{name}: {seen} → {now}',
