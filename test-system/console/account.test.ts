@@ -234,10 +234,7 @@ test('settings: an operator sets a quota and sees what is used of it; one below 
   await card.getByLabel('Messages a day').fill('');
   await card.getByLabel('Messages an hour').fill('-5');
   await card.getByRole('button', { name: 'Save quota' }).click();
-  await card
-    .getByText(/perHour/)
-    .first()
-    .waitFor();
+  await card.getByText('The marked field needs another value.').waitFor();
   assert.equal(await card.getByLabel('Messages an hour').inputValue(), '-5');
   await card.getByLabel('Messages an hour').fill('');
   await card.getByLabel('Messages a day').fill('2');
@@ -487,7 +484,8 @@ test('a role sees only what it may: a viewer finds no button that would be refus
       await visit.open(`${shop.id}/${path}`);
       const alert = page.getByRole('alert', { name: 'Your role does not allow this' });
       await alert.first().waitFor();
-      assert.equal(await page.getByRole('button', { name: /Add|New|Register/ }).count(), 0, path);
+      const useless = page.getByRole('button', { name: /Add|New|Register|Try again/ });
+      assert.equal(await useless.count(), 0, path);
     }
     await visit.look('role-forbids');
     await visit.end();

@@ -224,6 +224,10 @@ test('messages: one that does not exist says so, on its page and in the menu’s
   await visit.open(`${shop.id}/messages/019a0000-0000-7000-8000-000000000000`);
   await page.getByRole('alert').getByText('There is no such message').waitFor();
   await visit.look('message-unknown');
+  await visit.open(`${shop.id}/messages/not-an-id`);
+  await page.getByRole('alert', { name: 'There is no such message' }).waitFor();
+  assert.equal(await page.getByText('UUID').count(), 0);
+  assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0);
   await page.getByRole('link', { name: 'All messages' }).click();
   await page.getByLabel('State').selectOption('bounced');
   await page.getByText('No message passes these filters').waitFor();

@@ -2,7 +2,7 @@ import { Alert, Button, Group, List, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { ApiProblem } from '../api/problem.ts';
 import { ChangedMeanwhile } from '../api/unless-changed.ts';
-import { text } from '../texts/text.ts';
+import { text, textOr } from '../texts/text.ts';
 import { ChangeList } from './change-list.tsx';
 
 interface ProblemAlertProps {
@@ -40,7 +40,7 @@ export function ProblemAlert({ error, retry, renewed }: ProblemAlertProps) {
         <ProblemDetails problem={problem} />
       )}
       <Group gap="xs">
-        {retry !== undefined && (
+        {retry !== undefined && mayPass(problem) && (
           <Button size="compact-sm" variant="light" color="red" mt="xs" onClick={retry}>
             {text('problem.retry')}
           </Button>
@@ -55,18 +55,25 @@ export function ProblemAlert({ error, retry, renewed }: ProblemAlertProps) {
   );
 }
 
-/** What is not there is named by the message. */
-function titleOf({ status, title, message }: ApiProblem): string {
-  return status === 404 ? message : title;
+/** Whether asking again may be answered otherwise: what a role may not see, and what is not there, stays so. */
+function mayPass(problem: ApiProblem | undefined): boolean {
+  return problem?.status !== 403 && problem?.status !== 404;
+}
+
+/** What is not there is named by the message; what cannot be the name of anything, by what it stands for. */
+function titleOf({ status, title, message, errors }: ApiProblem): string {
+  if (status !== 404) return title;
+  return textOr(`missing.${errors[0]?.field}`, message);
 }
 
 function ProblemDetails({ problem }: { problem: ApiProblem }) {
   if (problem instanceof ChangedMeanwhile) return <ChangeList changes={problem.changes} />;
+  if (problem.status === 404)
+    return problem.errors.length === 0 && <Text size="sm">{text('problem.gone')}</Text>;
   return (
     <>
       {problem.message !== titleOf(problem) && <Text size="sm">{problem.message}</Text>}
       {problem.status === 412 && <Text size="sm">{text('problem.notSaved')}</Text>}
-      {problem.status === 404 && <Text size="sm">{text('problem.gone')}</Text>}
       {problem.errors.length > 1 && (
         <List size="sm" mt={4}>
           {problem.errors.map(({ field, reason }) => (

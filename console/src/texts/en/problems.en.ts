@@ -11,6 +11,13 @@ export const problems = {
   'problem.gone': 'It may have been removed meanwhile.',
   'problem.taken': 'There is one already.',
 
+  'missing.domain': 'There is no such domain',
+  'missing.inboxMessageId': 'There is no such message',
+  'missing.listId': 'There is no such list',
+  'missing.messageId': 'There is no such message',
+  'missing.templateId': 'There is no such template',
+  'missing.webhookId': 'There is no such webhook',
+
   'member.addOns': 'Add-ons',
   'member.addressDays': 'Addresses',
   'member.connections': 'Connections',
