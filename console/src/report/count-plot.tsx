@@ -75,7 +75,9 @@ function Bars({ points, width, name, pointed, point }: BarsProps) {
   const y = (value: number) => height - bottom - (value / limit) * (height - bottom - top);
   const x = (index: number) => left + slot * (index + 0.5);
   const every = Math.ceil(64 / slot);
-  const line = points.map(({ opened }, index) => `${x(index)},${y(opened)}`).join(' ');
+  // Hours that are still to come have no number yet, and none is not nought.
+  const past = points.filter(({ at }) => at.getTime() <= Date.now());
+  const line = past.map(({ opened }, index) => `${x(index)},${y(opened)}`).join(' ');
   return (
     <svg
       aria-hidden="true"
