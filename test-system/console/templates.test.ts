@@ -173,6 +173,9 @@ test('templates: the line breaks of a sample and of a default stay when either i
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/templates/t-lines`);
+  await page.getByLabel('Subject').fill('طلبك {{Delivery Address}}');
+  const direction = "getComputedStyle(document.querySelector('input[dir]')).direction";
+  assert.equal(await page.evaluate(direction), 'rtl');
   await page.getByLabel('Sample of Delivery Address').press('ControlOrMeta+End');
   await page.keyboard.type('!');
   await page.getByRole('button', { name: /secrecy of Delivery Address$/ }).click();

@@ -90,12 +90,13 @@ function TemplateCard({ template }: { template: Template }) {
           params={{ account, template: id }}
           fw={600}
           className="breakable"
+          dir="auto"
         >
           {name}
         </PageAnchor>
         <TemplateMenu template={template} />
       </Group>
-      <Text size="sm" c="dimmed" truncate>
+      <Text size="sm" c="dimmed" truncate dir="auto">
         {subject}
       </Text>
       <Group gap={6} mt="xs">

@@ -64,6 +64,9 @@ export function Editor({ beginning }: { beginning: Beginning }) {
   );
 }
 
+/** A text goes in the direction of its script; set around its field, it would be that of the label. */
+const ownDirection = { input: { dir: 'auto' } };
+
 interface PartProps {
   content: TemplateContent;
   change: (part: Partial<TemplateContent>) => void;
@@ -77,6 +80,7 @@ function HeaderFields({ content, change, readOnly }: PartProps) {
     <>
       <TextInput
         label={text('editor.subject')}
+        attributes={ownDirection}
         required
         value={content.subject}
         readOnly={readOnly}
@@ -85,6 +89,7 @@ function HeaderFields({ content, change, readOnly }: PartProps) {
       <TextInput
         label={text('editor.previewText')}
         description={text('editor.previewTextHint')}
+        attributes={ownDirection}
         value={content.previewText ?? ''}
         readOnly={readOnly}
         onChange={(event) => change({ previewText: event.currentTarget.value || undefined })}

@@ -41,8 +41,10 @@ export function PreviewPane({ preview, busy }: PreviewPaneProps) {
         )}
         {rendered !== null && rendered !== undefined && (
           <>
-            <Text fw={600}>{rendered.subject}</Text>
-            <Text size="sm" c="dimmed" mb="xs" truncate>
+            <Text fw={600} dir="auto">
+              {rendered.subject}
+            </Text>
+            <Text size="sm" c="dimmed" mb="xs" truncate dir="auto">
               {rendered.previewText}
             </Text>
             {manner === 'plain' || rendered.html === null ? (
