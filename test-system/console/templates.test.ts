@@ -181,6 +181,7 @@ test('templates: the line breaks of a sample and of a default stay when either i
   await page.getByRole('button', { name: /secrecy of Delivery Address$/ }).click();
   await page.getByLabel('Default', { exact: true }).press('ControlOrMeta+End');
   await page.keyboard.type('?');
+  await page.getByText('To write MJML, empty the HTML first.').waitFor();
   await visit.look('editor-lines');
   await page.getByRole('button', { name: 'Save draft' }).click();
   await page.getByText('Saved', { exact: true }).waitFor();

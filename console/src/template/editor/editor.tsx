@@ -1,4 +1,4 @@
-import { NativeSelect, SegmentedControl, Stack, TextInput } from '@mantine/core';
+import { Group, NativeSelect, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useMay } from '../../account/use-me.ts';
@@ -115,7 +115,7 @@ type Part = 'mjml' | 'html' | 'text';
 
 function Source(props: PartProps & { problems: readonly TemplateProblem[] }) {
   const { content, change, readOnly, problems } = props;
-  const markup: Part = content.html === undefined ? 'mjml' : 'html';
+  const markup = content.html === undefined ? 'mjml' : 'html';
   const [part, setPart] = useState<Part>(markup);
   const own = useMemo(() => problems.filter((problem) => problem.part === part), [problems, part]);
 
@@ -123,27 +123,37 @@ function Source(props: PartProps & { problems: readonly TemplateProblem[] }) {
     const chosen = value as Part;
     // An empty template is written in what is chosen; what is written is never turned into the other.
     if (chosen !== 'text' && chosen !== markup) {
-      if ((content[markup as 'mjml' | 'html'] ?? '').trim() !== '') return;
+      if ((content[markup] ?? '').trim() !== '') return;
       change(chosen === 'html' ? { html: '', mjml: undefined } : { mjml: '', html: undefined });
     }
     setPart(chosen);
   }
 
   const empty = (content.html ?? content.mjml ?? '').trim() === '';
+  const other = markup === 'html' ? 'mjml' : 'html';
   return (
     <div>
-      <SegmentedControl
-        size="xs"
-        mb="xs"
-        aria-label={text('editor.source')}
-        value={part}
-        onChange={choose}
-        data={(['mjml', 'html', 'text'] as const).map((value) => ({
-          value,
-          label: text(`editor.${value}`),
-          disabled: value !== 'text' && value !== markup && !empty,
-        }))}
-      />
+      <Group gap="sm" mb="xs">
+        <SegmentedControl
+          size="xs"
+          aria-label={text('editor.source')}
+          value={part}
+          onChange={choose}
+          data={(['mjml', 'html', 'text'] as const).map((value) => ({
+            value,
+            label: text(`editor.${value}`),
+            disabled: value === other && !empty,
+          }))}
+        />
+        {!empty && !readOnly && (
+          <Text size="xs" c="dimmed">
+            {text('editor.otherMarkup', {
+              markup: text(`editor.${markup}`),
+              other: text(`editor.${other}`),
+            })}
+          </Text>
+        )}
+      </Group>
       <SourceEditor
         key={part}
         label={text(`editor.${part}`)}

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Text } from '@mantine/core';
+import { Alert, Box, Button, Group, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { isStale } from '../../api/unless-changed.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
@@ -10,7 +10,13 @@ import type { EditedDraft } from './use-save-draft.ts';
 export function SaveProblem({ draft }: { draft: EditedDraft }) {
   const { accountId, templateId } = useTemplatePath();
   const client = useQueryClient();
-  if (!isStale(draft.error)) return <ProblemAlert error={draft.error} />;
+  if (draft.error === null) return null;
+  if (!isStale(draft.error))
+    return (
+      <Box mb="md">
+        <ProblemAlert error={draft.error} />
+      </Box>
+    );
   return (
     <Alert color="red" title={text('editor.conflict')} role="alert" mb="md">
       <Text size="sm">{text('editor.conflictHint')}</Text>

@@ -17,6 +17,7 @@ export const editor = {
   'editor.mjml': 'MJML',
   'editor.html': 'HTML',
   'editor.text': 'Plain text',
+  'editor.otherMarkup': 'To write {other}, empty the {markup} first.',
   'editor.textHint': 'Empty: made from the HTML.',
   'editor.fields': 'Fields',
   'editor.fieldsHint': 'Found in the content. The samples are for previews and tests.',
