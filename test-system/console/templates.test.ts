@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManagementClient } from '../../test/support/management-client.ts';
+import { password } from '../../test/support/session-world.ts';
 import { getToken } from '../../test/support/shop.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
@@ -189,6 +190,33 @@ test('templates: the line breaks of a sample and of a default stay when either i
   assert.deepEqual((body.content as { fields: unknown }).fields, {
     'Delivery Address': { sample: `${lines}!`, default: `${lines}?` },
   });
+  await visit.end();
+});
+
+test('templates: a session that ended takes nothing that was typed: one signs in beside it and saves', async () => {
+  await colleague.put(`${templates}/t-session`, { name: 'Session' });
+  await colleague.put(`${templates}/t-session/draft`, draftOf('At first'));
+  const visit = await signedIn();
+  const { page, context } = visit;
+  await visit.open(`${shop.id}/templates/t-session`);
+  await page.getByLabel('Subject').fill('Words that took an hour');
+  await context.clearCookies();
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  const alert = page.getByRole('alert', { name: 'Your session ended' }).first();
+  await alert.waitFor();
+  await visit.look('editor-session');
+  const [beside] = await Promise.all([
+    context.waitForEvent('page'),
+    alert.getByRole('link', { name: 'Sign in in another tab' }).click(),
+  ]);
+  await beside.getByLabel('E-mail address').fill(shop.owner.email);
+  await beside.getByLabel('Password').fill(password);
+  await beside.getByRole('button', { name: 'Sign in' }).click();
+  await beside.waitForURL(/\/console\/\w+/);
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  await page.getByText('Saved', { exact: true }).waitFor();
+  const { body } = await colleague.get(`${templates}/t-session/draft`);
+  assert.equal((body.content as { subject: string }).subject, 'Words that took an hour');
   await visit.end();
 });
 

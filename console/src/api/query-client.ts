@@ -1,9 +1,11 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { ApiProblem } from './problem.ts';
 import { goToSignIn } from './sign-in.ts';
+import { isUnsaved } from './unsaved.ts';
 
-/** A session that ended leads back to the sign-in page, wherever it is noticed. */
+/** A session that ended leads back to the sign-in page, wherever it is noticed, unless something typed would be lost. */
 function leadToSignIn(error: unknown): void {
+  if (isUnsaved()) return;
   const atStart = /^\/console\/?$/.test(location.pathname);
   if (!atStart && error instanceof ApiProblem && error.status === 401) goToSignIn();
 }

@@ -1,6 +1,7 @@
 import { Alert, Button, Group, List, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { ApiProblem } from '../api/problem.ts';
+import { signInBeside } from '../api/sign-in.ts';
 import { ChangedMeanwhile } from '../api/unless-changed.ts';
 import { text, textOr } from '../texts/text.ts';
 import { ChangeList } from './change-list.tsx';
@@ -24,6 +25,7 @@ export function ProblemAlert({ error, retry, renewed }: ProblemAlertProps) {
         {text('problem.atFields', { count: problem.errors.length })}
       </Alert>
     );
+  if (problem?.status === 401) return <SessionEnded retry={retry} />;
   const other = problem?.status === 412 || problem?.status === 404;
 
   async function renew() {
@@ -48,6 +50,31 @@ export function ProblemAlert({ error, retry, renewed }: ProblemAlertProps) {
         {other && renewed !== undefined && (
           <Button size="compact-sm" variant="default" mt="xs" onClick={renew}>
             {text('problem.renew')}
+          </Button>
+        )}
+      </Group>
+    </Alert>
+  );
+}
+
+/** The page stays where something typed would be lost with it. */
+function SessionEnded({ retry }: Pick<ProblemAlertProps, 'retry'>) {
+  return (
+    <Alert color="red" title={text('problem.session')} role="alert">
+      <Text size="sm">{text('problem.sessionHint')}</Text>
+      <Group gap="xs" mt="xs">
+        <Button
+          component="a"
+          href={signInBeside}
+          target="_blank"
+          size="compact-sm"
+          variant="default"
+        >
+          {text('problem.signIn')}
+        </Button>
+        {retry !== undefined && (
+          <Button size="compact-sm" variant="light" color="red" onClick={retry}>
+            {text('problem.retry')}
           </Button>
         )}
       </Group>

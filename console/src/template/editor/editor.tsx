@@ -3,6 +3,7 @@ import { useBlocker } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useMay } from '../../account/use-me.ts';
 import type { TemplateContent, TemplateProblem } from '../../api/management.generated.ts';
+import { useUnsaved } from '../../api/unsaved.ts';
 import { useSenders } from '../../overview/use-overview.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { text } from '../../texts/text.ts';
@@ -31,6 +32,7 @@ export function Editor({ beginning }: { beginning: Beginning }) {
   const change = (part: Partial<TemplateContent>) => setContent({ ...content, ...part });
   const readOnly = !may('templates:write');
 
+  useUnsaved(draft.changed);
   useBlocker({
     shouldBlockFn: () => draft.changed && !confirm(text('editor.lost')),
     enableBeforeUnload: () => draft.changed,

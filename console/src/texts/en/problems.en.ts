@@ -8,6 +8,9 @@ export const problems = {
   'problem.change': '{name}: {seen} → {now}',
   'problem.notSaved': 'Nothing of yours was done. Look at how it is now, then decide again.',
   'problem.renew': 'Show how it is now',
+  'problem.session': 'Your session ended',
+  'problem.sessionHint': 'Sign in in another tab, then go on here: what you typed is kept.',
+  'problem.signIn': 'Sign in in another tab',
   'problem.gone': 'It may have been removed meanwhile.',
   'problem.taken': 'There is one already.',
 
