@@ -1,5 +1,6 @@
 import { Group, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
+import { withBreaks } from './with-breaks.tsx';
 
 interface PageHeadingProps {
   title: string;
@@ -18,7 +19,7 @@ export function PageHeading({ title, hint, children }: PageHeadingProps) {
     <Group justify="space-between" align="flex-start" mb="lg" gap="sm" className="page-heading">
       <div>
         <Title order={1} className="breakable">
-          {title}
+          {withBreaks(title)}
         </Title>
         {hint !== undefined && (
           <Text size="sm" c="dimmed" maw={640}>
