@@ -97,6 +97,8 @@ function ProblemDetails({ problem }: { problem: ApiProblem }) {
   if (problem instanceof ChangedMeanwhile) return <ChangeList changes={problem.changes} />;
   if (problem.status === 404)
     return problem.errors.length === 0 && <Text size="sm">{text('problem.gone')}</Text>;
+  // The other refusals say themselves who may.
+  if (problem.body.permission !== undefined) return <Text size="sm">{text('problem.role')}</Text>;
   return (
     <>
       {problem.message !== titleOf(problem) && <Text size="sm">{problem.message}</Text>}

@@ -11,6 +11,7 @@ export const problems = {
   'problem.session': 'Your session ended',
   'problem.sessionHint': 'Sign in in another tab, then go on here: what you typed is kept.',
   'problem.signIn': 'Sign in in another tab',
+  'problem.role': 'Ask an owner of the account if you need it.',
   'problem.gone': 'It may have been removed meanwhile.',
   'problem.taken': 'There is one already.',
 
