@@ -18,7 +18,7 @@ export function PageHeading({ title, hint, children }: PageHeadingProps) {
   return (
     <Group justify="space-between" align="flex-start" mb="lg" gap="sm" className="page-heading">
       <div>
-        <Title order={1} className="breakable">
+        <Title order={1} className="breakable" dir="auto">
           {withBreaks(title)}
         </Title>
         {hint !== undefined && (
