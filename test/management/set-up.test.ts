@@ -16,7 +16,7 @@ const owner = {
 };
 
 test('the first owner is made once, from this machine, and is signed in and operator', async () => {
-  assert.equal((await page.get('/set-up')).body.open, true);
+  assert.deepEqual((await page.get('/set-up')).body, { open: true, demo: false });
   const bare = new ManagementClient(service, undefined);
   assert.equal((await bare.post('/set-up', owner)).status, 403, 'not without the header');
   const away = await page.post('/set-up', owner, { 'x-forwarded-for': '203.0.113.9' });
@@ -40,7 +40,9 @@ test('the first owner is made once, from this machine, and is signed in and oper
     (me.body.accounts as { role: string }[]).map(({ role }) => role),
     ['owner'],
   );
-  assert.equal((await page.get('/set-up')).body.open, false);
+  const { body: account } = await ann.get('/accounts/shop');
+  assert.deepEqual(account.addOns, ['transactional'], 'nobody else could give it');
+  assert.deepEqual((await page.get('/set-up')).body, { open: false, demo: false });
   const again = await page.post('/set-up', { ...owner, email: 'eve@shop.test', accountId: 'eve' });
   assert.equal(again.status, 409);
 });
@@ -52,6 +54,6 @@ test('a demo leaves the first owner to be made; an installation that somebody se
   );
   assert.equal((await page.get('/set-up')).body.open, false);
   await database.pool.query('update installation set demo_applied_at = now()');
-  assert.equal((await page.get('/set-up')).body.open, true);
+  assert.deepEqual((await page.get('/set-up')).body, { open: true, demo: true });
   assert.equal((await page.post('/set-up', { ...owner, email: 'demo@shop.test' })).status, 409);
 });

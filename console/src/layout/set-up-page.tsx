@@ -18,8 +18,8 @@ import { useAction } from '../api/use-action.ts';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 
-/** The first start: make the owner, or look around in the demo first. */
-export function SetUpPage() {
+/** The first start: make the owner, or look around in the demo first where there is one. */
+export function SetUpPage({ demo }: { demo: boolean }) {
   useEffect(() => {
     document.title = `${text('setUp.title')} · Signalpost`;
   }, []);
@@ -27,11 +27,11 @@ export function SetUpPage() {
     <Container component="main" size="md" py="xl">
       <Title order={1}>{text('setUp.title')}</Title>
       <Text c="dimmed" mb="lg">
-        {text('setUp.hint')}
+        {text(demo ? 'setUp.hint' : 'setUp.hintAlone')}
       </Text>
-      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg">
+      <SimpleGrid cols={{ base: 1, sm: demo ? 2 : 1 }} spacing="lg">
         <OwnerForm />
-        <DemoHint />
+        {demo && <DemoHint />}
       </SimpleGrid>
     </Container>
   );

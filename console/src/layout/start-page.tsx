@@ -31,7 +31,7 @@ export function StartPage() {
     if (account === undefined) return <NoAccountPage />;
     return <Navigate to="/$account" params={{ account: account.id }} replace />;
   }
-  if (stranger && setUp.data?.open === true) return <SetUpPage />;
+  if (stranger && setUp.data?.open === true) return <SetUpPage demo={setUp.data.demo} />;
   const error = setUp.error ?? (stranger ? null : me.error);
   return (
     <Center component="main" mih="100vh" p="md">

@@ -21,11 +21,20 @@ export async function isOperator(kysely: Kysely, personId: PersonId): Promise<bo
   return rows[0]?.operates === true;
 }
 
-/** Whether the installation waits for its first owner: it has no people, or only those of the demo. */
-export async function isSetUpOpen(kysely: Kysely): Promise<boolean> {
-  const { rows } = await sql<{ open: boolean }>`
-    select not exists (select from person)
-      or (exists (select from installation where demo_applied_at is not null)
-        and not exists (select from person where operator)) as open`.execute(kysely);
-  return rows[0]?.open === true;
+export interface SetUpState {
+  /** The installation waits for its first owner: it has no people, or only those of the demo. */
+  readonly open: boolean;
+  /** The demo is there. */
+  readonly demo: boolean;
+}
+
+export async function readSetUpState(kysely: Kysely): Promise<SetUpState> {
+  const { rows } = await sql<SetUpState>`
+    with has as (
+      select exists (select from person) as people,
+        exists (select from installation where demo_applied_at is not null) as demo)
+    select has.demo and has.people as demo,
+      not has.people or has.demo and not exists (select from person where operator) as open
+    from has`.execute(kysely);
+  return rows[0] ?? { open: false, demo: false };
 }

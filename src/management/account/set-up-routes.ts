@@ -5,7 +5,7 @@ import { hasLocalHost, isLoopbackPeer } from '../../http/loopback.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
 import { AccountSchema, UserSchema } from '../../manifest/manifest-schema.ts';
 import { consoleHeader } from '../access/identify-actor.ts';
-import { isSetUpOpen } from '../access/operator-store.ts';
+import { readSetUpState } from '../access/operator-store.ts';
 import { Problem } from '../answer/problem.ts';
 import { strict } from '../answer/schema-parts.ts';
 import { applyAccount } from '../apply-part.ts';
@@ -21,12 +21,16 @@ export const getSetUp = endpoint({
   id: 'getSetUp',
   summary: 'Ask whether the installation waits for its first owner',
   answer: Type.Object(
-    { open: Type.Boolean({ description: 'Whether this caller may make the first owner now.' }) },
+    {
+      open: Type.Boolean({ description: 'Whether this caller may make the first owner now.' }),
+      demo: Type.Boolean({ description: 'Whether this caller can look around in the demo first.' }),
+    },
     { ...strict, title: 'SetUp' },
   ),
-  handle: async (call) => ({
-    open: mayAsk(call) && (await isSetUpOpen(call.parts.database.kysely)),
-  }),
+  async handle(call) {
+    if (!mayAsk(call)) return { open: false, demo: false };
+    return readSetUpState(call.parts.database.kysely);
+  },
 });
 
 export const setUp = endpoint({
@@ -53,12 +57,15 @@ export const setUp = endpoint({
       throw new Problem('forbidden', 'This works from a page of the service on its own machine');
     const { email, name, password, accountId, accountName } = call.body;
     const personId = await inTransaction(call, async (transaction) => {
-      if (!(await isSetUpOpen(transaction)))
+      if (!(await readSetUpState(transaction)).open)
         throw new Problem('conflict', 'The installation has its owner already');
       if ((await findPersonByEmail(transaction, email)) !== undefined)
         throw new Problem('conflict', 'This address belongs to somebody of the demo');
       const users = [{ email, name, password, role: 'owner' as const }];
-      await applyAccount(parts.key, transaction, { id: accountId, name: accountName, users });
+      // Who runs the installation has nobody to ask for the add-on.
+      const addOns: ['transactional'] = ['transactional'];
+      const account = { id: accountId, name: accountName, addOns, users };
+      await applyAccount(parts.key, transaction, account);
       const person = await findPersonByEmail(transaction, email);
       if (person === undefined) throw new Error('the first owner is not there');
       await setOperator(transaction, person.id, true);

@@ -2,6 +2,7 @@
 export const setUp = {
   'setUp.title': 'Welcome to Signalpost',
   'setUp.hint': 'It is running. Make it yours, or look around in the demo first.',
+  'setUp.hintAlone': 'It is running. Make it yours.',
   'setUp.own': 'Make it yours',
   'setUp.name': 'Your name',
   'setUp.email': 'Your e-mail address',
