@@ -43,7 +43,7 @@ export async function fillHistory(database: Database, plan: HistoryPlan, log: Lo
   const weeks = weeksOf(plan);
   // A run makes the partitions of three weeks.
   for (const { from } of weeks.filter((_, index) => index % 3 === 0))
-    await ensureMessagePartitions({ database, clock: { now: () => from, offset: 0 }, log });
+    await ensureMessagePartitions({ database, clock: { offset: from - Date.now() }, log });
   const waiting: { readonly week: HistoryWeek; readonly parts: readonly ApartPartition[] }[] = [];
   for (const week of weeks) {
     const name = new Date(week.from).toISOString().slice(0, 10).replaceAll('-', '');

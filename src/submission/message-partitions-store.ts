@@ -29,7 +29,7 @@ interface Range {
 
 export interface PartitionParts {
   readonly database: Pick<Database, 'pool'>;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'offset'>;
   readonly log: Log;
 }
 

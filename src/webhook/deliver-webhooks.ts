@@ -47,27 +47,46 @@ export async function deliverWebhooks(parts: DeliverWebhooksParts, job: WebhookJ
       parts.clock.offset,
     );
     if (claimed.length === 0) return;
+    let next: Next = 'go on';
     try {
-      for (const delivery of claimed) if (!(await deliverOne(parts, job, delivery))) return;
+      for (const delivery of claimed) {
+        next = await deliverOne(parts, job, delivery);
+        if (next !== 'go on') break;
+      }
     } finally {
       await releaseClaims(kysely, accountId, endpointId, claimed);
     }
+    if (next === 'leave') return;
+    // A job that was made by a resumption meanwhile found all of it claimed and ended.
+    if (next === 'paused' && (await isPaused(parts, job))) return;
   }
 }
 
+/** Whether the next event may follow, the endpoint takes nothing now, or somebody else goes on. */
+type Next = 'go on' | 'paused' | 'leave';
+
+/** True also where the endpoint is gone. */
+async function isPaused(
+  { database, box }: DeliverWebhooksParts,
+  { accountId, endpointId }: WebhookJob,
+): Promise<boolean> {
+  const endpoint = await readSendable(database.kysely, box, accountId, endpointId);
+  return endpoint === undefined || endpoint.paused;
+}
+
 /**
- * @returns false where the endpoint takes nothing now: its events wait for it to be resumed, which makes jobs anew; or where
- *   the claim is another job's by now
+ * @returns `paused` where the endpoint takes nothing now: its events wait for it to be resumed, which makes jobs anew; `leave`
+ *   where the claim is another job's by now
  */
 async function deliverOne(
   parts: DeliverWebhooksParts,
   { accountId, endpointId, messageId }: WebhookJob,
   delivery: PendingDelivery,
-): Promise<boolean> {
+): Promise<Next> {
   const { clock } = parts;
   const { kysely } = parts.database;
   const endpoint = await readSendable(kysely, parts.box, accountId, endpointId);
-  if (endpoint === undefined || endpoint.paused) return false;
+  if (endpoint === undefined || endpoint.paused) return 'paused';
   const request = bodyOf(delivery, messageId);
   const timestamp = Math.floor(clock.now() / 1_000);
   const headers = signWebhook(delivery.eventId, timestamp, request, endpoint.secrets);
@@ -80,18 +99,18 @@ async function deliverOne(
   const mine = await noteAttempt(kysely, key, { state, status, request, answer: text });
   await noteHealth(kysely, accountId, endpointId, taken, clock.offset);
   // Another job delivers what comes now, in its order.
-  if (!mine) return false;
-  if (taken) return true;
+  if (!mine) return 'leave';
+  if (taken) return 'go on';
   const failedLong =
     endpoint.failingSince !== null && clock.now() - endpoint.failingSince.getTime() > patience;
   // RFC 9110 section 15.5.11: 410 says that nobody wants this any more.
   if (status === 410 || failedLong) {
     const reason = status === 410 ? 'it answered 410 Gone' : 'it took nothing for 3 days';
     await pauseEndpoint(kysely, accountId, endpointId, reason);
-    return false;
+    return 'paused';
   }
   if (!tooOld) throw new Error(status === 0 ? `no answer: ${text}` : `answered ${status}`);
-  return true;
+  return 'go on';
 }
 
 /** The body (Standard Webhooks: type, timestamp, data). */

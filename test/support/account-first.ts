@@ -48,6 +48,10 @@ const exceptions: readonly (readonly [why: string, form: RegExp])[] = [
   ],
   ['whether anybody wants webhooks at all', /^ ?select exists \(select from webhook_endpoint\)/],
   ['what is old goes, whosever it is', /^ ?delete from template_call where last_at < now\(\)/],
+  [
+    'entries of the audit log go by their age, whosever they are',
+    /^ ?delete from audit_event where id in \( select id from audit_event where at < now\(\)/,
+  ],
 ];
 
 /**

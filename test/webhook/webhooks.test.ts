@@ -198,6 +198,48 @@ test('an event that was not taken holds back what follows, and comes again with 
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
+test('what a job was just giving back when its endpoint was resumed goes out all the same', async () => {
+  const receiver = await Receiver.open();
+  const { pool } = shop.database;
+  const { id: endpointId } = await addEndpoint(kysely, webhooks.box, accountId, {
+    url: receiver.url,
+    kinds: ['accepted'],
+  });
+  await pauseEndpoint(kysely, accountId, endpointId, 'by hand');
+  // Claims are given back once the test lets them be.
+  const gate = await pool.connect();
+  await gate.query(`
+    select pg_advisory_lock(7701);
+    create function wait_at_gate() returns trigger language plpgsql as $$ begin
+      if current_query() like '%update webhook_delivery set claimed_until = null%' then
+        perform pg_advisory_lock(7701);
+        perform pg_advisory_unlock(7701);
+      end if;
+      return null;
+    end $$;
+    create trigger gate before update on webhook_delivery for each statement execute function wait_at_gate()`);
+  const { id } = await shop.send('note');
+  await waitFor('the job to give its claim back', async () => {
+    const { rows } = await pool.query(
+      "select from pg_locks where locktype = 'advisory' and objid = 7701 and not granted",
+    );
+    return rows.length > 0;
+  });
+  assert.equal(await webhooks.resume(accountId, endpointId), true);
+  await waitFor('the job of the resumption to end', async () => {
+    const { rows } = await pool.query(
+      "select from graphile_worker.jobs where task_identifier = 'webhook' and locked_at is null",
+    );
+    return rows.length === 0;
+  });
+  await gate.query(`
+    select pg_advisory_unlock(7701);
+    drop trigger gate on webhook_delivery`);
+  gate.release();
+  await waitFor('the event', () => receiver.about(id).length === 1);
+  await removeEndpoint(kysely, accountId, endpointId);
+});
+
 test('an endpoint that is gone is paused visibly; what waited goes out when it is resumed, and again when replayed', async () => {
   const receiver = await Receiver.open();
   receiver.status = 410;
