@@ -11,14 +11,15 @@ import { startTestPostgres } from './test-postgres.ts';
 /**
  * Runs the test files of a folder (or the files and folders named) with Node's own runner, on one PostgreSQL with one migrated
  * template database that each file clones. Where TEST_POSTGRES_BIN names a PostgreSQL, only the files that use it are run:
- * the others would do the same as ever, without a database or on the embedded one.
+ * the others would do the same as ever, without a database or on the embedded one. Of a whole folder the commands are left
+ * out then: they start processes for minutes, to run statements that the other files have tried.
  */
 const testDatabase = 'test/support/test-database.ts';
 const [folder = 'test', ...named] = process.argv.slice(2);
 const options = named.filter((argument) => argument.startsWith('-'));
 const wanted = named.filter((argument) => !argument.startsWith('-'));
 const found = (await Promise.all((wanted.length > 0 ? wanted : [folder]).map(filesOf))).flat();
-const files = process.env.TEST_POSTGRES_BIN ? await importingFiles(found, testDatabase) : found;
+const files = process.env.TEST_POSTGRES_BIN ? await onOtherPostgres(found) : found;
 
 const template = `signalpost_template_${process.pid}`;
 const postgres = await startTestPostgres();
@@ -57,6 +58,13 @@ function run(): Promise<number> {
     },
   );
   return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
+}
+
+async function onOtherPostgres(all: readonly string[]): Promise<string[]> {
+  const used = await importingFiles(all, testDatabase);
+  return wanted.length > 0
+    ? used
+    : used.filter((file) => !file.startsWith(join('test', 'command')));
 }
 
 async function filesOf(name: string): Promise<string[]> {
