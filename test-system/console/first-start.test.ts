@@ -68,6 +68,21 @@ async function makeTemplate(page: Page): Promise<void> {
   await preview.frameLocator('iframe').getByText('Hello Ada,').waitFor();
 }
 
+test('the first page offers the demo where there is one, and says where its password is', async () => {
+  const { url: databaseUrl, database } = await createTestDatabase();
+  const service = await startTestService({ databaseUrl });
+  await database.pool.query(`
+    insert into person (id, email, name) values (gen_random_uuid(), 'owner@shop.test', 'Demo');
+    update installation set demo_applied_at = now()`);
+  const visit = await visitConsole(browser, service.url);
+  await visit.page.goto(service.url);
+  // Where the data folder is, is not for strangers: it is not always `data`.
+  const demo = visit.page.getByRole('region', { name: 'Look around in the demo' });
+  await demo.getByText('in the file demo.env of the data folder').waitFor();
+  await visit.look('first-start-demo');
+  await visit.end();
+});
+
 test('a first-time user gets from the start to an own template, sender, integration and a sent message', async () => {
   const { url: databaseUrl } = await createTestDatabase();
   const service = await startTestService({ databaseUrl });
@@ -75,9 +90,7 @@ test('a first-time user gets from the start to an own template, sender, integrat
   const { page } = visit;
   await page.goto(service.url);
   await page.getByRole('heading', { name: 'Welcome to Signalpost' }).waitFor();
-  // Where the data folder is, is not for strangers: it is not always `data`.
-  const demo = page.getByRole('region', { name: 'Look around in the demo' });
-  await demo.getByText('in the file demo.env of the data folder').waitFor();
+  assert.equal(await page.getByRole('region', { name: 'Look around in the demo' }).count(), 0);
   await visit.look('first-start');
   await makeOwner(page);
   await page.getByRole('heading', { name: 'Next steps' }).waitFor();
