@@ -40,7 +40,8 @@ function run(): Promise<number> {
     [
       '--disable-warning=ExperimentalWarning',
       '--test',
-      `--test-concurrency=${Math.max(2, availableParallelism())}`,
+      // Files wait much of their time, for processes and databases.
+      `--test-concurrency=${availableParallelism() + 1}`,
       '--test-reporter=spec',
       `--test-timeout=${folder === 'test-long' ? 1_800_000 : 300_000}`,
       ...options,
