@@ -40,8 +40,8 @@ function run(): Promise<number> {
     [
       '--disable-warning=ExperimentalWarning',
       '--test',
-      // Files wait much of their time, for processes and databases.
-      `--test-concurrency=${availableParallelism() + 1}`,
+      // Files wait much of their time, for processes and databases; those with browsers do not.
+      `--test-concurrency=${Math.max(2, availableParallelism() + (folder === 'test-system' ? 0 : 1))}`,
       '--test-reporter=spec',
       `--test-timeout=${folder === 'test-long' ? 1_800_000 : 300_000}`,
       ...options,
