@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { getToken } from '../test/support/shop.ts';
+import { addKey } from '../test/support/api-key.ts';
 import { openBenchAccount } from './bench-account.ts';
 import { startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
@@ -25,7 +25,7 @@ export async function benchImport({ nodeOptions }: BenchOptions): Promise<BenchR
     });
     try {
       const base = `http://127.0.0.1:${service.port}`;
-      const token = await getToken({ url: base }, shop);
+      const token = await addKey(database.database, shop.id);
       const memory = watchMemory(service.child.pid ?? 0);
       const list = `${base}/manage/v1/accounts/${shop.id}/lists/bench`;
       const ask = async (url: string, init: RequestInit = {}) => {

@@ -10,7 +10,7 @@ const limit = 100;
 
 /** Every list of the management API, page after page, in an account and an installation with a long history. */
 export function benchLists(options: BenchOptions): Promise<BenchResult[]> {
-  return onHistory(options, async (service, token, { plan, shop, database }) => {
+  return onHistory(options, async (service, cookie, { plan, shop, database }) => {
     // Who looks after the installation and owns the account may see every list.
     const { rows } = await database.pool.query<{ operator: boolean }>(
       `with before as (select operator from person where id = $1),
@@ -19,7 +19,7 @@ export function benchLists(options: BenchOptions): Promise<BenchResult[]> {
        select operator from before`,
       [shop.owner.id, shop.id],
     );
-    const call = caller(service, token);
+    const call = caller(service, cookie);
     const account = `/accounts/${shop.id}`;
     const listId = `bench-${randomUUID()}`;
     await call('PUT', `${account}/lists/${listId}`, { name: 'Bench' });
@@ -76,12 +76,15 @@ function listCases(values: Readonly<Record<string, string>>): ReadingCase[] {
 
 type Json = Record<string, unknown>;
 
-function caller({ port }: BenchService, token: string) {
+function caller({ port }: BenchService, cookie: string) {
+  const base = `http://127.0.0.1:${port}`;
   return async (method: string, path: string, body?: object): Promise<Json> => {
-    const answer = await fetch(`http://127.0.0.1:${port}/manage/v1${path}`, {
+    const answer = await fetch(`${base}/manage/v1${path}`, {
       method,
       headers: {
-        authorization: `Bearer ${token}`,
+        cookie,
+        origin: base,
+        'x-signalpost-request': '1',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -1,11 +1,12 @@
+import { AccessTokenStore } from '../src/access/access-token-store.ts';
+import { Authenticator } from '../src/access/authenticator.ts';
+import { TokenChecker } from '../src/access/token-checker.ts';
+import { type Token, TokenMint } from '../src/access/token-mint.ts';
 import { ChangeListener } from '../src/foundation/change-listener.ts';
 import { systemClock } from '../src/foundation/clock.ts';
 import type { Database } from '../src/foundation/database/open-database.ts';
 import { createLog } from '../src/foundation/log.ts';
 import { MasterKey } from '../src/foundation/master-key.ts';
-import { AccessTokenStore } from '../src/session/access-token-store.ts';
-import { TokenChecker } from '../src/session/check-token.ts';
-import { type Token, TokenMint } from '../src/session/token-mint.ts';
 import type { Shop } from '../test/support/shop.ts';
 import { waitFor } from '../test/support/wait-for.ts';
 import { openBenchAccount, wireRequests } from './bench-account.ts';
@@ -25,6 +26,7 @@ interface Scene {
   readonly mint: TokenMint;
   readonly shop: Shop;
   readonly checker: TokenChecker;
+  readonly authenticator: Authenticator;
 }
 
 /**
@@ -41,7 +43,8 @@ export async function benchToken(options: BenchOptions): Promise<BenchResult[]> 
     const store = new AccessTokenStore(database);
     const checker = new TokenChecker({ mint, store, changes, clock: systemClock });
     await changes.start();
-    const scene = { database, mint, shop, checker };
+    const authenticator = new Authenticator(checker, { check: () => undefined });
+    const scene = { database, mint, shop, checker, authenticator };
     const few = await issue(scene, inUse);
     const results = [await measureChecks(scene, few, few.length, ceiling)];
     const many = await issueMany(scene, 1_000_000 - inUse);
@@ -76,7 +79,7 @@ async function measureNothing(url: string, shop: Shop, options: BenchOptions): P
 
 /** Asks for tokens all over the million first, so that memory has had the chance to grow; then for those in use. */
 async function measureChecks(
-  { checker }: Scene,
+  { checker, authenticator }: Scene,
   all: readonly Token[],
   tokens: number,
   ceiling: number,
@@ -87,15 +90,15 @@ async function measureChecks(
     if (caller === undefined) throw new Error('a live token was refused');
   }
   const hot = all.slice(0, inUse).map((token) => `Bearer ${token.text}`);
-  for (const header of hot) await checker.authenticate(header);
+  for (const header of hot) await authenticator.authenticate(header);
   const times: number[] = [];
   while (times.length < rounds) {
     // On a starved machine the service itself bypasses its memory until it hears of revocations again.
-    await waitFor('tokens to be answered from memory', () => answersAtOnce(checker, hot));
+    await waitFor('tokens to be answered from memory', () => answersAtOnce(authenticator, hot));
     const before = performance.now();
     let fromMemory = true;
     for (let count = 0; count < checksPerRound && fromMemory; count += 1)
-      fromMemory = isCaller(checker.authenticate(hot[count % hot.length]));
+      fromMemory = isCaller(authenticator.authenticate(hot[count % hot.length]));
     if (fromMemory) times.push((performance.now() - before) / checksPerRound);
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -113,9 +116,12 @@ async function measureChecks(
   };
 }
 
-async function answersAtOnce(checker: TokenChecker, headers: readonly string[]): Promise<boolean> {
+async function answersAtOnce(
+  authenticator: Authenticator,
+  headers: readonly string[],
+): Promise<boolean> {
   for (const header of headers) {
-    const answer = checker.authenticate(header);
+    const answer = authenticator.authenticate(header);
     if (answer instanceof Promise) {
       await answer;
       return false;
@@ -125,7 +131,7 @@ async function answersAtOnce(checker: TokenChecker, headers: readonly string[]):
 }
 
 /** False where the database was asked. */
-function isCaller(answer: ReturnType<TokenChecker['authenticate']>): boolean {
+function isCaller(answer: ReturnType<Authenticator['authenticate']>): boolean {
   if (answer === undefined) throw new Error('a live token was refused');
   if (!(answer instanceof Promise)) return true;
   answer.catch(() => undefined);

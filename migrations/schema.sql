@@ -53,11 +53,15 @@ create table api_key (
   created_at timestamp with time zone not null default now(),
   expires_at timestamp with time zone,
   last_used_at timestamp with time zone,
+  hint text,
+  networks cidr[],
+  templates text[],
   api_key_pkey PRIMARY KEY (account_id, id),
   api_key_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   api_key_account_id_hash_key UNIQUE (account_id, hash),
   api_key_created_by_fkey FOREIGN KEY (created_by) REFERENCES person(id) ON DELETE SET NULL
 );
+CREATE INDEX api_key_created_by ON api_key USING btree (created_by);
 
 create table audit_event (
   id uuid not null,
@@ -323,7 +327,7 @@ create table membership (
   membership_pkey PRIMARY KEY (account_id, person_id),
   membership_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   membership_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE,
-  membership_role_check CHECK (role = ANY (ARRAY['owner'::text, 'developer'::text, 'marketer'::text, 'viewer'::text]))
+  membership_role_check CHECK (role = ANY (ARRAY['owner'::text, 'developer'::text, 'marketer'::text, 'viewer'::text, 'service'::text]))
 );
 CREATE INDEX membership_person ON membership USING btree (person_id);
 

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import packageFacts from '../package.json' with { type: 'json' };
+import { createAccess } from './access/access-room.ts';
 import { AccountDirectory } from './account/account-directory.ts';
 import type { Config, PasswordTemplate } from './config.ts';
 import { registerConsoleRoutes } from './console/console-routes.ts';
@@ -89,6 +90,7 @@ export function createApp(parts: AppParts): App {
   collectDefaultMetrics({ register: metrics });
   const changes = new ChangeListener(database.settings, log);
   const accounts = new AccountDirectory(database, changes);
+  const access = createAccess({ database, key, changes, clock, log, accounts });
   const senders = new SenderDirectory(database, changes);
   const integrations = new IntegrationDirectory(database, changes);
   const templates = new TemplateDirectory(database, changes, loadTemplate);
@@ -98,7 +100,6 @@ export function createApp(parts: AppParts): App {
     key,
     clock,
     log,
-    changes,
     integrations,
     publicUrl: () => publicUrl(http, config.publicUrl),
     sendPasswordLink: template && ((mail) => sendPasswordLink(template, mail)),
@@ -107,7 +108,7 @@ export function createApp(parts: AppParts): App {
   });
   const inbox =
     config.delivery === 'inbox'
-      ? createInbox({ database, log, tokens: session.tokens, browser: session.browser })
+      ? createInbox({ database, log, browser: session.browser })
       : undefined;
   const findVersion: FindVersion = (accountId, templateId, version) =>
     templates.version(accountId, templateId, version);
@@ -178,7 +179,7 @@ export function createApp(parts: AppParts): App {
     clock,
     log,
     metrics,
-    tokens: session.tokens,
+    access,
     accounts,
     senders,
     templates,
@@ -235,7 +236,7 @@ export function createApp(parts: AppParts): App {
   registerListRoutes(http, {
     database,
     accounts,
-    authenticate: (authorization) => session.tokens.authenticate(authorization),
+    ...access,
   });
 
   const management = createManagement({
@@ -245,7 +246,7 @@ export function createApp(parts: AppParts): App {
     key,
     clock,
     log,
-    tokens: session.tokens,
+    access,
     browser: session.browser,
     accounts,
     templates,
@@ -266,6 +267,7 @@ export function createApp(parts: AppParts): App {
     reportPort: () => feedback.reportPort(),
     async start() {
       await changes.start();
+      access.start();
       session.start();
       await submission.start();
       await inbox?.start();
@@ -291,6 +293,7 @@ export function createApp(parts: AppParts): App {
       await reportUpkeep.stop();
       await webhooks.stop();
       await session.stop();
+      await access.stop();
       await inbox?.stop();
       await changes.close();
     },

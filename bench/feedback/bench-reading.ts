@@ -1,5 +1,6 @@
 import { createLog } from '../../src/foundation/log.ts';
-import { getToken, type Shop } from '../../test/support/shop.ts';
+import type { Shop } from '../../test/support/shop.ts';
+import { signIn } from '../../test/support/sign-in.ts';
 import type { BenchDatabase } from '../bench-database.ts';
 import type { BenchOptions, BenchResult } from '../bench-result.ts';
 import { type BenchService, startBenchService } from '../bench-service.ts';
@@ -57,14 +58,17 @@ export async function onHistory(
 async function withService<Result>(
   options: BenchOptions,
   { url, shop }: BenchDatabase & { readonly shop: Shop },
-  run: (service: BenchService, token: string) => Promise<Result>,
+  run: (service: BenchService, cookie: string) => Promise<Result>,
 ): Promise<Result> {
   const service = await startBenchService(url, {
     nodeOptions: options.nodeOptions,
     processes: 1,
   });
   try {
-    return await run(service, await getToken({ url: `http://127.0.0.1:${service.port}` }, shop));
+    return await run(
+      service,
+      await signIn({ url: `http://127.0.0.1:${service.port}` }, shop.owner.email),
+    );
   } finally {
     await service.stop();
   }
@@ -76,12 +80,12 @@ type Ask = (
 ) => Promise<{ readonly milliseconds: number; readonly next: string | undefined }>;
 
 /** Asks the management API about an account. */
-export function ask({ port }: BenchService, token: string, accountId: string): Ask {
+export function ask({ port }: BenchService, cookie: string, accountId: string): Ask {
   return async (path, query) => {
     const url = new URL(`http://127.0.0.1:${port}/manage/v1/accounts/${accountId}${path}`);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const started = performance.now();
-    const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+    const answer = await fetch(url, { headers: { cookie } });
     const text = await answer.text();
     const milliseconds = performance.now() - started;
     if (answer.status !== 200) throw new Error(`${url.pathname}: ${answer.status} ${text}`);

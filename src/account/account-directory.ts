@@ -1,9 +1,10 @@
 import { Cache } from '../foundation/cache.ts';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import type { Eventual } from '../foundation/eventual.ts';
 import { gatherReads } from '../foundation/gather-reads.ts';
 import type { AccountId, PersonId } from '../foundation/ids.ts';
-import type { Account, Membership, Person } from './account.ts';
+import type { Account, Membership, Person, Role } from './account.ts';
 import { accountTopic, readAccounts } from './account-store.ts';
 import { readMemberships } from './membership-store.ts';
 import { personTopic, readPerson } from './person-store.ts';
@@ -16,7 +17,7 @@ export class AccountDirectory {
   readonly #accounts: Cache<Account>;
   readonly #people: Cache<Person>;
   readonly #memberships: Cache<readonly Membership[]>;
-  readonly #accountIds = new WeakMap<readonly Membership[], ReadonlySet<AccountId>>();
+  readonly #roles = new WeakMap<readonly Membership[], ReadonlyMap<AccountId, Role>>();
 
   constructor(database: Database, changes: ChangeListener) {
     const { kysely } = database;
@@ -44,19 +45,19 @@ export class AccountDirectory {
     return found instanceof Promise ? found.then((list) => list ?? []) : (found ?? []);
   }
 
-  /** True where the person is a member of the account; costs the same for one membership and for thousands. */
-  isMember(personId: PersonId, accountId: AccountId): Promise<boolean> | boolean {
+  /** The role of a person in an account; undefined for no member. It costs the same for one membership and for thousands. */
+  roleIn(personId: PersonId, accountId: AccountId): Eventual<Role | undefined> {
     const list = this.memberships(personId);
     return list instanceof Promise
-      ? list.then((found) => this.#idsOf(found).has(accountId))
-      : this.#idsOf(list).has(accountId);
+      ? list.then((found) => this.#rolesOf(found).get(accountId))
+      : this.#rolesOf(list).get(accountId);
   }
 
-  #idsOf(list: readonly Membership[]): ReadonlySet<AccountId> {
-    const known = this.#accountIds.get(list);
+  #rolesOf(list: readonly Membership[]): ReadonlyMap<AccountId, Role> {
+    const known = this.#roles.get(list);
     if (known !== undefined) return known;
-    const ids = new Set(list.map((membership) => membership.accountId));
-    this.#accountIds.set(list, ids);
-    return ids;
+    const roles = new Map(list.map(({ accountId, role }) => [accountId, role]));
+    this.#roles.set(list, roles);
+    return roles;
   }
 }

@@ -21,7 +21,10 @@ export interface Quota {
   readonly perDay: number | undefined;
 }
 
-export type Role = 'owner' | 'developer' | 'marketer' | 'viewer';
+/** `service` is for programs: it sends and reads the status of messages. */
+export const roles = ['owner', 'developer', 'marketer', 'viewer', 'service'] as const;
+
+export type Role = (typeof roles)[number];
 
 /** That a person acts in an account, and as what. */
 export interface Membership {

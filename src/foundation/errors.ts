@@ -39,6 +39,8 @@ export class Fault extends Error {
   readonly retryAfter: number | undefined;
   /** Further members of the answer, such as `suppressedRecipients`. */
   readonly extra: Readonly<Record<string, unknown>> | undefined;
+  /** Of UNAUTHORIZED: why the token that was sent does not do (RFC 6750 section 3.1). */
+  readonly challenge: 'invalid_token' | 'insufficient_scope' | undefined;
 
   constructor(
     code: FaultCode,
@@ -46,6 +48,7 @@ export class Fault extends Error {
       details?: readonly Detail[];
       retryAfter?: number;
       extra?: Readonly<Record<string, unknown>>;
+      challenge?: 'invalid_token' | 'insufficient_scope';
       cause?: unknown;
     } = {},
   ) {
@@ -54,5 +57,6 @@ export class Fault extends Error {
     this.details = options.details ?? [];
     this.retryAfter = options.retryAfter;
     this.extra = options.extra;
+    this.challenge = options.challenge;
   }
 }

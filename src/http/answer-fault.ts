@@ -43,8 +43,7 @@ function describeFault(fault: Fault, asked: Asked): FaultAnswer {
   if (status === 503 || fault.retryAfter !== undefined)
     headers.push(['retry-after', String(Math.ceil(fault.retryAfter ?? defaultRetryAfter))]);
   // RFC 6750 section 3: a 401 for want of a valid bearer token names the scheme.
-  if (fault.code === 'UNAUTHORIZED')
-    headers.push(['www-authenticate', 'Bearer realm="signalpost"']);
+  if (fault.code === 'UNAUTHORIZED') headers.push(['www-authenticate', challengeOf(fault)]);
   const body = {
     success: false,
     status,
@@ -55,6 +54,11 @@ function describeFault(fault: Fault, asked: Asked): FaultAnswer {
     requestId: asked.id,
   };
   return { status, headers, body };
+}
+
+function challengeOf({ challenge }: Fault): string {
+  const error = challenge === undefined ? '' : `, error="${challenge}"`;
+  return `Bearer realm="signalpost"${error}`;
 }
 
 /** The fault that an error means: itself, IO_EXCEPTION where the database cannot work now, else INTERNAL_ERROR. */

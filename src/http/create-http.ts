@@ -3,6 +3,7 @@ import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import { answerClientError } from './answer-client-error.ts';
+import { clientAddressBehind } from './client-address.ts';
 import { closeFinishedConnections } from './close-connections.ts';
 import { DirectRoutes } from './direct-routes.ts';
 import { mendEncoding } from './mend-encoding.ts';
@@ -51,7 +52,10 @@ export function createHttp(options: HttpOptions): Http {
     rewriteUrl: (request) => mendEncoding(request.url ?? '/'),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
   }) as unknown as Http;
-  http.decorate('direct', new DirectRoutes(http, options.log));
+  http.decorate(
+    'direct',
+    new DirectRoutes(http, options.log, clientAddressBehind(options.trustProxy)),
+  );
   closeFinishedConnections(http);
   http.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Log } from '../foundation/log.ts';
+import type { ClientAddress } from './client-address.ts';
 import { Exchange, type ExchangeScene } from './exchange.ts';
 
 /** Answers an exchange. What it throws is logged, and its client sees the connection end. */
@@ -21,10 +22,12 @@ interface DirectRoute {
 export class DirectRoutes {
   readonly #http: FastifyInstance;
   readonly #log: Log;
+  readonly #clientAddress: ClientAddress;
   readonly #routes: DirectRoute[] = [];
   #closing = false;
 
-  constructor(http: FastifyInstance, log: Log) {
+  constructor(http: FastifyInstance, log: Log, clientAddress: ClientAddress) {
+    this.#clientAddress = clientAddress;
     this.#http = http;
     this.#log = log;
     const { server } = http;
@@ -47,7 +50,12 @@ export class DirectRoutes {
    * @param name how logs call the route
    */
   post(prefix: string, name: string, handler: DirectHandler): void {
-    const scene = { log: this.#log, route: name, closing: () => this.#closing };
+    const scene = {
+      log: this.#log,
+      route: name,
+      closing: () => this.#closing,
+      clientAddress: this.#clientAddress,
+    };
     const route = { prefix, scene, handler };
     this.#routes.push(route);
     this.#http.route({

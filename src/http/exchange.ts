@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
+import type { ClientAddress } from './client-address.ts';
 import { letRestGoBy } from './read-body.ts';
 import { RequestLog } from './request-log.ts';
 
@@ -12,6 +13,7 @@ export interface ExchangeScene {
   readonly route: string;
   /** True once the server ends, and its connections with their answers. */
   readonly closing: () => boolean;
+  readonly clientAddress: ClientAddress;
 }
 
 /** A request that is answered without the framework, and its answer. */
@@ -32,6 +34,11 @@ export class Exchange {
   /** Milliseconds since the head of the request was read. */
   get elapsed(): number {
     return performance.now() - this.#startedAt;
+  }
+
+  /** The address that the request comes from. */
+  get remoteAddress(): string {
+    return this.#scene.clientAddress(this.request);
   }
 
   /** Writes lines that carry the request's id. */

@@ -1,24 +1,28 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Authenticator } from '../access/authenticator.ts';
+import { type AccessFacts, authorize } from '../access/authorize.ts';
+import { contractOperations } from '../access/contract-operations.ts';
+import type { Account } from '../account/account.ts';
 import type { AccountDirectory } from '../account/account-directory.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { Fault } from '../foundation/errors.ts';
 import { answerFault } from '../http/answer-fault.ts';
 import type { Http } from '../http/create-http.ts';
 import { onlyMethod } from '../http/only-method.ts';
-import type { Caller } from '../session/caller.ts';
+import { unauthorized } from '../http/unauthorized.ts';
 import { chooseAccount } from './choose-account.ts';
 import { ListQueryError, parseListQuery } from './list-query.ts';
 import { type ContactList, readListPage } from './list-store.ts';
 
 export interface ListRouteParts {
   readonly database: Database;
-  readonly accounts: AccountDirectory;
-  /** Says who is calling; undefined for a missing or invalid token. */
-  authenticate(authorization: string | undefined): Caller | undefined | Promise<Caller | undefined>;
+  readonly accounts: Pick<AccountDirectory, 'memberships'>;
+  readonly authenticator: Pick<Authenticator, 'authenticate'>;
+  readonly facts: AccessFacts;
 }
 
 /**
- * `GET /api/1/list` (section 4.4): the lists of the token's account by `count`, `offset` and `listingtype`, and in
+ * `GET /api/1/list` (section 4.4): the lists of the caller's account by `count`, `offset` and `listingtype`, and in
  * `totalCount` how many there are in all. 401 as for the send operation, 400 for bad parameters.
  */
 export function registerListRoutes(http: Http, parts: ListRouteParts): void {
@@ -26,10 +30,7 @@ export function registerListRoutes(http: Http, parts: ListRouteParts): void {
     '/api/1/list',
     { errorHandler: answerListError },
     async (request) => {
-      const caller = await parts.authenticate(request.headers.authorization);
-      if (caller === undefined) throw new Fault('UNAUTHORIZED');
-      const named = request.headers['x-account-id'];
-      const account = await chooseAccount(parts.accounts, caller, named?.toString());
+      const account = await admitToList(parts, request);
       const { count, offset, contactLists } = parseListQuery(request.query);
       if (!contactLists) return { count, offset, totalCount: 0, result: [] };
       const page = await readListPage(parts.database.kysely, account.id, { count, offset });
@@ -37,6 +38,22 @@ export function registerListRoutes(http: Http, parts: ListRouteParts): void {
     },
   );
   onlyMethod(http, 'GET', '/api/1/list');
+}
+
+async function admitToList(parts: ListRouteParts, request: FastifyRequest): Promise<Account> {
+  const { authorization } = request.headers;
+  const caller = await parts.authenticator.authenticate(authorization);
+  if (caller === undefined) throw unauthorized(authorization);
+  const named = request.headers['x-account-id'];
+  const { account } = await authorize(parts.facts, caller, {
+    api: 'contract',
+    access: contractOperations.list.permission,
+    accountText: await chooseAccount(parts.accounts, caller, named?.toString()),
+    remoteAddress: () => request.ip,
+  });
+  if (account === undefined) throw new Fault('UNAUTHORIZED', { challenge: 'insufficient_scope' });
+  if (account.suspended) throw new Fault('ACCOUNT_SUSPENDED');
+  return account;
 }
 
 function toResult(list: ContactList): Record<string, unknown> {

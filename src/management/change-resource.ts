@@ -1,8 +1,8 @@
+import { personOf } from '../access/principal.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { isRepeatable } from '../foundation/database/sqlstate.ts';
 import { lockApply } from '../manifest/apply-lock-store.ts';
 import { type AuditEvent, AuditStore } from '../session/audit-store.ts';
-import { personOf } from './access/actor.ts';
 import { requirePreconditions } from './answer/entity-tag.ts';
 import { notFound } from './answer/problem.ts';
 import type { Call } from './endpoint.ts';
@@ -130,7 +130,7 @@ export async function record(
     kind,
     outcome,
     personId: actor && personOf(actor),
-    clientId: actor?.kind === 'person' ? actor.clientId : undefined,
+    clientId: undefined,
     accountId: account?.id ?? call.params.accountId,
     origin: { remoteAddress: request.ip, requestId: request.id },
     detail: { id, ...byKey, ...detail },

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
+import type { Principal } from '../access/principal.ts';
 import type { Account } from '../account/account.ts';
 import type { AccountId, ClientId, ListId, MessageId, TemplateId } from '../foundation/ids.ts';
-import type { Actor } from './access/actor.ts';
 import type { ManagementParts } from './management-parts.ts';
 
 /** The parameters of all paths; a call has those that its own path names, each in its valid form. */
@@ -33,7 +33,7 @@ export interface Call<Query = unknown, Body = unknown> {
   readonly params: PathParams;
   readonly query: Query;
   readonly body: Body;
-  readonly actor: Actor | undefined;
+  readonly actor: Principal | undefined;
   /** Of the path; undefined where it names none that exists. */
   readonly account: Account | undefined;
   readonly request: FastifyRequest;
@@ -100,7 +100,7 @@ export function accountOf(call: Pick<Call, 'account'>): Account {
 }
 
 /** Who calls an endpoint that is not public. */
-export function actorOf(call: Pick<Call, 'actor'>): Actor {
+export function actorOf(call: Pick<Call, 'actor'>): Principal {
   if (call.actor === undefined) throw new Error('a call without an actor');
   return call.actor;
 }

@@ -1,3 +1,4 @@
+import type { AccessRoom } from '../access/access-room.ts';
 import type { AccountDirectory } from '../account/account-directory.ts';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Clock } from '../foundation/clock.ts';
@@ -10,11 +11,9 @@ import type { LoadedTemplate } from '../rendering/load-template.ts';
 import type { DomainCare } from '../sender/domain-care.ts';
 import type { SenderProofs } from '../sender/sender-proofs.ts';
 import type { Browser } from '../session/browser/browser.ts';
-import type { TokenChecker } from '../session/check-token.ts';
 import type { AcceptRow, Outcome } from '../submission/accept-row.ts';
 import type { TemplateDirectory } from '../template/template-directory.ts';
 import type { Webhooks } from '../webhook/webhook-room.ts';
-import type { ApiKeys } from './access/api-key.ts';
 import type { RunningImports } from './import/running-imports.ts';
 
 /** Settings of the installation that people may see. */
@@ -37,9 +36,8 @@ export interface ManagementParts {
   readonly key: MasterKey;
   readonly clock: Clock;
   readonly log: Log;
-  readonly tokens: Pick<TokenChecker, 'authenticate'>;
+  readonly access: Pick<AccessRoom, 'authenticator' | 'facts' | 'apiKeys'>;
   readonly browser: Pick<Browser, 'personOf' | 'signIn'>;
-  readonly apiKeys: ApiKeys;
   readonly imports: RunningImports;
   readonly accounts: Pick<AccountDirectory, 'account' | 'memberships'>;
   readonly templates: Pick<TemplateDirectory<LoadedTemplate>, 'version'>;

@@ -1,14 +1,13 @@
 import type { Http } from '../http/create-http.ts';
 import { InboxStore } from '../inbox/inbox-store.ts';
 import { QueueControlStore } from '../queue/control-store.ts';
-import { ApiKeys } from './access/api-key.ts';
 import { RunningImports } from './import/running-imports.ts';
 import type { ManagementParts } from './management-parts.ts';
 import { registerManagementRoutes } from './management-routes.ts';
 import { registerDocumentRoutes } from './openapi/document-routes.ts';
 
 export interface ManagementRoomParts
-  extends Omit<ManagementParts, 'apiKeys' | 'controls' | 'imports' | 'inbox'> {}
+  extends Omit<ManagementParts, 'controls' | 'imports' | 'inbox'> {}
 
 /** The management API as the rest of the service sees it. */
 export interface Management {
@@ -19,11 +18,11 @@ export interface Management {
 
 /** Connects the files of the room. */
 export function createManagement(parts: ManagementRoomParts): Management {
-  const { database, key, clock, facts } = parts;
+  const { database, clock, facts } = parts;
   const inbox = facts.delivery === 'inbox' ? new InboxStore(database) : undefined;
   const controls = new QueueControlStore(database, clock);
   const imports = new RunningImports();
-  const all = { ...parts, apiKeys: new ApiKeys(key), controls, imports, inbox };
+  const all = { ...parts, controls, imports, inbox };
   return {
     registerRoutes(http) {
       registerManagementRoutes(http, all);

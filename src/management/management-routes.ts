@@ -76,7 +76,7 @@ function registerRoute(
     async onRequest(request) {
       const given = request.params as Readonly<Record<string, string>>;
       const actor = access === 'public' ? undefined : await identifyActor(parts, request);
-      const admitted = await admitActor(parts, actor, access, given.accountId);
+      const admitted = await admitActor(parts, actor, access, given.accountId, request);
       calls.set(request, { params: readParams(path, given), ...admitted });
     },
     async handler(request, reply) {

@@ -1,4 +1,4 @@
-import type { Access } from './access/permission.ts';
+import type { Access } from '../access/permission.ts';
 import {
   getAccount,
   getAnyAccount,
@@ -38,7 +38,12 @@ import {
   listAllowanceUses,
   putAllowance,
 } from './integration/manage-allowance-routes.ts';
-import { createApiKey, deleteApiKey, listApiKeys } from './integration/manage-api-keys-routes.ts';
+import {
+  createApiKey,
+  deleteApiKey,
+  listApiKeys,
+  rotateApiKey,
+} from './integration/manage-api-keys-routes.ts';
 import {
   deleteConsent,
   deleteIntegration,
@@ -209,6 +214,7 @@ const lines: readonly Line[] = [
 
   ['GET', `${account}/keys`, 'keys:read', listApiKeys],
   ['POST', `${account}/keys`, 'keys:write', createApiKey],
+  ['POST', `${account}/keys/:keyId/rotate`, 'keys:write', rotateApiKey],
   ['DELETE', `${account}/keys/:keyId`, 'keys:write', deleteApiKey],
 
   ['GET', `${account}/templates`, 'templates:read', listTemplates],

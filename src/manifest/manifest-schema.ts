@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { roles } from '../account/account.ts';
 
 /** Ids of accounts, integrations, templates and lists. */
 function PublicId(description: string) {
@@ -58,8 +59,9 @@ export const UserSchema = Type.Object(
           'At least 12 characters; better a reference to the environment. Set for new users only, unless --reset-passwords is given.',
       }),
     ),
-    role: Type.Enum(['owner', 'developer', 'marketer', 'viewer'], {
-      description: 'What the person is in this account.',
+    role: Type.Enum([...roles], {
+      description:
+        'What the person may do in this account; `service` is for programs, which only send and read the status of messages.',
     }),
     operator: Flag(
       'Whether the person looks after the installation as a whole. While nobody does, whoever owns every account is operator.',

@@ -1,10 +1,8 @@
 import { type Kysely, sql } from 'kysely';
+import { tokenTopic } from '../access/token-checker.ts';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Tables } from '../foundation/database/open-database.ts';
 import type { ClientId, PersonId } from '../foundation/ids.ts';
-
-/** Topic of announcements about tokens; the key is `hash:HEX`, `person:ID` or `client:ID`. */
-export const tokenTopic = 'token';
 
 /*
  * A refresh or a first use of a code may be under way while tokens end. Each statement waits for those that hold its

@@ -1,10 +1,10 @@
+import type { TokenMint } from '../access/token-mint.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, ClientId, PersonId } from '../foundation/ids.ts';
 import type { TokenPair } from './grants/grant.ts';
 import { issueTokens, secondsUntilAllowed } from './issue-tokens-store.ts';
 import { InvalidGrant, SlowDown } from './oauth-errors.ts';
-import type { TokenMint } from './token-mint.ts';
 
 export interface InitialTokensParts {
   readonly database: Database;

@@ -1,3 +1,4 @@
+import { hashToken, type TokenMint } from '../access/token-mint.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AuditStore, Origin } from './audit-store.ts';
@@ -8,7 +9,6 @@ import {
   findOwnRefreshToken,
   type OwnToken,
 } from './introspect-tokens-store.ts';
-import { hashToken, type TokenMint } from './token-mint.ts';
 
 export interface OwnTokensParts {
   readonly database: Database;

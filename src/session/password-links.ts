@@ -1,3 +1,4 @@
+import { hashToken, type TokenMint } from '../access/token-mint.ts';
 import type { PersonWithPassword } from '../account/person-store.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
@@ -6,7 +7,6 @@ import type { AuditStore, Origin } from './audit-store.ts';
 import { replacePassword } from './change-password.ts';
 import type { PasswordChecker } from './password-checker.ts';
 import { type PasswordLinkStore, passwordLinkMinutes } from './password-link-store.ts';
-import { hashToken, type TokenMint } from './token-mint.ts';
 
 /** What the mail with the link says. */
 export interface PasswordLinkMail {

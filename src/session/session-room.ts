@@ -1,18 +1,16 @@
+import { TokenMint } from '../access/token-mint.ts';
 import { findPersonByEmail } from '../account/person-store.ts';
-import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import type { Http } from '../http/create-http.ts';
-import { AccessTokenStore } from './access-token-store.ts';
 import { AuditStore } from './audit-store.ts';
 import { ClientAuthenticator } from './authenticate-client.ts';
 import { registerAuthorizeRoutes } from './authorize/authorize-routes.ts';
 import { ConsentStore } from './authorize/consent-store.ts';
 import { Browser } from './browser/browser.ts';
 import { BrowserSessionStore } from './browser/browser-session-store.ts';
-import { TokenChecker } from './check-token.ts';
 import { ClientSecrets } from './client-secret.ts';
 import { CodeGrant } from './grants/code-grant.ts';
 import { PasswordGrant } from './grants/password-grant.ts';
@@ -40,7 +38,6 @@ import { registerSignInCodeRoutes } from './sign-in-code-routes.ts';
 import { registerSignInRoutes } from './sign-in-routes.ts';
 import { TokenCleaner } from './token-cleaner.ts';
 import { TokenEndpoint } from './token-endpoint.ts';
-import { TokenMint } from './token-mint.ts';
 import { registerTokenRoutes } from './token-routes.ts';
 import { WrongGuessStore } from './wrong-guess-store.ts';
 
@@ -49,7 +46,6 @@ export interface SessionParts {
   readonly key: MasterKey;
   readonly clock: Clock;
   readonly log: Log;
-  readonly changes: ChangeListener;
   readonly integrations: IntegrationDirectory;
   /** The address that others see; asked when it is needed, since a free port is known only then. */
   readonly publicUrl: () => string;
@@ -62,8 +58,6 @@ export interface SessionParts {
 
 /** Session authentication as the rest of the service sees it. */
 export interface Session {
-  /** Says who is calling. */
-  readonly tokens: TokenChecker;
   /** Says who is signed in with a browser. */
   readonly browser: Browser;
   registerRoutes(http: Http): void;
@@ -73,7 +67,7 @@ export interface Session {
 
 /** Connects the parts of session authentication with each other. */
 export function createSession(parts: SessionParts): Session {
-  const { database, key, clock, log, changes, integrations, publicUrl } = parts;
+  const { database, key, clock, log, integrations, publicUrl } = parts;
   const mint = new TokenMint(key);
   const audit = new AuditStore(database);
   const guard = new GuessGuard(new WrongGuessStore(database), key, clock);
@@ -113,7 +107,6 @@ export function createSession(parts: SessionParts): Session {
   const findIntegration = (clientId: string) => integrations.integration(clientId);
   return {
     browser,
-    tokens: new TokenChecker({ store: new AccessTokenStore(database), mint, changes, clock }),
     registerRoutes(http) {
       registerTokenRoutes(http, endpoint);
       registerOwnTokensRoutes(http, { clients, tokens: ownTokens, publicUrl });

@@ -1,72 +1,83 @@
+import type { Authenticator } from '../access/authenticator.ts';
+import type { AccessFacts, Decision, Refusal } from '../access/authorize.ts';
+import { authorize } from '../access/authorize.ts';
+import type { ContractOperation } from '../access/contract-operations.ts';
+import type { BearerPrincipal } from '../access/principal.ts';
 import type { Account } from '../account/account.ts';
-import type { AccountDirectory } from '../account/account-directory.ts';
 import { Fault } from '../foundation/errors.ts';
-import { type AccountId, parseAccountId } from '../foundation/ids.ts';
-import type { Caller } from '../session/caller.ts';
-import type { TokenChecker } from '../session/check-token.ts';
-
-/** A value, or the promise of one where the database has to be asked: hot paths wait only for the latter. */
-export type Eventual<Value> = Value | Promise<Value>;
+import type { Eventual } from '../foundation/eventual.ts';
+import type { ClientId, TemplateId } from '../foundation/ids.ts';
+import { unauthorized } from '../http/unauthorized.ts';
 
 export interface AdmissionParts {
-  readonly tokens: Pick<TokenChecker, 'authenticate'>;
-  readonly accounts: Pick<AccountDirectory, 'account' | 'isMember'>;
+  readonly authenticator: Pick<Authenticator, 'authenticate'>;
+  readonly facts: AccessFacts;
 }
 
-/** Who calls, and the account of the path that the caller may act in. */
+/** A request to admit, as far as its head says. */
+export interface Arrival {
+  readonly authorization: string | undefined;
+  /** The account as the path has it. */
+  readonly accountText: string;
+  readonly remoteAddress: () => string;
+}
+
+/** The account of the path, and on whose behalf the caller acts in it. */
 export interface Admission {
-  readonly caller: Caller;
   readonly account: Account;
+  /** The integration of an access token, or the id of an API key. */
+  readonly clientId: ClientId;
+  /** Templates that the caller may send with; undefined: every template of the account. */
+  readonly templates: ReadonlySet<TemplateId> | undefined;
 }
 
 /**
- * The first two checks of every operation on an account: 1 a valid token, 2 an account that is known and one of the
- * token's. Whether the account exists at all is not to be told apart from whether it is the caller's.
+ * The first two checks of every operation on an account: 1 a valid token or key, 2 an account that is known and one of
+ * the caller's, and the caller's permission there.
  * @throws Fault UNAUTHORIZED or INVALID_ID
  */
 export function admitCaller(
   parts: AdmissionParts,
-  authorization: string | undefined,
-  accountText: string,
+  operation: ContractOperation,
+  arrival: Arrival,
 ): Eventual<Admission> {
-  const caller = parts.tokens.authenticate(authorization);
-  return caller instanceof Promise
-    ? caller.then((found) => admitTo(parts, found, accountText))
-    : admitTo(parts, caller, accountText);
+  const principal = parts.authenticator.authenticate(arrival.authorization);
+  return principal instanceof Promise
+    ? principal.then((found) => admit(parts, operation, arrival, found))
+    : admit(parts, operation, arrival, principal);
 }
 
-function admitTo(
-  parts: AdmissionParts,
-  caller: Caller | undefined,
-  accountText: string,
+function admit(
+  { facts }: AdmissionParts,
+  operation: ContractOperation,
+  { authorization, accountText, remoteAddress }: Arrival,
+  principal: BearerPrincipal | undefined,
 ): Eventual<Admission> {
-  if (caller === undefined) throw new Fault('UNAUTHORIZED');
-  const accountId = parseAccountId(accountText);
-  if (accountId === undefined) throw unknownAccount();
-  const account = parts.accounts.account(accountId);
-  const member = parts.accounts.isMember(caller.personId, accountId);
-  if (account instanceof Promise || member instanceof Promise) {
-    return Promise.all([account, member]).then(([found, isMember]) =>
-      decide(caller, accountId, found, isMember),
-    );
-  }
-  return decide(caller, accountId, account, member);
-}
-
-function decide(
-  caller: Caller,
-  accountId: AccountId,
-  account: Account | undefined,
-  isMember: boolean,
-): Admission {
-  const bound = caller.accountId;
-  const allowed = isMember && (bound === undefined || bound === accountId);
-  if (account === undefined || !allowed) throw unknownAccount();
-  return { caller, account };
-}
-
-function unknownAccount(): Fault {
-  return new Fault('INVALID_ID', {
-    details: [{ field: 'accountId', reason: 'is not an account of this token' }],
+  if (principal === undefined) throw unauthorized(authorization);
+  const decision = authorize(facts, principal, {
+    api: 'contract',
+    access: operation.permission,
+    accountText,
+    remoteAddress,
   });
+  return decision instanceof Promise
+    ? decision.then((made) => toAdmission(made, principal))
+    : toAdmission(decision, principal);
+}
+
+function toAdmission({ refusal, account }: Decision, principal: BearerPrincipal): Admission {
+  if (refusal !== undefined) throw toFault(refusal);
+  if (account === undefined) throw new Error('a decision about an account without one');
+  return principal.kind === 'key'
+    ? { account, clientId: principal.keyId as ClientId, templates: principal.templates }
+    : { account, clientId: principal.clientId, templates: undefined };
+}
+
+/** The contract has no 403: what a caller lacks is a 401 that says so (RFC 6750 section 3.1). */
+function toFault(refusal: Refusal): Fault {
+  if (refusal === 'unknown-account' || refusal === 'malformed-account')
+    return new Fault('INVALID_ID', {
+      details: [{ field: 'accountId', reason: 'is not an account of this token' }],
+    });
+  return new Fault('UNAUTHORIZED', { challenge: 'insufficient_scope' });
 }

@@ -4,10 +4,10 @@ import {
   parseEmailAddress,
 } from '../foundation/email-address.ts';
 import { type Detail, Fault } from '../foundation/errors.ts';
+import type { Eventual } from '../foundation/eventual.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { SenderDirectory } from '../sender/sender-directory.ts';
 import type { Sender } from '../sender/sender-store.ts';
-import type { Eventual } from './admit-caller.ts';
 import type { FrozenSender } from './message-content.ts';
 import type { SendRequest } from './send-request.ts';
 

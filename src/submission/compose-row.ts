@@ -37,7 +37,7 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
     newCall: checked.newCall,
     externalId: request.externalId,
     tag: request.tag,
-    clientId: admission.caller.clientId,
+    clientId: admission.clientId,
     lifetime: request.deliverWhenDelayed ? longestLifetime : template.freshnessSeconds,
     recipients: [request.to, ...request.cc],
     suppressed: [],

@@ -1,3 +1,4 @@
+import { contractOperations } from '../access/contract-operations.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { Fault } from '../foundation/errors.ts';
@@ -23,14 +24,18 @@ interface StatusRoute {
 /**
  * `GET /ete/v1/message/{account_id}/{message_id}`: how far a message is: state, recipients, events, next attempt and why.
  *
- * In: `Authorization: Bearer TOKEN`. Out: 200 with the message, also of a suspended account, so that it can be seen what
+ * In: `Authorization: Bearer` with an access token or an API key. Out: 200 with the message, also of a suspended account, so that it can be seen what
  * is held; 401 UNAUTHORIZED; 400 INVALID_ID for an unknown account or message, or one of somebody else.
  */
 export function registerMessageStatusRoute(http: Http, parts: MessageStatusParts): void {
   for (const path of ['/ete/v1/message/:accountId/:messageId', '/ete/v1/message/*']) {
     http.get<StatusRoute>(path, { errorHandler: answerFault }, async (request, reply) => {
       const { accountId = '', messageId: messageText = '' } = request.params;
-      const admission = admitCaller(parts, request.headers.authorization, accountId);
+      const admission = admitCaller(parts, contractOperations.status, {
+        authorization: request.headers.authorization,
+        accountText: accountId,
+        remoteAddress: () => request.ip,
+      });
       const { account } = admission instanceof Promise ? await inTime(admission) : admission;
       const messageId = parseMessageId(messageText);
       if (messageId === undefined) throw unknownMessage();

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { contractOperations } from '../access/contract-operations.ts';
 import { Fault } from '../foundation/errors.ts';
 import { answerFaultDirectly, toFault } from '../http/answer-fault.ts';
 import { bodyLimit, type Http } from '../http/create-http.ts';
@@ -19,10 +20,10 @@ export interface SendRouteParts extends AdmissionParts, SendParts {
 /**
  * `POST /ete/v1/email/{account_id}/{template_id}` (section 4.3): asks for one email from a stored template.
  *
- * In: `Authorization: Bearer TOKEN`, `Content-Type: application/json`, the body of section 2.2, optionally
+ * In: `Authorization: Bearer` with an access token or an API key, `Content-Type: application/json`, the body of section 2.2, optionally
  * `Idempotency-Key`. Out: 200 once the message is committed and flushed, with `messageId` and `suppressedRecipients`;
  * `Idempotency-Replayed: true` where an earlier request with the key was accepted. Else the errors of section 7, by the
- * first check that applies: 1 token, 2 account, 3 suspension, 4 idempotency key, 5 template, 6 body, 7 sender,
+ * first check that applies: 1 token, 2 account and permission, 3 suspension, 4 idempotency key, 5 template, 6 body, 7 sender,
  * 8 personalization, 9 suppression, 10 commit. The first three are decided before the body is read, so that strangers
  * cannot make the service keep bodies.
  */
@@ -45,10 +46,15 @@ export function registerSendEmailRoute(http: Http, parts: SendRouteParts): void 
 const prefix = '/ete/v1/email/';
 const replayed = ['idempotency-replayed', 'true'];
 
-async function send(parts: SendRouteParts, { request }: Exchange): Promise<Receipt> {
+async function send(parts: SendRouteParts, exchange: Exchange): Promise<Receipt> {
+  const { request } = exchange;
   const { headers } = request;
   const [accountText, templateText] = readIds(request.url ?? '');
-  const admitting = admitCaller(parts, headers.authorization, accountText);
+  const admitting = admitCaller(parts, contractOperations.send, {
+    authorization: headers.authorization,
+    accountText,
+    remoteAddress: () => exchange.remoteAddress,
+  });
   const admission = admitting instanceof Promise ? await inTime(admitting) : admitting;
   if (admission.account.suspended) throw new Fault('ACCOUNT_SUSPENDED');
   const body = await readBody(request, bodyLimit);

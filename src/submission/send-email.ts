@@ -79,7 +79,8 @@ async function sendNew(
 
   // 5 template
   const templateId = parseTemplateId(asked.templateText);
-  if (templateId === undefined) throw unknownTemplate();
+  if (templateId === undefined || admission.templates?.has(templateId) === false)
+    throw unknownTemplate();
   const published = parts.templates.published(accountId, templateId);
   const template = published instanceof Promise ? await inTime(published) : published;
   if (template === undefined) throw unknownTemplate();

@@ -1,15 +1,14 @@
 import type { Registry } from 'prom-client';
+import type { AccessRoom } from '../access/access-room.ts';
 import type { Account } from '../account/account.ts';
 import type { AccountDirectory } from '../account/account-directory.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { Fault } from '../foundation/errors.ts';
-import type { AccountId, ClientId, PersonId } from '../foundation/ids.ts';
+import type { AccountId, ClientId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { Http } from '../http/create-http.ts';
 import type { SenderDirectory } from '../sender/sender-directory.ts';
-import type { Caller } from '../session/caller.ts';
-import type { TokenChecker } from '../session/check-token.ts';
 import { Acceptor, defaultLimits } from './accept-messages.ts';
 import type { AcceptRow, Outcome } from './accept-row.ts';
 import { AcceptStore } from './accept-store.ts';
@@ -29,7 +28,7 @@ export interface SubmissionParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Registry;
-  readonly tokens: TokenChecker;
+  readonly access: Pick<AccessRoom, 'authenticator' | 'facts'>;
   readonly accounts: AccountDirectory;
   readonly senders: SenderDirectory;
   readonly templates: SendParts['templates'];
@@ -73,11 +72,7 @@ function bodyOf({ toAddress, values }: OwnMessage, { addOns }: Account): object 
 }
 
 /** What messages of the service itself say of who sent them. */
-const ownCaller: Caller = {
-  personId: '00000000-0000-0000-0000-000000000000' as PersonId,
-  clientId: 'signalpost' as ClientId,
-  accountId: undefined,
-};
+const ownClientId = 'signalpost' as ClientId;
 
 /** Connects the parts of the send operation with each other. */
 export function createSubmission(parts: SubmissionParts): Submission {
@@ -99,10 +94,11 @@ export function createSubmission(parts: SubmissionParts): Submission {
   const quotas = new QuotaShares({ database, clock, log });
   return {
     registerRoutes(http) {
-      const { tokens, accounts, senders, templates } = parts;
-      const checks = { tokens, accounts, senders, templates, parser, keys, quotas, calls };
+      const { access, senders, templates } = parts;
+      const { authenticator, facts } = access;
+      const checks = { authenticator, facts, senders, templates, parser, keys, quotas, calls };
       registerSendEmailRoute(http, { ...checks, database, clock, acceptor, metrics });
-      registerMessageStatusRoute(http, { tokens, accounts, database, clock });
+      registerMessageStatusRoute(http, { authenticator, facts, database, clock });
     },
     async sendOwn(accountId, templateId, message) {
       const account = await parts.accounts.account(accountId);
@@ -111,7 +107,7 @@ export function createSubmission(parts: SubmissionParts): Submission {
       return sendEmail(
         { senders, templates, parser, keys, quotas, calls, database, clock, acceptor },
         {
-          admission: { caller: ownCaller, account },
+          admission: { account, clientId: ownClientId, templates: undefined },
           templateText: templateId,
           contentType: 'application/json',
           idempotencyKey: undefined,

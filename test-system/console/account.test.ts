@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import type { Request } from 'playwright-core';
 import { saveMembership } from '../../src/account/membership-store.ts';
-import { ManagementClient } from '../../test/support/management-client.ts';
+import { managementAs } from '../../test/support/management-client.ts';
 import { getToken } from '../../test/support/shop.ts';
 import { startTestService } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
@@ -269,7 +269,7 @@ test('settings: an operator sets a quota and sees what is used of it; one below 
 test('settings: a missing add-on needs attention, and is given there; two operators at once do not undo each other', async () => {
   const visit = await signedIn();
   const { page } = visit;
-  const operator = new ManagementClient(service, await getToken(service, shop));
+  const operator = await managementAs(service, shop.owner.email);
   const whole = `/installation/accounts/${shop.id}`;
   await operator.put(whole, { name: 'Shop', addOns: [] });
   await visit.open(`${shop.id}`);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { saveMembership } from '../../src/account/membership-store.ts';
-import { ManagementClient } from '../../test/support/management-client.ts';
+import { managementAs } from '../../test/support/management-client.ts';
 import { password, SessionWorld } from '../../test/support/session-world.ts';
-import { getToken, openShop } from '../../test/support/shop.ts';
+import { openShop } from '../../test/support/shop.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { visitConsole } from '../support/console-visit.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
@@ -16,7 +16,7 @@ await database.pool.query(
   [shop.id],
 );
 
-const owner = new ManagementClient(service, await getToken(service, shop));
+const owner = await managementAs(service, shop.owner.email);
 const account = `/accounts/${shop.id}`;
 const sent = await owner.post(`${account}/templates/t-0001/test-send`, { to: 'first@people.test' });
 const webhook = await owner.post(`${account}/webhooks`, {

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ManagementClient } from '../../test/support/management-client.ts';
+import { managementAs } from '../../test/support/management-client.ts';
 import { password } from '../../test/support/session-world.ts';
-import { getToken } from '../../test/support/shop.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
 const { database, service, shop, signedIn } = await openConsoleWorld();
 
 /** Whoever else works on the account. */
-const colleague = new ManagementClient(service, await getToken(service, shop));
+const colleague = await managementAs(service, shop.owner.email);
 const templates = `/accounts/${shop.id}/templates`;
 
 function draftOf(subject: string) {

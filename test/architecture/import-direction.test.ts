@@ -9,6 +9,7 @@ const rooms = [
   'http',
   'console',
   'account',
+  'access',
   'sender',
   'template',
   'session',

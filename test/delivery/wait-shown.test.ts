@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DirectShop } from '../support/direct-shop.ts';
-import { ManagementClient } from '../support/management-client.ts';
+import { managementAs } from '../support/management-client.ts';
 import { runSignalpost } from '../support/run-signalpost.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -13,7 +13,7 @@ const direct = await DirectShop.open('127.0.0.86=mail.sender.test', {
 direct.zones
   .set('gmail.test', { MX: [[5, 'gmail-smtp-in.l.google.com']] })
   .set('gmail-smtp-in.l.google.com', { A: ['127.0.0.85'] });
-const manager = new ManagementClient(direct.service, direct.token);
+const manager = await managementAs(direct.service, direct.shop.owner.email);
 const account = `/accounts/${direct.shop.id}`;
 const sentence =
   /waiting: Gmail asked to slow down at \d\d:\d\d(:\d\d)?, [\d.]+\/(min|s) now, next at \d\d:\d\d(:\d\d)? \(UTC\)/;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { DirectShop } from '../support/direct-shop.ts';
-import { ManagementClient } from '../support/management-client.ts';
+import { managementAs } from '../support/management-client.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const receiver = createServer((_request, response) => response.writeHead(500).end());
@@ -32,7 +32,7 @@ await saveMembership(database.kysely, {
   personId: shop.owner.id,
   role: 'owner',
 });
-const owner = new ManagementClient(direct.service, direct.token);
+const owner = await managementAs(direct.service, direct.shop.owner.email);
 const account = `/accounts/${shop.id}`;
 
 interface Item {

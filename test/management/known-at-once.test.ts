@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setOperator } from '../../src/account/person-store.ts';
-import { ManagementClient, openManagedShop } from '../support/management-client.ts';
+import { managementAs, openManagedShop } from '../support/management-client.ts';
 import { SendClient } from '../support/send-client.ts';
 import { getToken } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -34,7 +34,6 @@ const service = await startTestService({ databaseUrl: url, roles: ['http'] });
 await waitFor('the service to listen', async () => (await listeners()).length === 1);
 const { shop, owner, path } = await openManagedShop(database, service);
 await setOperator(database.kysely, shop.owner.id, true);
-const token = await getToken(service, shop);
 
 /** Does something while no announcement gets through to a node, as for a moment on a busy machine. */
 async function beforeItHears(listener: number, act: () => Promise<void>): Promise<void> {
@@ -48,7 +47,7 @@ async function beforeItHears(listener: number, act: () => Promise<void>): Promis
 
 test('whoever renames an account reads its new name from any node at once', async () => {
   const { node, listener } = await startNode();
-  const elsewhere = new ManagementClient(node, token);
+  const elsewhere = await managementAs(node, shop.owner.email);
   await elsewhere.get('/me');
   await beforeItHears(listener, async () => {
     assert.equal((await owner.put(path, { name: 'Known at once' })).status, 200);
@@ -59,7 +58,7 @@ test('whoever renames an account reads its new name from any node at once', asyn
 
 test('whoever makes an account goes on there at any node at once', async () => {
   const { node, listener } = await startNode();
-  const elsewhere = new ManagementClient(node, token);
+  const elsewhere = await managementAs(node, shop.owner.email);
   await elsewhere.get('/accounts/46199/lists');
   await beforeItHears(listener, async () => {
     const made = await owner.put('/installation/accounts/46199', { name: 'Third' });
@@ -70,12 +69,13 @@ test('whoever makes an account goes on there at any node at once', async () => {
 
 test('a change is answered when the node that made it works by it', async () => {
   const { node, listener } = await startNode();
-  const client = new SendClient(node, token);
+  const client = new SendClient(node, await getToken(node, shop));
+  const manager = await managementAs(node, shop.owner.email);
   assert.equal((await client.send()).status, 200);
   process.kill(listener, 'SIGSTOP');
   const stopped = performance.now();
   let answered = false;
-  const change = new ManagementClient(node, token)
+  const change = manager
     .put(`/installation${path}`, { name: 'Shop', suspended: true })
     .finally(() => {
       answered = true;

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { readContacts } from '../../src/manifest/read-contacts.ts';
-import { ManagementClient, openManagedShop } from '../support/management-client.ts';
-import { getToken } from '../support/shop.ts';
+import {
+  type ManagementClient,
+  managementAs,
+  openManagedShop,
+} from '../support/management-client.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -104,7 +107,7 @@ test('an import that a stop of its node cuts off has failed by the end of the st
   const other = `${path}/lists/l-0900`;
   await owner.put(other, { name: 'Many' });
   const node = await startTestService({ databaseUrl: url, roles: ['http'] });
-  const there = new ManagementClient(node, await getToken(node, shop));
+  const there = await managementAs(node, shop.owner.email);
   const rows = Array.from({ length: 200_000 }, (_, n) => `q${n}@people.test`);
   const address = `${other}/imports/${randomUUID()}`;
   await there.call('PUT', address, ['email', ...rows].join('\n'), csv);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';
+import { addKey } from '../support/api-key.ts';
 import type { Answer } from '../support/ask.ts';
 import { openManagedShop } from '../support/management-client.ts';
-import { getToken } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
@@ -175,7 +175,7 @@ test('a cursor that was not given out is refused by every list, never a fault', 
 test('a body that breaks off leaves no import behind', async () => {
   const id = '019a0000-0000-7000-8000-00000000000a';
   const address = `${path}/lists/l-0001/imports/${id}`;
-  const token = await getToken(service, shop);
+  const token = await addKey(database, shop.id);
   await new Promise<void>((resolve) => {
     const broken = request(`${service.url}/manage/v1${address}`, {
       method: 'PUT',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ask } from '../support/ask.ts';
 import { readInbox } from '../support/inbox-client.ts';
-import { ManagementClient } from '../support/management-client.ts';
+import { managementAs } from '../support/management-client.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { getToken, openShop, publishTemplate } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -26,7 +26,7 @@ const service = await startTestService({
   environment: { SENDER_TEMPLATE: `${shop.id}/t-sender` },
 });
 const token = await getToken(service, shop);
-const manager = new ManagementClient(service, token);
+const manager = await managementAs(service, shop.owner.email);
 const client = new SendClient(service, token);
 const sender = `/accounts/${shop.id}/senders/new@shop.test`;
 

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
+import { AccessTokenStore } from '../../src/access/access-token-store.ts';
+import { Authenticator } from '../../src/access/authenticator.ts';
+import { TokenChecker } from '../../src/access/token-checker.ts';
+import { type Token, TokenMint } from '../../src/access/token-mint.ts';
 import { ChangeListener } from '../../src/foundation/change-listener.ts';
 import { OffsetClock } from '../../src/foundation/clock.ts';
 import { announceChange } from '../../src/foundation/database/announce.ts';
@@ -9,10 +13,7 @@ import type { ClientId, PersonId } from '../../src/foundation/ids.ts';
 import { newPersonId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
-import { AccessTokenStore } from '../../src/session/access-token-store.ts';
-import { TokenChecker } from '../../src/session/check-token.ts';
 import { endTokensOfClient, endTokensOfPerson } from '../../src/session/end-tokens-store.ts';
-import { type Token, TokenMint } from '../../src/session/token-mint.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -23,6 +24,7 @@ const client = 'shop' as ClientId;
 
 interface Node {
   checker: TokenChecker;
+  authenticator: Authenticator;
   clock: OffsetClock;
   queries: () => number;
 }
@@ -45,7 +47,8 @@ async function startNode(most?: number): Promise<Node> {
     await changes.close();
     await own.close();
   });
-  return { checker, clock, queries: () => queries };
+  const authenticator = new Authenticator(checker, { check: () => undefined });
+  return { checker, authenticator, clock, queries: () => queries };
 }
 
 async function newPerson(): Promise<PersonId> {
@@ -78,10 +81,15 @@ const there = await startNode();
 test('5.1 rule 1: a live token names its caller, the second time from memory and at once', async () => {
   const person = await newPerson();
   const token = await issue(person);
-  const caller = await here.checker.authenticate(`Bearer ${token.text}`);
-  assert.deepEqual(caller, { personId: person, clientId: client, accountId: undefined });
+  const caller = await here.checker.check(token.text);
+  assert.deepEqual(caller, {
+    kind: 'token',
+    personId: person,
+    clientId: client,
+    accountId: undefined,
+  });
   const asked = here.queries();
-  assert.equal(here.checker.authenticate(`bearer  ${token.text}`), caller);
+  assert.equal(here.authenticator.authenticate(`bearer  ${token.text}`), caller);
   assert.equal(here.queries(), asked);
 });
 
@@ -102,7 +110,8 @@ test('a missing header, another scheme and a forged token are refused without a 
     `Bearer ${mint.mint('refresh').text}`,
     `Bearer ${new TokenMint(new MasterKey(randomBytes(32))).mint('access').text}`,
   ];
-  for (const header of headers) assert.equal(here.checker.authenticate(header), undefined, header);
+  for (const header of headers)
+    assert.equal(here.authenticator.authenticate(header), undefined, header);
   assert.equal(here.queries(), asked);
 });
 

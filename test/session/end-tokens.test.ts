@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { hashToken, TokenMint } from '../../src/access/token-mint.ts';
 import { systemClock } from '../../src/foundation/clock.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { ClientId, PersonId } from '../../src/foundation/ids.ts';
@@ -13,7 +14,6 @@ import {
 } from '../../src/session/end-tokens-store.ts';
 import { issueInitialTokens } from '../../src/session/initial-tokens.ts';
 import { RefreshTokenStore } from '../../src/session/refresh-tokens-store.ts';
-import { hashToken, TokenMint } from '../../src/session/token-mint.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { testKey } from '../support/test-service.ts';

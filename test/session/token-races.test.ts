@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client } from 'pg';
+import { hashToken, TokenMint } from '../../src/access/token-mint.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
-import { hashToken, TokenMint } from '../../src/session/token-mint.ts';
 import type { Answer } from '../support/ask.ts';
 import {
   passwordFields,

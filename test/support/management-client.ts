@@ -5,7 +5,8 @@ import type { AccountId, PersonId } from '../../src/foundation/ids.ts';
 import { type Answer, ask } from './ask.ts';
 import { requireConformity } from './conform.ts';
 import { SessionWorld } from './session-world.ts';
-import { getToken, openShop, type Shop } from './shop.ts';
+import { openShop, type Shop } from './shop.ts';
+import { signIn } from './sign-in.ts';
 import type { TestService } from './test-service.ts';
 
 /** Calls the management API as one caller; every answer has to be as the document says. */
@@ -93,15 +94,27 @@ export async function openManagedShop(
   const world = new SessionWorld(database, id);
   return {
     shop,
-    owner: new ManagementClient(service, await getToken(service, shop)),
+    owner: await managementAs(service, shop.owner.email),
     path: `/accounts/${id}`,
     async as(role) {
       const person = await world.addPerson({ accounts: [] });
       if (role !== undefined) await setRole(database, shop.id, person.id, role);
-      const token = await getToken(service, { owner: person, integration: shop.integration });
-      return new ManagementClient(service, token);
+      return managementAs(service, person.email);
     },
   };
+}
+
+/** A client that calls as somebody's browser does. */
+export async function managementAs(
+  service: Pick<TestService, 'url'>,
+  email: string,
+): Promise<ManagementClient> {
+  const cookie = await signIn(service, email);
+  return new ManagementClient(service, undefined, {
+    cookie,
+    origin: service.url,
+    'x-signalpost-request': '1',
+  });
 }
 
 function setRole(

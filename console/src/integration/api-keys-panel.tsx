@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccount, useAccountId, useMay } from '../account/use-me.ts';
-import type { ApiKey } from '../api/management.generated.ts';
+import type { ApiKey, paths } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { reasonFor } from '../api/problem.ts';
@@ -15,6 +15,9 @@ import { RemoveButton } from '../parts/remove-button.tsx';
 import { TimeText } from '../parts/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { SecretDialog } from './secret-dialog.tsx';
+
+type KeyScope =
+  paths['/accounts/{accountId}/keys']['post']['requestBody']['content']['application/json']['scopes'][number];
 
 /** Keys with which machines call the management API. */
 export function ApiKeysPanel() {
@@ -78,7 +81,7 @@ function KeyDialog(props: { opened: boolean; close: () => void; show: (key: stri
     const { key } = await answerOf(
       api.POST('/accounts/{accountId}/keys', {
         params: { path: { accountId } },
-        body: { name, scopes: scopes as ApiKey['scopes'] },
+        body: { name, scopes: scopes as KeyScope[] },
       }),
     );
     await client.invalidateQueries({ queryKey: ['keys', accountId] });

@@ -20,7 +20,7 @@ import { text } from '../texts/text.ts';
 
 type Role = User['role'];
 
-const roles: readonly Role[] = ['owner', 'developer', 'marketer', 'viewer'];
+const roles: readonly Role[] = ['owner', 'developer', 'marketer', 'viewer', 'service'];
 
 const roleChoices = roles.map((value) => ({ value, label: text(`role.${value}`) }));
 

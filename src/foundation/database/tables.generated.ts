@@ -69,10 +69,13 @@ export interface ApiKey {
   created_by: string | null;
   expires_at: Timestamp | null;
   hash: Buffer;
+  hint: string | null;
   id: string;
   last_used_at: Timestamp | null;
   name: string;
+  networks: string[] | null;
   scopes: string[];
+  templates: string[] | null;
 }
 
 export interface AuditEvent {

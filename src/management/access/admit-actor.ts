@@ -1,97 +1,107 @@
-import type { Account, Membership, Role } from '../../account/account.ts';
+import type { FastifyRequest } from 'fastify';
+import {
+  type AccessFacts,
+  authorize,
+  type Decision,
+  permissionsIn as permissionsByFacts,
+  type Refusal,
+} from '../../access/authorize.ts';
+import type { Access, Permission } from '../../access/permission.ts';
+import type { Principal } from '../../access/principal.ts';
+import type { Account } from '../../account/account.ts';
 import { readMemberships } from '../../account/membership-store.ts';
-import { type AccountId, parseAccountId } from '../../foundation/ids.ts';
+import type { AccountId, PersonId } from '../../foundation/ids.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import type { ManagementParts } from '../management-parts.ts';
 import { malformedParam } from '../path-params.ts';
-import type { Actor } from './actor.ts';
-import { isOperator } from './operator-store.ts';
-import { type Access, type Permission, permissionsOf } from './permission.ts';
 
 /** What the checks found out. */
 export interface Admitted {
-  readonly actor: Actor | undefined;
-  /** The account of the path; undefined where the path has none, or an operator is about to make it. */
+  readonly actor: Principal | undefined;
+  /** The account of the path; undefined where the path has none, or an operator is about to create it. */
   readonly account: Account | undefined;
 }
 
 /**
  * Lets a call through or refuses it: 401 for strangers, 404 for accounts that the caller has no part in, whether they
  * exist or not, 403 for what the role or the scopes do not allow.
+ * @param accountText the account as the path has it
  */
 export async function admitActor(
   parts: ManagementParts,
-  actor: Actor | undefined,
+  actor: Principal | undefined,
   access: Access,
   accountText: string | undefined,
+  request: Pick<FastifyRequest, 'ip'>,
 ): Promise<Admitted> {
-  if (access === 'public') return { actor, account: undefined };
-  if (actor === undefined) {
-    throw new Problem(
-      'unauthenticated',
-      'Send an access token or an API key as Bearer token, or sign in with a browser',
-    );
-  }
-  if (access === 'signed-in') return { actor, account: undefined };
-  if (access === 'operate') return admitOperator(parts, actor, accountText);
-  const accountId = parseAccountId(accountText ?? '');
-  if (accountId === undefined) throw malformedParam('accountId');
-  const granted = await permissionsIn(parts, actor, accountId);
-  const account = granted && (await parts.accounts.account(accountId));
-  if (granted === undefined || account === undefined) throw notFound('account');
-  if (!granted.has(access)) throw forbidden(access);
-  return { actor, account };
+  const decision = await authorize(factsOf(parts), actor, {
+    api: 'management',
+    access,
+    accountText,
+    remoteAddress: () => request.ip,
+  });
+  if (isRefused(decision)) throw toProblem(decision.refusal, access);
+  return { actor, account: decision.account };
 }
 
-async function admitOperator(
-  parts: ManagementParts,
-  actor: Actor,
-  accountText: string | undefined,
-): Promise<Admitted> {
-  if (!(await mayOperate(parts, actor))) {
-    throw new Problem('forbidden', 'This is for operators of the installation');
-  }
-  if (accountText === undefined) return { actor, account: undefined };
-  const accountId = parseAccountId(accountText);
-  if (accountId === undefined) throw malformedParam('accountId');
-  return { actor, account: await parts.accounts.account(accountId) };
-}
-
-/** Only people operate, with a token that is bound to no single account. */
-export async function mayOperate(parts: ManagementParts, actor: Actor): Promise<boolean> {
-  if (actor.kind !== 'person' || actor.boundTo !== undefined) return false;
-  return isOperator(parts.database.kysely, actor.personId);
+/** Whether a principal looks after the installation. */
+export async function mayOperate(parts: ManagementParts, actor: Principal): Promise<boolean> {
+  const { refusal } = await authorize(parts.access.facts, actor, {
+    api: 'management',
+    access: 'operate',
+    remoteAddress: () => '',
+  });
+  return refusal === undefined;
 }
 
 /** What a caller may do in an account; undefined where the caller has no part in it. */
 export async function permissionsIn(
   parts: ManagementParts,
-  actor: Actor,
+  actor: Principal,
   accountId: AccountId,
 ): Promise<ReadonlySet<Permission> | undefined> {
-  if (actor.kind === 'key') return actor.accountId === accountId ? actor.scopes : undefined;
-  if (actor.boundTo !== undefined && actor.boundTo !== accountId) return undefined;
-  const role = await roleIn(parts, actor, accountId);
-  return role && permissionsOf[role];
+  return permissionsByFacts(factsOf(parts), actor, accountId);
 }
 
-async function roleIn(
-  parts: ManagementParts,
-  actor: Extract<Actor, { kind: 'person' }>,
-  accountId: AccountId,
-): Promise<Role | undefined> {
-  const remembered = await parts.accounts.memberships(actor.personId);
-  const role = roleAmong(remembered, accountId);
-  // Who has just made an account goes on there at once, though the announcement may still be on its way to this process.
-  return role ?? roleAmong(await readMemberships(parts.database.kysely, actor.personId), accountId);
+/** A person who has just created an account goes on there at once, though this process may not have heard of it yet. */
+function factsOf(parts: ManagementParts): AccessFacts {
+  const { facts } = parts.access;
+  return {
+    ...facts,
+    roleIn: async (personId, accountId) =>
+      (await facts.roleIn(personId, accountId)) ?? (await readRole(parts, personId, accountId)),
+  };
 }
 
-function roleAmong(memberships: readonly Membership[], accountId: AccountId): Role | undefined {
+async function readRole(parts: ManagementParts, personId: PersonId, accountId: AccountId) {
+  const memberships = await readMemberships(parts.database.kysely, personId);
   return memberships.find((membership) => membership.accountId === accountId)?.role;
 }
 
-function forbidden(permission: Permission): Problem {
-  return new Problem('forbidden', `This needs the permission ${permission} in the account`, {
-    extra: { permission },
-  });
+function isRefused(decision: Decision): decision is Extract<Decision, { refusal: Refusal }> {
+  return decision.refusal !== undefined;
+}
+
+function toProblem(refusal: Refusal, access: Access): Problem {
+  switch (refusal) {
+    case 'unauthenticated':
+      return new Problem('unauthenticated', 'Send an API key as Bearer token, or sign in');
+    case 'token-not-accepted':
+      return new Problem(
+        'forbidden',
+        'Access tokens open the send, status and list operations only. Use an API key, or sign in',
+      );
+    case 'outside-networks':
+      return new Problem('forbidden', 'This API key can’t be used from this network');
+    case 'not-operator':
+      return new Problem('forbidden', 'Only operators of the installation can do this');
+    case 'malformed-account':
+      return malformedParam('accountId');
+    case 'unknown-account':
+      return notFound('account');
+    case 'insufficient-permission':
+      return new Problem('forbidden', `This needs the permission ${access} in the account`, {
+        extra: { permission: access },
+      });
+  }
 }

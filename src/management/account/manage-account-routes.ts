@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
+import { personOf } from '../../access/principal.ts';
 import { readAccount } from '../../account/account-store.ts';
 import { saveMembership } from '../../account/membership-store.ts';
 import { AccountSchema } from '../../manifest/manifest-schema.ts';
-import { personOf } from '../access/actor.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
 import { strict } from '../answer/schema-parts.ts';
 import { applyAccount, applyPart } from '../apply-part.ts';

@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
+import { permissions, permissionsOf } from '../../access/permission.ts';
+import type { Principal } from '../../access/principal.ts';
 import { readAccounts } from '../../account/account-store.ts';
 import { readMemberships } from '../../account/membership-store.ts';
 import { readPerson } from '../../account/person-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
-import type { Actor } from '../access/actor.ts';
 import { mayOperate } from '../access/admit-actor.ts';
-import { permissions, permissionsOf } from '../access/permission.ts';
 import { Problem } from '../answer/problem.ts';
 import { Nullable, strict } from '../answer/schema-parts.ts';
 import { actorOf, endpoint } from '../endpoint.ts';
@@ -65,11 +65,13 @@ export const getMe = endpoint({
 });
 
 /** The accounts that a caller has a part in, with the role and what it allows; an API key has no role. */
-async function partsOf(kysely: Database['kysely'], actor: Actor) {
+async function partsOf(kysely: Database['kysely'], actor: Principal) {
   if (actor.kind === 'key')
     return [{ accountId: actor.accountId, role: null, granted: actor.scopes }];
   const memberships = await readMemberships(kysely, actor.personId);
-  return memberships
-    .filter(({ accountId }) => actor.boundTo === undefined || actor.boundTo === accountId)
-    .map(({ accountId, role }) => ({ accountId, role, granted: permissionsOf[role] }));
+  return memberships.map(({ accountId, role }) => ({
+    accountId,
+    role,
+    granted: permissionsOf[role],
+  }));
 }

@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
+import { readSetUpState } from '../../access/operator-store.ts';
 import { findPersonByEmail, setOperator } from '../../account/person-store.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import { hasLocalHost, isLoopbackPeer } from '../../http/loopback.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
 import { AccountSchema, UserSchema } from '../../manifest/manifest-schema.ts';
 import { consoleHeader } from '../access/identify-actor.ts';
-import { readSetUpState } from '../access/operator-store.ts';
 import { Problem } from '../answer/problem.ts';
 import { strict } from '../answer/schema-parts.ts';
 import { applyAccount } from '../apply-part.ts';

@@ -28,7 +28,7 @@ async function inboxOf(call: Call): Promise<InboxStore> {
   const { actor } = call;
   const reader =
     actor?.kind === 'person'
-      ? { personId: actor.personId, boundTo: actor.boundTo }
+      ? { personId: actor.personId, boundTo: undefined }
       : { personId: undefined, boundTo: accountOf(call).id };
   if (await mayReadAllMail(database.kysely, reader)) return inbox;
   throw new Problem(

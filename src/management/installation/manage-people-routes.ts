@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
+import { personOf } from '../../access/principal.ts';
 import { findPersonByEmail } from '../../account/person-store.ts';
 import { UserSchema } from '../../manifest/manifest-schema.ts';
 import { disablePerson, enablePerson } from '../../session/disable-person.ts';
-import { personOf } from '../access/actor.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import { strict } from '../answer/schema-parts.ts';

@@ -1,26 +1,44 @@
 import { Type } from 'typebox';
+import {
+  type ApiKeyLimits,
+  expireApiKey,
+  readApiKey,
+  readApiKeys,
+  removeApiKey,
+} from '../../access/api-key-store.ts';
+import { createApiKeyIn } from '../../access/create-api-key.ts';
+import { keyScopes, permissions } from '../../access/permission.ts';
+import { personOf } from '../../access/principal.ts';
 import { Name } from '../../manifest/manifest-schema.ts';
-import { personOf } from '../access/actor.ts';
 import { permissionsIn } from '../access/admit-actor.ts';
-import { addApiKey, readApiKeys, removeApiKey } from '../access/api-key-store.ts';
-import { permissions } from '../access/permission.ts';
 import { pageOf } from '../answer/page.ts';
 import { invalid, notFound } from '../answer/problem.ts';
 import { Nullable, strict, Time, Uuid } from '../answer/schema-parts.ts';
-import { inTransaction, record } from '../change-resource.ts';
-import { accountOf, actorOf, endpoint } from '../endpoint.ts';
+import { inTransaction, record, type Transaction } from '../change-resource.ts';
+import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
+
+const maxListed = 100;
+const dayMs = 86_400_000;
 
 const ApiKeyView = Type.Object(
   {
     id: Uuid,
     name: Type.String(),
+    hint: Nullable(Type.String({ description: 'The last characters before the checksum.' })),
     scopes: Type.Array(Type.Enum([...permissions])),
-    createdBy: Nullable(Type.String()),
-    createdAt: Time('When it was made.'),
-    expiresAt: Nullable(Time('When it ends by itself.')),
-    lastUsedAt: Nullable(Time('When it was used last, to the minute.')),
+    networks: Nullable(Type.Array(Type.String(), { description: 'Null: any network.' })),
+    templates: Nullable(Type.Array(Type.String(), { description: 'Null: all templates.' })),
+    createdBy: Nullable(Type.String({ description: 'Null for keys of the command line.' })),
+    createdAt: Time('When it was created.'),
+    expiresAt: Nullable(Time('When it expires.')),
+    lastUsedAt: Nullable(Time('When it was last used, to the minute.')),
   },
   { ...strict, title: 'ApiKey' },
+);
+
+const NewApiKeyView = Type.Object(
+  { id: Uuid, key: Type.String({ description: 'Shown only once.' }) },
+  { ...strict, title: 'NewApiKey' },
 );
 
 export const listApiKeys = endpoint({
@@ -35,52 +53,102 @@ export const listApiKeys = endpoint({
 
 export const createApiKey = endpoint({
   id: 'createApiKey',
-  summary: 'Make an API key, which is shown once',
-  description: 'Its scopes can be no more than what the caller may do.',
+  summary: 'Create an API key',
+  description:
+    'The key is shown once. Its scopes can’t go beyond your own permissions, and it ends when you leave the account or lose your role, unless another owner takes it over. With `messages:send` it works on the send operation in place of an access token.',
   body: Type.Object(
     {
       name: Name('What the key is for.'),
-      scopes: Type.Array(Type.Enum([...permissions]), { minItems: 1, uniqueItems: true }),
+      scopes: Type.Array(Type.Enum([...keyScopes]), { minItems: 1, maxItems: keyScopes.length }),
       expiresInDays: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 3_650, description: 'Default: it does not end.' }),
+        Type.Integer({ minimum: 1, maximum: 3_650, description: 'Default: it doesn’t expire.' }),
+      ),
+      networks: Type.Optional(
+        Type.Array(Type.String({ maxLength: 50 }), {
+          minItems: 1,
+          maxItems: maxListed,
+          description:
+            'Networks that requests may come from, such as 192.0.2.0/24. Default: any network.',
+        }),
+      ),
+      templates: Type.Optional(
+        Type.Array(Type.String({ maxLength: 64 }), {
+          minItems: 1,
+          maxItems: maxListed,
+          description:
+            'Templates that the key may send with. Default: all. Such a key can only have the scopes of the send, status and list operations.',
+        }),
       ),
     },
     strict,
   ),
-  answer: Type.Object(
-    { id: Uuid, key: Type.String({ description: 'Shown this once.' }) },
-    { ...strict, title: 'NewApiKey' },
-  ),
+  answer: NewApiKeyView,
   status: 201,
   async handle(call) {
-    const { name, scopes, expiresInDays } = call.body;
-    const { id: accountId } = accountOf(call);
-    const actor = actorOf(call);
-    const own = await permissionsIn(call.parts, actor, accountId);
-    const beyond = scopes.filter((scope) => own?.has(scope) !== true);
-    if (beyond.length > 0) throw invalid('scopes', `goes beyond your own: ${beyond.join(', ')}`);
-    const { text, hash } = call.parts.apiKeys.make(accountId);
-    return inTransaction(call, async (transaction) => {
-      const id = await addApiKey(transaction, {
-        accountId,
-        hash,
+    const { name, expiresInDays, networks = null, templates = null } = call.body;
+    const scopes = [...new Set(call.body.scopes)];
+    await requireOwnScopes(call, scopes);
+    return inTransaction(call, (transaction) =>
+      create(call, transaction, {
         name,
         scopes,
-        createdBy: personOf(actor),
-        expiresAt:
-          expiresInDays === undefined
-            ? undefined
-            : new Date(call.parts.clock.now() + expiresInDays * 86_400_000),
-      });
-      await record(call, transaction, 'api_key_created', id, { scopes: scopes.join(' ') });
-      return { id, key: text };
-    });
+        networks,
+        templates,
+        lifetimeMs: expiresInDays === undefined ? undefined : expiresInDays * dayMs,
+      }),
+    );
   },
+});
+
+export const rotateApiKey = endpoint({
+  id: 'rotateApiKey',
+  summary: 'Replace an API key',
+  description:
+    'Creates a key with the same name, scopes and limits, shown once, and lets the old one expire after the overlap.',
+  body: Type.Object(
+    {
+      overlapHours: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 720,
+          description: 'Hours that both work. Default: 24.',
+        }),
+      ),
+    },
+    strict,
+  ),
+  answer: NewApiKeyView,
+  status: 201,
+  handle: (call) =>
+    inTransaction(call, async (transaction) => {
+      const { keyId } = call.params;
+      const { id: accountId } = accountOf(call);
+      const old = await readApiKey(transaction, accountId, keyId);
+      const now = call.parts.clock.now();
+      if (old === undefined || (old.expiresAt !== null && old.expiresAt.getTime() <= now))
+        throw notFound('API key');
+      const scopes = old.scopes.filter((scope) => keyScopes.includes(scope));
+      await requireOwnScopes(call, scopes);
+      const { name, networks, templates, expiresAt, createdAt } = old;
+      const lifetimeMs = expiresAt === null ? undefined : expiresAt.getTime() - createdAt.getTime();
+      const made = await create(call, transaction, {
+        name,
+        scopes,
+        networks,
+        templates,
+        lifetimeMs,
+      });
+      const end = new Date(now + (call.body.overlapHours ?? 24) * 3_600_000);
+      await expireApiKey(transaction, accountId, keyId, end);
+      await record(call, transaction, 'api_key_rotated', keyId, { replacedBy: made.id });
+      return made;
+    }),
 });
 
 export const deleteApiKey = endpoint({
   id: 'deleteApiKey',
-  summary: 'End an API key, at once and on every node',
+  summary: 'Revoke an API key',
+  description: 'It stops working on every node within a second.',
   handle: (call) =>
     inTransaction(call, async (transaction) => {
       const { keyId } = call.params;
@@ -89,3 +157,29 @@ export const deleteApiKey = endpoint({
       return undefined;
     }),
 });
+
+/** Nobody gives a key more than they have themselves. */
+async function requireOwnScopes(call: Call, scopes: ApiKeyLimits['scopes']): Promise<void> {
+  const own = await permissionsIn(call.parts, actorOf(call), accountOf(call).id);
+  const beyond = scopes.filter((scope) => own?.has(scope) !== true);
+  if (beyond.length > 0)
+    throw invalid('scopes', `goes beyond your own permissions: ${beyond.join(', ')}`);
+}
+
+async function create(
+  call: Call,
+  transaction: Transaction,
+  wanted: ApiKeyLimits & { readonly name: string; readonly lifetimeMs: number | undefined },
+): Promise<{ readonly id: string; readonly key: string }> {
+  const { lifetimeMs, ...key } = wanted;
+  const { clock, access } = call.parts;
+  const made = await createApiKeyIn(transaction, access.apiKeys, {
+    ...key,
+    accountId: accountOf(call).id,
+    createdBy: personOf(actorOf(call)),
+    expiresAt: lifetimeMs === undefined ? undefined : new Date(clock.now() + lifetimeMs),
+  });
+  if (made.problem !== undefined) throw invalid(made.problem.field, made.problem.reason);
+  await record(call, transaction, 'api_key_created', made.id, { scopes: key.scopes.join(' ') });
+  return { id: made.id, key: made.text };
+}

@@ -111,7 +111,7 @@ export const resendMessage = endpoint({
       newCall: true,
       externalId: message.external_id ?? undefined,
       tag: message.tag ?? undefined,
-      clientId: ((actor.kind === 'person' ? actor.clientId : undefined) ?? 'console') as ClientId,
+      clientId: (actor.kind === 'key' ? actor.keyId : 'console') as ClientId,
       lifetime,
       recipients: [content.to, ...(content.cc ?? [])],
       suppressed: [],

@@ -268,7 +268,7 @@ function success({ endpoint }: Route, schemas: NamedSchemas): Record<string, unk
 function refusals({ access, path, method, endpoint }: Route): Record<string, unknown> {
   const statuses = new Set([503]);
   if (access !== 'public') statuses.add(401);
-  if (access !== 'public' && access !== 'signed-in') statuses.add(403);
+  if (access !== 'public') statuses.add(403);
   if (access === 'public' || path.includes(':')) statuses.add(404);
   if (method !== 'GET') for (const status of [400, 403, 409, 413, 415]) statuses.add(status);
   if (endpoint.query !== undefined || endpoint.body !== undefined) statuses.add(422);

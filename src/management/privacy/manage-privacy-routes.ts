@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
+import { type Principal, personOf } from '../../access/principal.ts';
 import { erasePerson, exportPerson } from '../../feedback/privacy/person-data-store.ts';
 import { readRetentionRule, saveRetentionRule } from '../../feedback/privacy/retention-store.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { InboxStore } from '../../inbox/inbox-store.ts';
-import type { Actor } from '../access/actor.ts';
 import { Nullable, strict } from '../answer/schema-parts.ts';
 import { inTransaction, record, saveResource, type Transaction } from '../change-resource.ts';
 import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
@@ -64,8 +64,8 @@ function requestOf(call: Call) {
   };
 }
 
-function nameOf(actor: Actor): string {
-  return actor.kind === 'person' ? actor.personId : actor.keyId;
+function nameOf(actor: Principal): string {
+  return personOf(actor) ?? (actor.kind === 'key' ? actor.keyId : '');
 }
 
 export const exportPersonData = endpoint({

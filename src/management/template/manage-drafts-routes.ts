@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { personOf } from '../access/actor.ts';
+import { personOf } from '../../access/principal.ts';
 import { strict, Time } from '../answer/schema-parts.ts';
 import {
   removeResource,

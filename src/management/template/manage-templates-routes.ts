@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
+import { personOf } from '../../access/principal.ts';
 import { readMembers } from '../../account/membership-store.ts';
 import { TemplateSchema } from '../../manifest/manifest-schema.ts';
 import { removeTemplate, saveTemplate } from '../../template/template-store.ts';
-import { personOf } from '../access/actor.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
 import { invalid } from '../answer/problem.ts';
 import { strict } from '../answer/schema-parts.ts';

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
+import { personOf } from '../../access/principal.ts';
 import { parseTemplateId } from '../../foundation/ids.ts';
 import { TemplateSchema } from '../../manifest/manifest-schema.ts';
 import { compileTemplate } from '../../template/compile-template.ts';
 import type { RequiredNames } from '../../template/compiled-template.ts';
 import { saveTemplate } from '../../template/template-store.ts';
-import { personOf } from '../access/actor.ts';
 import { requirePreconditions } from '../answer/entity-tag.ts';
 import { invalid, notFound, Problem } from '../answer/problem.ts';
 import { strict } from '../answer/schema-parts.ts';

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { TokenMint } from '../../access/token-mint.ts';
 import type { Clock } from '../../foundation/clock.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
@@ -11,7 +12,6 @@ import { consentPage } from '../pages/consent-page.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
 import { messagePage } from '../pages/message-page.ts';
 import { signInAddress } from '../sign-in-routes.ts';
-import type { TokenMint } from '../token-mint.ts';
 import {
   AuthorizationRefused,
   type ResponseTarget,

@@ -1,12 +1,12 @@
 import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { hashToken } from '../../access/token-mint.ts';
 import type { Clock } from '../../foundation/clock.ts';
 import type { PersonId } from '../../foundation/ids.ts';
 import type { MasterKey } from '../../foundation/master-key.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
 import type { Form } from '../form.ts';
-import { hashToken } from '../token-mint.ts';
 import type { BrowserSessionStore, SignedIn } from './browser-session-store.ts';
 
 /** Seconds that a sign-in lasts in a browser. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { hashToken } from '../../access/token-mint.ts';
 import type { AuditStore } from '../audit-store.ts';
 import { findSpentCode, type GrantCode, spendGrantCode } from '../authorize/grant-code-store.ts';
 import { endTokensOfCode } from '../end-tokens-store.ts';
@@ -6,7 +7,6 @@ import type { Form } from '../form.ts';
 import { type InitialTokensParts, issueInitialTokens } from '../initial-tokens.ts';
 import type { KnownIntegration } from '../integration-store.ts';
 import { InvalidGrant } from '../oauth-errors.ts';
-import { hashToken } from '../token-mint.ts';
 import type { Grant, GrantRequest, TokenPair } from './grant.ts';
 
 export interface CodeGrantParts extends InitialTokensParts {

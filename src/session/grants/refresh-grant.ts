@@ -1,8 +1,8 @@
+import { hashToken, type TokenMint } from '../../access/token-mint.ts';
 import type { Clock } from '../../foundation/clock.ts';
 import type { AuditStore } from '../audit-store.ts';
 import { InvalidGrant } from '../oauth-errors.ts';
 import type { RefreshTokenStore } from '../refresh-tokens-store.ts';
-import { hashToken, type TokenMint } from '../token-mint.ts';
 import type { Grant, GrantRequest, TokenPair } from './grant.ts';
 
 export interface RefreshGrantParts {

@@ -24,4 +24,5 @@ export const team = {
   'role.developer': 'Developer',
   'role.marketer': 'Marketer',
   'role.viewer': 'Viewer',
+  'role.service': 'Service',
 } as const;

@@ -1,6 +1,6 @@
-import type { Role } from '../../account/account.ts';
+import type { Role } from '../account/account.ts';
 
-/** What an endpoint of an account asks for; the scopes of API keys have the same names. */
+/** What an operation on an account requires; the scopes of API keys have the same names. */
 export const permissions = [
   'account:read',
   'account:write',
@@ -19,6 +19,8 @@ export const permissions = [
   'lists:write',
   'messages:read',
   'messages:control',
+  'messages:send',
+  'messages:status',
   'privacy:read',
   'privacy:write',
   'queue:read',
@@ -40,8 +42,8 @@ export const permissions = [
 export type Permission = (typeof permissions)[number];
 
 /**
- * Who an endpoint is for: anybody at all, anybody who is signed in, an operator of the installation, or whoever has the
- * permission in the account of the path.
+ * Who an operation is for: anyone, anyone who is signed in, an operator of the installation, or a principal with the
+ * permission in the account.
  */
 export type Access = 'public' | 'signed-in' | 'operate' | Permission;
 
@@ -77,6 +79,8 @@ const developer: readonly Permission[] = [
   'keys:read',
   'keys:write',
   'messages:control',
+  'messages:send',
+  'messages:status',
   'queue:control',
   'senders:write',
   'users:read',
@@ -84,10 +88,28 @@ const developer: readonly Permission[] = [
   'webhooks:write',
 ];
 
+/** A user for machines: sends and follows what it sent, and opens nothing in the console. */
+const service: readonly Permission[] = ['lists:read', 'messages:send', 'messages:status'];
+
 /** What each role may do in its account; an owner may do everything there. */
 export const permissionsOf: Readonly<Record<Role, ReadonlySet<Permission>>> = {
   viewer: new Set(viewer),
   marketer: new Set(marketer),
   developer: new Set(developer),
   owner: new Set(permissions),
+  service: new Set(service),
 };
+
+/** What only people do: a key that could do it would outlive the trust in whoever made it (ASVS 4.0.3 section 4.1.3). */
+const peopleOnly: readonly Permission[] = [
+  'keys:read',
+  'keys:write',
+  'privacy:read',
+  'privacy:write',
+  'users:write',
+];
+
+/** The permissions that an API key can have. */
+export const keyScopes: readonly Permission[] = permissions.filter(
+  (permission) => !peopleOnly.includes(permission),
+);

@@ -1,14 +1,8 @@
 import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, ClientId, PersonId } from '../foundation/ids.ts';
-import type { Caller } from './caller.ts';
-
-/** A live access token as the database knows it. */
-export interface LiveToken {
-  readonly caller: Caller;
-  /** How long it lives from the moment of the answer. */
-  readonly millisecondsLeft: number;
-}
+import type { LiveCredential } from './credential-cache.ts';
+import type { TokenPrincipal } from './principal.ts';
 
 interface Row {
   person_id: PersonId;
@@ -30,7 +24,7 @@ export class AccessTokenStore {
    * bound to an account, the person still belongs to that account.
    * @param offset milliseconds added to the database's clock
    */
-  async find(hash: Buffer, offset: number): Promise<LiveToken | undefined> {
+  async find(hash: Buffer, offset: number): Promise<LiveCredential<TokenPrincipal> | undefined> {
     const { rows } = await sql<Row>`
       select t.person_id, t.client_id, t.account_id,
         extract(epoch from t.expires_at - now())::float8 * 1000 - ${offset}::float8 as milliseconds_left
@@ -45,11 +39,12 @@ export class AccessTokenStore {
     );
     const [row] = rows;
     if (row === undefined) return undefined;
-    const caller = Object.freeze({
+    const holder = Object.freeze({
+      kind: 'token' as const,
       personId: row.person_id,
       clientId: row.client_id,
       accountId: row.account_id ?? undefined,
     });
-    return { caller, millisecondsLeft: row.milliseconds_left };
+    return { holder, millisecondsLeft: row.milliseconds_left };
   }
 }

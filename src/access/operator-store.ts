@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Database } from '../../foundation/database/open-database.ts';
-import type { PersonId } from '../../foundation/ids.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { PersonId } from '../foundation/ids.ts';
 
 type Kysely = Database['kysely'];
 

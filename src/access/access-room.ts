@@ -1,0 +1,52 @@
+import type { AccountDirectory } from '../account/account-directory.ts';
+import type { ChangeListener } from '../foundation/change-listener.ts';
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { Log } from '../foundation/log.ts';
+import type { MasterKey } from '../foundation/master-key.ts';
+import { AccessTokenStore } from './access-token-store.ts';
+import { ApiKeys } from './api-key.ts';
+import { Authenticator } from './authenticator.ts';
+import type { AccessFacts } from './authorize.ts';
+import { KeyChecker } from './key-checker.ts';
+import { isOperator } from './operator-store.ts';
+import { TokenChecker } from './token-checker.ts';
+import { TokenMint } from './token-mint.ts';
+
+export interface AccessRoomParts {
+  readonly database: Database;
+  readonly key: MasterKey;
+  readonly changes: ChangeListener;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly accounts: AccountDirectory;
+}
+
+/** Who makes a request, and what decisions about it rest on. */
+export interface AccessRoom {
+  readonly authenticator: Authenticator;
+  readonly facts: AccessFacts;
+  readonly apiKeys: ApiKeys;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** Connects the files of the room. */
+export function createAccess(parts: AccessRoomParts): AccessRoom {
+  const { database, key, changes, clock, log, accounts } = parts;
+  const apiKeys = new ApiKeys(key);
+  const store = new AccessTokenStore(database);
+  const tokens = new TokenChecker({ mint: new TokenMint(key), store, changes, clock });
+  const keys = new KeyChecker({ database, keys: apiKeys, changes, clock, log });
+  return {
+    authenticator: new Authenticator(tokens, keys),
+    apiKeys,
+    facts: {
+      account: (accountId) => accounts.account(accountId),
+      roleIn: (personId, accountId) => accounts.roleIn(personId, accountId),
+      isOperator: (personId) => isOperator(database.kysely, personId),
+    },
+    start: () => keys.start(),
+    stop: () => keys.stop(),
+  };
+}

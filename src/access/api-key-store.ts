@@ -1,0 +1,216 @@
+import { BlockList } from 'node:net';
+import { sql } from 'kysely';
+import { announceChange } from '../foundation/database/announce.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import { type AccountId, newId, type PersonId, type TemplateId } from '../foundation/ids.ts';
+import type { LiveCredential } from './credential-cache.ts';
+import { keyScopes, type Permission } from './permission.ts';
+import type { KeyPrincipal } from './principal.ts';
+
+type Kysely = Database['kysely'];
+
+/** Topic of announcements about API keys; the key is the account. */
+export const apiKeyTopic = 'api_key';
+
+/** What a key may do, and where. */
+export interface ApiKeyLimits {
+  readonly scopes: readonly Permission[];
+  /** CIDR networks that requests with it may come from; null: anywhere. */
+  readonly networks: readonly string[] | null;
+  /** Templates that it may send with; null: every template of the account. */
+  readonly templates: readonly string[] | null;
+}
+
+/** A key as people see it. */
+export interface ApiKey extends ApiKeyLimits {
+  readonly id: string;
+  readonly name: string;
+  /** Null for keys made before 0.2.0. */
+  readonly hint: string | null;
+  /** Null for keys of the command line. */
+  readonly createdBy: string | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly lastUsedAt: Date | null;
+}
+
+const columns = sql`k.id, k.name, k.hint, k.scopes, k.networks::text[] as networks, k.templates,
+  p.email as "createdBy", k.created_at as "createdAt", k.expires_at as "expiresAt", k.last_used_at as "lastUsedAt"`;
+
+/** The keys of an account, newest first. */
+export async function readApiKeys(kysely: Kysely, accountId: AccountId): Promise<ApiKey[]> {
+  const { rows } = await sql<ApiKey>`
+    select ${columns} from api_key k left join person p on p.id = k.created_by
+    where k.account_id = ${accountId} order by k.id desc`.execute(kysely);
+  return rows;
+}
+
+/** One key of an account; undefined where there is none. */
+export async function readApiKey(
+  kysely: Kysely,
+  accountId: AccountId,
+  id: string,
+): Promise<ApiKey | undefined> {
+  const { rows } = await sql<ApiKey>`
+    select ${columns} from api_key k left join person p on p.id = k.created_by
+    where k.account_id = ${accountId} and k.id = ${id}`.execute(kysely);
+  return rows[0];
+}
+
+export async function countApiKeys(kysely: Kysely, accountId: AccountId): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from api_key where account_id = ${accountId}`.execute(kysely);
+  return rows[0]?.count ?? 0;
+}
+
+export async function addApiKey(
+  transaction: Kysely,
+  key: ApiKeyLimits & {
+    readonly accountId: AccountId;
+    readonly hash: Buffer;
+    readonly hint: string;
+    readonly name: string;
+    readonly createdBy: PersonId | undefined;
+    readonly expiresAt: Date | undefined;
+  },
+): Promise<string> {
+  const id = newId();
+  await sql`
+    insert into api_key (account_id, id, hash, hint, name, scopes, networks, templates, created_by, expires_at)
+    values (${key.accountId}, ${id}, ${key.hash}, ${key.hint}, ${key.name}, ${key.scopes},
+      case when ${key.networks}::text[] is not null then array(select network(n::inet) from unnest(${key.networks}::text[]) n) end,
+      ${key.templates}, ${key.createdBy ?? null}, ${key.expiresAt ?? null})`.execute(transaction);
+  return id;
+}
+
+/**
+ * Lets a key end at a time, on all nodes at commit.
+ * @returns false where the account has no such key
+ */
+export async function expireApiKey(
+  transaction: Kysely,
+  accountId: AccountId,
+  id: string,
+  expiresAt: Date,
+): Promise<boolean> {
+  const { rows } = await sql`
+    update api_key set expires_at = least(expires_at, ${expiresAt})
+    where account_id = ${accountId} and id = ${id} returning 1`.execute(transaction);
+  await announceChange(transaction, apiKeyTopic, accountId);
+  return rows.length === 1;
+}
+
+/**
+ * Ends a key, on all nodes at commit.
+ * @returns false where the account has no such key
+ */
+export async function removeApiKey(
+  transaction: Kysely,
+  accountId: AccountId,
+  id: string,
+): Promise<boolean> {
+  const { rows } = await sql`
+    delete from api_key where account_id = ${accountId} and id = ${id} returning 1`.execute(
+    transaction,
+  );
+  await announceChange(transaction, apiKeyTopic, accountId);
+  return rows.length === 1;
+}
+
+/**
+ * Makes the keys that one person made in an account another person's, so that they outlive the first one's role.
+ * @returns how many there were
+ */
+export async function takeOverApiKeys(
+  transaction: Kysely,
+  accountId: AccountId,
+  from: PersonId,
+  to: PersonId,
+): Promise<number> {
+  const { rows } = await sql`
+    update api_key set created_by = ${to}
+    where account_id = ${accountId} and created_by = ${from} returning 1`.execute(transaction);
+  return rows.length;
+}
+
+interface KeyRow extends ApiKeyLimits {
+  readonly place: number;
+  readonly id: string;
+  readonly milliseconds_left: number | null;
+}
+
+/** The keys with these hashes that have not expired, in the order of the questions. */
+export async function findApiKeys(
+  kysely: Kysely,
+  asked: readonly {
+    readonly accountId: AccountId;
+    readonly hash: Buffer;
+    /** Milliseconds added to the database's clock. */
+    readonly offset: number;
+  }[],
+): Promise<(LiveCredential<KeyPrincipal> | undefined)[]> {
+  const { rows } = await sql<KeyRow>`
+    select asked.place::integer, k.id, k.scopes, k.networks::text[] as networks, k.templates,
+      extract(epoch from k.expires_at - now())::float8 * 1000 - asked.clock_offset as milliseconds_left
+    from unnest(${asked.map(({ accountId }) => accountId)}::text[], ${asked.map(({ hash }) => hash)}::bytea[],
+      ${asked.map(({ offset }) => offset)}::float8[])
+      with ordinality as asked (account_id, hash, clock_offset, place)
+    join api_key k on k.account_id = asked.account_id and k.hash = asked.hash
+    where k.expires_at is null or k.expires_at > now() + asked.clock_offset * interval '1 ms'`.execute(
+    kysely,
+  );
+  const found: (LiveCredential<KeyPrincipal> | undefined)[] = asked.map(() => undefined);
+  for (const row of rows) {
+    const accountId = asked[row.place - 1]?.accountId;
+    if (accountId === undefined) continue;
+    found[row.place - 1] = {
+      holder: toPrincipal(accountId, row),
+      millisecondsLeft: row.milliseconds_left ?? undefined,
+    };
+  }
+  return found;
+}
+
+/** Scopes that keys can no longer have count for nothing, whatever a key was made with. */
+function toPrincipal(accountId: AccountId, row: KeyRow): KeyPrincipal {
+  return Object.freeze({
+    kind: 'key',
+    keyId: row.id,
+    accountId,
+    scopes: new Set(row.scopes.filter((scope) => keyScopes.includes(scope))),
+    networks: row.networks === null ? undefined : toBlockList(row.networks),
+    templates: row.templates === null ? undefined : new Set(row.templates as TemplateId[]),
+  });
+}
+
+function toBlockList(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', length] = network.split('/');
+    list.addSubnet(address, Number(length), address.includes(':') ? 'ipv6' : 'ipv4');
+  }
+  return list;
+}
+
+/** Notes that keys were used just now. */
+export async function noteKeyUse(kysely: Kysely, used: readonly KeyPrincipal[]): Promise<void> {
+  await sql`
+    update api_key k set last_used_at = now()
+    from unnest(${used.map(({ accountId }) => accountId)}::text[], ${used.map(({ keyId }) => keyId)}::uuid[])
+      as used (account_id, id)
+    where k.account_id = used.account_id and k.id = used.id`.execute(kysely);
+}
+
+/** Which of these are no templates of the account. */
+export async function findMissingTemplates(
+  kysely: Kysely,
+  accountId: AccountId,
+  templates: readonly string[],
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select wanted.id from unnest(${templates}::text[]) as wanted (id)
+    where not exists (select from template t where t.account_id = ${accountId} and t.id = wanted.id)`.execute(
+    kysely,
+  );
+  return rows.map(({ id }) => id);
+}

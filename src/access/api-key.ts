@@ -1,0 +1,86 @@
+import { createHmac, type KeyObject, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { type AccountId, parseAccountId } from '../foundation/ids.ts';
+import type { MasterKey } from '../foundation/master-key.ts';
+import { hashToken } from './token-mint.ts';
+
+/** An account id may hold underscores; what follows it has a fixed length. */
+const form = /^sp_([A-Za-z0-9_-]{1,64})_([0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/;
+/** Keys made before 0.2.0, without a checksum. */
+const earlierForm = /^spk\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{43})$/;
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const randomLength = 43;
+const checksumLength = 6;
+/** How much of a key is shown after it was made, so that people can tell which one a program uses. */
+const hintLength = 4;
+
+/** An API key that was just made. */
+export interface NewApiKey {
+  /** Shown once, never stored. */
+  readonly text: string;
+  readonly hash: Buffer;
+  /** The last characters before the checksum. */
+  readonly hint: string;
+}
+
+/** True for what can only be meant as an API key: access tokens begin with `spa_`. */
+export function looksLikeApiKey(text: string): boolean {
+  return text.startsWith('sp_') || text.startsWith('spk.');
+}
+
+/**
+ * API keys: `sp_ACCOUNT_RANDOM_CHECKSUM`, where RANDOM has 256 bits in base 62 and CHECKSUM is the CRC-32 of everything
+ * before it, so that secret scanners recognize a leaked key offline. What is stored is a hash.
+ */
+export class ApiKeys {
+  readonly #earlierKey: KeyObject;
+
+  constructor(key: MasterKey) {
+    this.#earlierKey = key.derive('api key');
+  }
+
+  make(accountId: AccountId): NewApiKey {
+    const random = randomText(randomLength);
+    const body = `sp_${accountId}_${random}`;
+    const text = `${body}_${checksumOf(body)}`;
+    return { text, hash: hashToken(text), hint: random.slice(-hintLength) };
+  }
+
+  /** Account and hash of what may be a key; undefined where it can be none. */
+  read(text: string): { readonly accountId: AccountId; readonly hash: Buffer } | undefined {
+    const [, account = '', , checksum] = form.exec(text) ?? [];
+    if (checksum !== undefined) {
+      if (checksumOf(text.slice(0, -checksumLength - 1)) !== checksum) return undefined;
+      const accountId = parseAccountId(account);
+      return accountId && { accountId, hash: hashToken(text) };
+    }
+    const accountId = parseAccountId(earlierForm.exec(text)?.[1] ?? '');
+    return accountId && { accountId, hash: this.#earlierHash(text) };
+  }
+
+  #earlierHash(text: string): Buffer {
+    return createHmac('sha256', this.#earlierKey).update(text).digest();
+  }
+}
+
+function randomText(length: number): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      // 248 is four times the alphabet: a byte above it would make some characters likelier.
+      if (byte < 248 && text.length < length) text += alphabet[byte % alphabet.length];
+    }
+  }
+  return text;
+}
+
+function checksumOf(body: string): string {
+  let rest = crc32(body);
+  let text = '';
+  for (let place = 0; place < checksumLength; place += 1) {
+    text = alphabet[rest % alphabet.length] + text;
+    rest = Math.floor(rest / alphabet.length);
+  }
+  return text;
+}

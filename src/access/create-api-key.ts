@@ -1,0 +1,100 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { Detail } from '../foundation/errors.ts';
+import type { AccountId, PersonId } from '../foundation/ids.ts';
+import type { ApiKeys } from './api-key.ts';
+import {
+  type ApiKeyLimits,
+  addApiKey,
+  countApiKeys,
+  findMissingTemplates,
+} from './api-key-store.ts';
+import { tokenPermissions } from './contract-operations.ts';
+import { keyScopes } from './permission.ts';
+
+/** How many keys an account can have. */
+export const maxApiKeys = 1_000;
+
+/** What somebody wants a key to be. */
+export interface ApiKeyRequest extends ApiKeyLimits {
+  readonly accountId: AccountId;
+  readonly name: string;
+  /** Undefined: the command line. */
+  readonly createdBy: PersonId | undefined;
+  readonly expiresAt: Date | undefined;
+}
+
+export type CreatedApiKey =
+  | { readonly id: string; readonly text: string; readonly problem?: never }
+  | { readonly problem: Detail };
+
+/**
+ * Creates an API key within the transaction.
+ * @returns the key's text, which is known this once, or what is wrong with the request
+ */
+export async function createApiKeyIn(
+  transaction: Database['kysely'],
+  keys: ApiKeys,
+  request: ApiKeyRequest,
+): Promise<CreatedApiKey> {
+  const problem =
+    findScopeProblem(request) ??
+    findNetworkProblem(request.networks ?? []) ??
+    (await findTemplateProblem(transaction, request)) ??
+    (await findCountProblem(transaction, request.accountId));
+  if (problem !== undefined) return { problem };
+  const { text, hash, hint } = keys.make(request.accountId);
+  return { id: await addApiKey(transaction, { ...request, hash, hint }), text };
+}
+
+function findScopeProblem({ scopes, templates }: ApiKeyLimits): Detail | undefined {
+  const refused = scopes.filter((scope) => !keyScopes.includes(scope));
+  if (refused.length > 0)
+    return {
+      field: 'scopes',
+      reason: `can’t include ${refused.join(', ')}: only people in a browser have these`,
+    };
+  const beside = scopes.filter((scope) => !tokenPermissions.has(scope));
+  if (templates !== null && beside.length > 0)
+    return {
+      field: 'scopes',
+      reason: `can’t include ${beside.join(', ')} for a key that is limited to templates`,
+    };
+  return undefined;
+}
+
+function findNetworkProblem(networks: readonly string[]): Detail | undefined {
+  const wrong = networks.find((network) => !isNetwork(network));
+  return wrong === undefined
+    ? undefined
+    : {
+        field: 'networks',
+        reason: `“${wrong}” is not a network such as 192.0.2.0/24 or 2001:db8::/48`,
+      };
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', length, ...rest] = text.split('/');
+  if (rest.length > 0 || (length !== undefined && !/^\d{1,3}$/.test(length))) return false;
+  const bits = isIPv4(address) ? 32 : isIPv6(address) && !address.includes('%') ? 128 : undefined;
+  return bits !== undefined && Number(length ?? bits) <= bits;
+}
+
+async function findTemplateProblem(
+  transaction: Database['kysely'],
+  { accountId, templates }: ApiKeyRequest,
+): Promise<Detail | undefined> {
+  if (templates === null) return undefined;
+  const missing = await findMissingTemplates(transaction, accountId, templates);
+  return missing.length === 0
+    ? undefined
+    : { field: 'templates', reason: `not found in the account: ${missing.join(', ')}` };
+}
+
+async function findCountProblem(
+  transaction: Database['kysely'],
+  accountId: AccountId,
+): Promise<Detail | undefined> {
+  if ((await countApiKeys(transaction, accountId)) < maxApiKeys) return undefined;
+  return { field: 'name', reason: `the account has ${maxApiKeys} keys already; revoke one first` };
+}

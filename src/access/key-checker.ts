@@ -1,0 +1,84 @@
+import type { ChangeListener } from '../foundation/change-listener.ts';
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { Eventual } from '../foundation/eventual.ts';
+import { gatherReads } from '../foundation/gather-reads.ts';
+import type { Log } from '../foundation/log.ts';
+import { PeriodicTask } from '../foundation/periodic-task.ts';
+import type { ApiKeys } from './api-key.ts';
+import { apiKeyTopic, findApiKeys, noteKeyUse } from './api-key-store.ts';
+import { CredentialCache } from './credential-cache.ts';
+import type { KeyPrincipal } from './principal.ts';
+
+/** Milliseconds between two notes of which keys were used. */
+const noteInterval = 30_000;
+
+export interface KeyCheckerParts {
+  readonly database: Database;
+  readonly keys: ApiKeys;
+  readonly changes: ChangeListener;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Who holds an API key. Keys that come together and aren't in memory are read by one statement, so that a flood of forged
+ * ones costs the database little. When a key was last used is written once in a while for all keys together.
+ */
+export class KeyChecker {
+  readonly #parts: KeyCheckerParts;
+  readonly #cache: CredentialCache<KeyPrincipal>;
+  readonly #used = new Set<KeyPrincipal>();
+  readonly #notes: PeriodicTask;
+
+  constructor(parts: KeyCheckerParts) {
+    this.#parts = parts;
+    const { database, keys, changes, clock } = parts;
+    const find = gatherReads((asked: readonly KeyQuestion[]) =>
+      findApiKeys(database.kysely, asked),
+    );
+    const read = async (text: string, offset: number) => {
+      const named = keys.read(text);
+      return named && find({ ...named, offset });
+    };
+    this.#cache = new CredentialCache({ changes, clock, read });
+    changes.subscribe(apiKeyTopic, (accountId) =>
+      this.#cache.forget(accountId === '*' ? undefined : (key) => key.accountId === accountId),
+    );
+    this.#notes = new PeriodicTask(noteInterval, () => this.noteUses());
+  }
+
+  /** @returns undefined where the key is not valid; a promise only where the database is asked */
+  check(text: string): Eventual<KeyPrincipal | undefined> {
+    const found = this.#cache.find(text, () => this.#parts.keys.read(text) !== undefined);
+    if (found instanceof Promise) return found.then((key) => this.#use(key));
+    return this.#use(found);
+  }
+
+  start(): void {
+    this.#notes.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#notes.stop();
+    await this.noteUses();
+  }
+
+  /** Writes down which keys were used since the last time. */
+  async noteUses(): Promise<void> {
+    const used = [...this.#used];
+    this.#used.clear();
+    if (used.length === 0) return;
+    const { database, log } = this.#parts;
+    await noteKeyUse(database.kysely, used).catch((error: unknown) =>
+      log.warn({ err: error }, 'the last use of API keys was not written down'),
+    );
+  }
+
+  #use(key: KeyPrincipal | undefined): KeyPrincipal | undefined {
+    if (key !== undefined) this.#used.add(key);
+    return key;
+  }
+}
+
+type KeyQuestion = Parameters<typeof findApiKeys>[1][number];

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { contractOperations } from '../../src/access/contract-operations.ts';
+import { keyScopes, permissionsOf } from '../../src/access/permission.ts';
+import { type Role, roles } from '../../src/account/account.ts';
+import { saveMembership } from '../../src/account/membership-store.ts';
+import { addKey } from '../support/api-key.ts';
+import { type Answer, ask } from '../support/ask.ts';
+import { tokenByConsent } from '../support/consent.ts';
+import { goodBody } from '../support/send-client.ts';
+import { passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
+import { addSender, openShop } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+const { url, database } = await createTestDatabase();
+const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const shop = await openShop(database);
+await openShop(database, { id: '46200' });
+const world = new SessionWorld(database, shop.id);
+
+type OperationName = keyof typeof contractOperations;
+const operationNames = Object.keys(contractOperations) as OperationName[];
+
+/** Asks for an operation; a message or a template that exists nowhere is enough to see whether the caller is let in. */
+function call(operation: OperationName, credential: string, account = '46100'): Promise<Answer> {
+  const headers = { authorization: `Bearer ${credential}` };
+  if (operation === 'list')
+    return ask(`${service.url}/api/1/list`, { headers: { ...headers, 'x-account-id': account } });
+  if (operation === 'status')
+    return ask(`${service.url}/ete/v1/message/${account}/019a0000-0000-7000-8000-000000000000`, {
+      headers,
+    });
+  return ask(`${service.url}/ete/v1/email/${account}/t-0001`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(goodBody()),
+  });
+}
+
+function isLetIn(operation: OperationName, answer: Answer): void {
+  // An unknown message is an Invalid ID of another field than an unknown account.
+  if (operation === 'status') {
+    assert.equal(answer.status, 400, answer.text);
+    assert.match(answer.text, /"field":"messageId"/);
+  } else assert.equal(answer.status, 200, answer.text);
+}
+
+function lacksScope(answer: Answer): void {
+  assert.equal(answer.status, 401, answer.text);
+  assert.equal(answer.body.message, 'Unauthorized Request');
+  assert.equal(
+    answer.headers.get('www-authenticate'),
+    'Bearer realm="signalpost", error="insufficient_scope"',
+  );
+}
+
+async function tokensOf(role: Role): Promise<ReadonlyMap<string, string>> {
+  const person = await world.addPerson({ accounts: [] });
+  await saveMembership(database.kysely, { accountId: shop.id, personId: person.id, role });
+  const answer = await postToken(service, passwordFields(person, shop.integration));
+  const integration = await world.addIntegration();
+  return new Map([
+    ['password', String(answer.body.access_token)],
+    ['authorization_code', await tokenByConsent(service, person.email, integration, shop.id)],
+  ]);
+}
+
+describe('ASVS 4.0.3 4.1.1 and 4.1.3: who may use the operations of the contract', () => {
+  for (const role of roles)
+    test(`a token of each grant opens to a ${role} what the role allows`, async () => {
+      for (const [grant, token] of await tokensOf(role))
+        for (const operation of operationNames) {
+          const answer = await call(operation, token);
+          const { permission } = contractOperations[operation];
+          if (permissionsOf[role].has(permission)) isLetIn(operation, answer);
+          else lacksScope(answer);
+          assert.ok(grant);
+        }
+    });
+
+  test('sending and reading the status is for owners, developers and service users', () => {
+    const senders = roles.filter((role) => permissionsOf[role].has('messages:send'));
+    assert.deepEqual(senders, ['owner', 'developer', 'service']);
+    assert.deepEqual(
+      roles.filter((role) => permissionsOf[role].has('messages:status')),
+      senders,
+    );
+  });
+
+  for (const operation of operationNames)
+    test(`an API key opens ${operation} with the one scope for it and with no other`, async () => {
+      const { permission } = contractOperations[operation];
+      isLetIn(
+        operation,
+        await call(operation, await addKey(database, shop.id, { scopes: [permission] })),
+      );
+      const others = keyScopes.filter((scope) => scope !== permission);
+      lacksScope(await call(operation, await addKey(database, shop.id, { scopes: others })));
+    });
+
+  test('an API key opens its own account only, and others look as if they did not exist', async () => {
+    const key = await addKey(database, shop.id);
+    const other = await call('send', key, '46200');
+    const none = await call('send', key, '46999');
+    assert.equal(other.status, 400);
+    assert.deepEqual({ ...other.body, requestId: '' }, { ...none.body, requestId: '' });
+    assert.equal((await call('list', key, '46200')).status, 400);
+  });
+});
+
+describe('API keys on the send operation', () => {
+  const send = (key: string, template = 't-0001', headers: Record<string, string> = {}) =>
+    ask(`${service.url}/ete/v1/email/46100/${template}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(goodBody()),
+    });
+
+  test('an expired key, one with a wrong checksum and one of another account are 401, invalid_token', async () => {
+    const expired = await addKey(database, shop.id, { expiresAt: new Date(Date.now() - 1_000) });
+    const key = await addKey(database, shop.id);
+    const forged = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+    const elsewhere = key.replace('sp_46100_', 'sp_46200_');
+    for (const wrong of [expired, forged, elsewhere, 'sp_', 'sp_46100__']) {
+      const answer = await send(wrong);
+      assert.equal(answer.status, 401, wrong);
+      assert.equal(
+        answer.headers.get('www-authenticate'),
+        'Bearer realm="signalpost", error="invalid_token"',
+      );
+    }
+  });
+
+  test('a missing token names no error', async () => {
+    const answer = await ask(`${service.url}/ete/v1/email/46100/t-0001`, { method: 'POST' });
+    assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="signalpost"');
+  });
+
+  test('a key that is limited to templates finds no other, as if it did not exist', async () => {
+    const key = await addKey(database, shop.id, {
+      scopes: ['messages:send'],
+      templates: ['t-0009'],
+    });
+    const answer = await send(key);
+    assert.equal(answer.status, 400);
+    assert.equal(answer.body.errorName, 'INVALID_ID');
+    const allowed = await addKey(database, shop.id, {
+      scopes: ['messages:send'],
+      templates: ['t-0001'],
+    });
+    assert.equal((await send(allowed)).status, 200);
+  });
+
+  test('a key that is limited to networks works from there only', async () => {
+    const behind = await startTestService({
+      databaseUrl: url,
+      roles: ['http'],
+      environment: { TRUST_PROXY: '127.0.0.1' },
+    });
+    const key = await addKey(database, shop.id, { networks: ['192.0.2.0/24', '2001:db8::/48'] });
+    const from = (address: string) =>
+      ask(`${behind.url}/ete/v1/email/46100/t-0001`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${key}`,
+          'content-type': 'application/json',
+          'x-forwarded-for': address,
+        },
+        body: JSON.stringify(goodBody()),
+      });
+    for (const address of ['192.0.2.9', '2001:db8:0:1::9', '::ffff:192.0.2.9'])
+      assert.equal((await from(address)).status, 200, address);
+    for (const address of ['192.0.3.9', '2001:db9::1', '::ffff:192.0.3.9'])
+      lacksScope(await from(address));
+    // A header that no trusted proxy sent says nothing.
+    lacksScope(await send(key, 't-0001', { 'x-forwarded-for': '192.0.2.9' }));
+  });
+
+  test('a message that was sent with a key names the key where others name the integration', async () => {
+    await addSender(database, shop.id, 'orders@shop.test', { displayNames: ['Demo Shop'] });
+    const key = await addKey(database, shop.id, { scopes: ['messages:send'] });
+    const { body } = await send(key);
+    const { rows } = await database.pool.query(
+      `select k.id::text = m.client_id as named from message m, api_key k
+       where m.id = $1 and k.account_id = m.account_id and k.scopes = '{messages:send}' and k.templates is null
+       order by k.id desc limit 1`,
+      [body.messageId],
+    );
+    assert.equal(rows[0]?.named, true);
+  });
+});

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { saveMembership } from '../../src/account/membership-store.ts';
+import { routeTable } from '../../src/management/route-table.ts';
+import { addKey } from '../support/api-key.ts';
+import { tokenByConsent } from '../support/consent.ts';
+import { ManagementClient, managementAs, openManagedShop } from '../support/management-client.ts';
+import { SendClient } from '../support/send-client.ts';
+import { SessionWorld } from '../support/session-world.ts';
+import { getToken } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { url, database } = await createTestDatabase();
+const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const victim = await openManagedShop(database, service, '46100');
+const attacker = await openManagedShop(database, service, '46200');
+
+test('RFC 9700 2.3, ASVS 4.0.3 4.1.3: a token that an owner consented to sends, and opens nothing of the management API', async () => {
+  const token = await tokenByConsent(
+    service,
+    victim.shop.owner.email,
+    attacker.shop.integration,
+    '46100',
+  );
+  assert.equal((await new SendClient(service, token).send()).status, 200);
+  const client = new ManagementClient(service, token);
+  for (const path of [
+    '/lists/l-none/export',
+    '/users',
+    '/keys',
+    '/messages',
+    '/suppressions-export',
+  ])
+    assert.equal((await client.get(`${victim.path}${path}`)).status, 403, path);
+  const key = await client.post(`${victim.path}/keys`, { name: 'k', scopes: ['lists:read'] });
+  assert.equal(key.status, 403);
+  const owner = await client.put(`${victim.path}/users/${attacker.shop.owner.email}`, {
+    role: 'owner',
+  });
+  assert.equal(owner.status, 403);
+});
+
+test('RFC 9700 2.3: no grant’s token opens any endpoint of the management API', async () => {
+  const token = await getToken(service, victim.shop);
+  const client = new ManagementClient(service, token);
+  for (const { method, path, access } of routeTable) {
+    if (access === 'public') continue;
+    const filled = path
+      .replace(':accountId', '46100')
+      .replaceAll(/:\w+/g, '019a0000-0000-7000-8000-000000000000');
+    const { status } = await client.call(method, filled, method === 'GET' ? undefined : {});
+    assert.equal(status, 403, `${method} ${path}`);
+  }
+});
+
+test('ASVS 4.0.3 4.1.3: an API key can’t have what only people may do, and an earlier one that has it can’t use it', async () => {
+  const asked = await victim.owner.post(`${victim.path}/keys`, {
+    name: 'k',
+    scopes: ['users:write'],
+  });
+  assert.equal(asked.status, 422);
+  assert.match(asked.text, /scopes/);
+  const earlier = await addKey(database, victim.shop.id, {
+    scopes: ['users:write', 'keys:write', 'privacy:read', 'lists:read'],
+  });
+  const client = new ManagementClient(service, earlier);
+  assert.equal((await client.get(`${victim.path}/lists`)).status, 200);
+  const person = { name: 'New', role: 'owner' };
+  assert.equal((await client.put(`${victim.path}/users/new@shop.test`, person)).status, 403);
+  assert.equal((await client.get(`${victim.path}/keys`)).status, 403);
+  assert.equal((await client.get(`${victim.path}/people/a@b.test`)).status, 403);
+});
+
+/** A person of the shop with this role who has made a key. */
+async function personWithKey(role: 'owner' | 'developer') {
+  const person = await new SessionWorld(database, '46100').addPerson({ accounts: [] });
+  await saveMembership(database.kysely, {
+    accountId: victim.shop.id,
+    personId: person.id,
+    role,
+  });
+  const client = await managementAs(service, person.email);
+  const made = await client.post(`${victim.path}/keys`, { name: 'k', scopes: ['messages:send'] });
+  assert.equal(made.status, 201, made.text);
+  const sender = new SendClient(service, String(made.body.key));
+  assert.equal((await sender.send()).status, 200);
+  return { person, path: `${victim.path}/users/${person.email}`, sender };
+}
+
+function ended(sender: SendClient): Promise<unknown> {
+  return waitFor('the key to end', async () => (await sender.send()).status === 401);
+}
+
+test('ASVS 4.0.3 4.1.5, 3.3.3: the keys of a person who is removed, demoted or disabled end with it', async () => {
+  const removed = await personWithKey('owner');
+  assert.equal((await victim.owner.delete(removed.path)).status, 204);
+  await ended(removed.sender);
+
+  const demoted = await personWithKey('owner');
+  assert.equal((await victim.owner.put(demoted.path, { role: 'developer' })).status, 200);
+  await ended(demoted.sender);
+
+  const disabled = await personWithKey('developer');
+  await database.pool.query('update person set disabled_at = now() where id = $1', [
+    disabled.person.id,
+  ]);
+  await ended(disabled.sender);
+});
+
+test('a promotion leaves the keys of a person alone', async () => {
+  const promoted = await personWithKey('developer');
+  assert.equal((await victim.owner.put(promoted.path, { role: 'owner' })).status, 200);
+  assert.equal((await promoted.sender.send()).status, 200);
+});
+
+test('an owner takes the keys of a person over in the request that removes or demotes them', async () => {
+  const removed = await personWithKey('developer');
+  const heir = victim.shop.owner.email;
+  assert.equal((await victim.owner.delete(`${removed.path}?keysTo=${heir}`)).status, 204);
+  assert.equal((await removed.sender.send()).status, 200);
+  const { rows } = await database.pool.query(
+    'select count(*)::integer as n from api_key where account_id = $1 and created_by = $2',
+    [victim.shop.id, victim.shop.owner.id],
+  );
+  assert.ok(rows[0].n > 0);
+
+  const demoted = await personWithKey('owner');
+  const nobody = await victim.owner.put(`${demoted.path}?keysTo=nobody@shop.test`, {
+    role: 'viewer',
+  });
+  assert.equal(nobody.status, 422, nobody.text);
+  const themselves = await victim.owner.put(`${demoted.path}?keysTo=${demoted.person.email}`, {
+    role: 'viewer',
+  });
+  assert.equal(themselves.status, 422, themselves.text);
+  assert.equal((await demoted.sender.send()).status, 200);
+});
