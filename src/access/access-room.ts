@@ -26,7 +26,6 @@ export interface AccessRoomParts {
 export interface AccessRoom {
   readonly authenticator: Authenticator;
   readonly facts: AccessFacts;
-  readonly apiKeys: ApiKeys;
   start(): void;
   stop(): Promise<void>;
 }
@@ -34,13 +33,11 @@ export interface AccessRoom {
 /** Connects the files of the room. */
 export function createAccess(parts: AccessRoomParts): AccessRoom {
   const { database, key, changes, clock, log, accounts } = parts;
-  const apiKeys = new ApiKeys(key);
   const store = new AccessTokenStore(database);
   const tokens = new TokenChecker({ mint: new TokenMint(key), store, changes, clock });
-  const keys = new KeyChecker({ database, keys: apiKeys, changes, clock, log });
+  const keys = new KeyChecker({ database, keys: new ApiKeys(key), changes, clock, log });
   return {
     authenticator: new Authenticator(tokens, keys),
-    apiKeys,
     facts: {
       account: (accountId) => accounts.account(accountId),
       roleIn: (personId, accountId) => accounts.roleIn(personId, accountId),

@@ -40,13 +40,6 @@ export class ApiKeys {
     this.#earlierKey = key.derive('api key');
   }
 
-  make(accountId: AccountId): NewApiKey {
-    const random = randomText(randomLength);
-    const body = `sp_${accountId}_${random}`;
-    const text = `${body}_${checksumOf(body)}`;
-    return { text, hash: hashToken(text), hint: random.slice(-hintLength) };
-  }
-
   /** Account and hash of what may be a key; undefined where it can be none. */
   read(text: string): { readonly accountId: AccountId; readonly hash: Buffer } | undefined {
     const [, account = '', , checksum] = form.exec(text) ?? [];
@@ -62,6 +55,18 @@ export class ApiKeys {
   #earlierHash(text: string): Buffer {
     return createHmac('sha256', this.#earlierKey).update(text).digest();
   }
+}
+
+/** A new API key that nobody has seen. */
+export function makeApiKey(accountId: AccountId): NewApiKey {
+  const body = `sp_${accountId}_${randomText(randomLength)}`;
+  return describeApiKey(`${body}_${checksumOf(body)}`);
+}
+
+/** What is stored of a key of the present form. */
+export function describeApiKey(text: string): NewApiKey {
+  const end = text.length - checksumLength - 1;
+  return { text, hash: hashToken(text), hint: text.slice(end - hintLength, end) };
 }
 
 function randomText(length: number): string {

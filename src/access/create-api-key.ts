@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Detail } from '../foundation/errors.ts';
 import type { AccountId, PersonId } from '../foundation/ids.ts';
-import type { ApiKeys } from './api-key.ts';
+import { makeApiKey } from './api-key.ts';
 import {
   type ApiKeyLimits,
   addApiKey,
@@ -34,7 +34,6 @@ export type CreatedApiKey =
  */
 export async function createApiKeyIn(
   transaction: Database['kysely'],
-  keys: ApiKeys,
   request: ApiKeyRequest,
 ): Promise<CreatedApiKey> {
   const problem =
@@ -43,7 +42,7 @@ export async function createApiKeyIn(
     (await findTemplateProblem(transaction, request)) ??
     (await findCountProblem(transaction, request.accountId));
   if (problem !== undefined) return { problem };
-  const { text, hash, hint } = keys.make(request.accountId);
+  const { text, hash, hint } = makeApiKey(request.accountId);
   return { id: await addApiKey(transaction, { ...request, hash, hint }), text };
 }
 

@@ -1,5 +1,6 @@
 import { readConfig } from '../config.ts';
 import { OperatorError } from '../foundation/errors.ts';
+import { checkAccess } from './doctor/check-access.ts';
 import { checkClock } from './doctor/check-clock.ts';
 import { checkDatabase } from './doctor/check-database.ts';
 import { checkDisk } from './doctor/check-disk.ts';
@@ -10,6 +11,7 @@ import { type Diagnosis, openPatient } from './doctor/patient.ts';
 const checks = [
   { name: 'database', check: checkDatabase },
   { name: 'key', check: checkKey },
+  { name: 'access', check: checkAccess },
   { name: 'mail', check: checkMail },
   { name: 'clock', check: checkClock },
   { name: 'disk', check: checkDisk },

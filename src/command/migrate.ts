@@ -1,16 +1,63 @@
-import { readConfig } from '../config.ts';
+import { describeLostAccess } from '../access/lost-access-store.ts';
+import { type Config, readConfig } from '../config.ts';
+import { missingMigrations } from '../foundation/database/migrate.ts';
+import { openDatabase, requireServer } from '../foundation/database/open-database.ts';
+import { findRunningEmbedded } from '../foundation/embedded/find-running-embedded.ts';
+import { startEmbeddedDatabase } from '../foundation/embedded/start-embedded-database.ts';
 import { createLog } from '../foundation/log.ts';
 import { exitAtSignal } from './exit-at-signal.ts';
 import { openInstallation } from './open-installation.ts';
 
-/** `migrate`: brings the database to this release and ends. */
+/**
+ * `migrate`: brings the database to this release and ends.
+ * @param plan true: says what would be done and what has to be changed by hand, and changes nothing
+ */
 export async function migrateCommand(
   environment: Readonly<Record<string, string | undefined>>,
+  plan = false,
 ): Promise<number> {
   const config = readConfig(environment);
   exitAtSignal();
+  if (plan) return printPlan(config);
   const installation = await openInstallation(config, createLog(config.logLevel));
   await installation.close();
   process.stdout.write('The database is current.\n');
   return 0;
+}
+
+async function printPlan(config: Config): Promise<number> {
+  const running =
+    config.databaseUrl === undefined
+      ? await findRunningEmbedded(config.dataDir)
+      : { url: config.databaseUrl };
+  const embedded =
+    running === undefined
+      ? await startEmbeddedDatabase({
+          dataDir: config.dataDir,
+          log: createLog(config.logLevel),
+        })
+      : undefined;
+  const settings = running ?? embedded?.settings;
+  if (settings === undefined) throw new Error('a database without settings');
+  const database = openDatabase(settings, { connections: 2 });
+  try {
+    await requireServer(database);
+    const missing = await missingMigrations(database);
+    const lines =
+      missing.length === 0
+        ? ['The database is current.']
+        : [`${missing.length} migrations to run:`, ...missing.map((name) => `  ${name}`)];
+    // An empty database has nobody who could lose anything.
+    const { rows } = await database.pool.query<{ exists: boolean }>(
+      "select to_regclass('session_pair') is not null and to_regclass('api_key') is not null as exists",
+    );
+    const changes = rows[0]?.exists === true ? await describeLostAccess(database.kysely) : [];
+    if (changes.length > 0)
+      lines.push('', 'To change by hand:', ...changes.map((one) => `  ${one}`));
+    process.stdout.write(`${lines.join('\n')}\n`);
+    return 0;
+  } finally {
+    await database.close();
+    await embedded?.stop();
+  }
 }

@@ -58,9 +58,10 @@ export async function runCommand(
   program
     .command('migrate')
     .description('brings the database to this release; every start does so too')
-    .action(async () => {
+    .option('--plan', 'says what would be done and what to change by hand, and changes nothing')
+    .action(async (options: { plan?: boolean }) => {
       const { migrateCommand } = await import('./migrate.ts');
-      exitCode = await migrateCommand(environment);
+      exitCode = await migrateCommand(environment, options.plan);
     });
   const queue = program
     .command('queue')

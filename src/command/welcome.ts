@@ -12,7 +12,7 @@ export interface WelcomeFacts {
   readonly demo: boolean;
 }
 
-/** What `start` prints once the service answers: where everything is, and a first message in two calls. */
+/** What `start` prints once the service answers: where everything is, and a first message in one call. */
 export async function welcome(facts: WelcomeFacts): Promise<string> {
   const { config, url, demo } = facts;
   const database =
@@ -51,13 +51,8 @@ function firstMessage(config: Config, url: string): string[] {
     '',
     `  . ${shorten(join(config.dataDir, 'demo.env'))}`,
     '',
-    `  TOKEN=$(curl -s ${url}/token -d grant_type=password \\`,
-    '    --data-urlencode "username=$DEMO_OWNER_EMAIL" --data-urlencode "password=$DEMO_OWNER_PASSWORD" \\',
-    '    -d client_id=demo --data-urlencode "client_secret=$DEMO_CLIENT_SECRET" \\',
-    `    | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
-    '',
     `  curl -s ${url}/ete/v1/email/1000/receipt \\`,
-    '    -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\',
+    '    -H "Authorization: Bearer $DEMO_API_KEY" -H "Content-Type: application/json" \\',
     `    -d '{"envelope":{"toAddress":"ada@customer.example"},`,
     `         "content":{"personalizationDataMap":{"First Name":"Ada","Order Number":"A-1001",`,
     `           "Item 1":"Espresso beans, 1 kg","Item 1 Price":"24.90 EUR","Total":"24.90 EUR"}},`,

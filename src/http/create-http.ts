@@ -3,6 +3,7 @@ import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import { answerClientError } from './answer-client-error.ts';
+import { withoutBaseSlash } from './base-slash.ts';
 import { clientAddressBehind } from './client-address.ts';
 import { closeFinishedConnections } from './close-connections.ts';
 import { DirectRoutes } from './direct-routes.ts';
@@ -49,7 +50,7 @@ export function createHttp(options: HttpOptions): Http {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => answerClientError(error, socket, options.log),
-    rewriteUrl: (request) => mendEncoding(request.url ?? '/'),
+    rewriteUrl: (request) => mendEncoding(withoutBaseSlash(request.url ?? '/')),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
   }) as unknown as Http;
   http.decorate(

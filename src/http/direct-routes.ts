@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Log } from '../foundation/log.ts';
+import { withoutBaseSlash } from './base-slash.ts';
 import type { ClientAddress } from './client-address.ts';
 import { Exchange, type ExchangeScene } from './exchange.ts';
 
@@ -69,10 +70,12 @@ export class DirectRoutes {
     });
   }
 
-  #find({ method, url = '' }: IncomingMessage): DirectRoute | undefined {
-    return method === 'POST'
-      ? this.#routes.find(({ prefix }) => url.startsWith(prefix))
-      : undefined;
+  #find(request: IncomingMessage): DirectRoute | undefined {
+    if (request.method !== 'POST') return undefined;
+    const url = withoutBaseSlash(request.url ?? '');
+    const route = this.#routes.find(({ prefix }) => url.startsWith(prefix));
+    if (route !== undefined) request.url = url;
+    return route;
   }
 
   #answer(

@@ -36,7 +36,7 @@ export interface ManagementParts {
   readonly key: MasterKey;
   readonly clock: Clock;
   readonly log: Log;
-  readonly access: Pick<AccessRoom, 'authenticator' | 'facts' | 'apiKeys'>;
+  readonly access: Pick<AccessRoom, 'authenticator' | 'facts'>;
   readonly browser: Pick<Browser, 'personOf' | 'signIn'>;
   readonly imports: RunningImports;
   readonly accounts: Pick<AccountDirectory, 'account' | 'memberships'>;

@@ -1,9 +1,12 @@
 import { fileURLToPath } from 'node:url';
+import { describeApiKey } from '../access/api-key.ts';
+import { addApiKey } from '../access/api-key-store.ts';
+import { tokenPermissions } from '../access/contract-operations.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { lockApply } from './apply-lock-store.ts';
-import { hasDemoEnvironment, loadDemoEnvironment } from './demo-environment.ts';
+import { demoAccountId, hasDemoEnvironment, loadDemoEnvironment } from './demo-environment.ts';
 import { isDemoApplied, markDemoApplied } from './demo-store.ts';
 import { ManifestError } from './manifest-problems.ts';
 
@@ -46,6 +49,7 @@ async function applyFirst(
   try {
     const manifest = await parseManifest(await readManifestText(demoManifest), environment);
     await recordApply(transaction, await applyWithin(transaction, key, manifest, {}));
+    await addDemoKey(transaction, environment.DEMO_API_KEY);
   } catch (cause) {
     if (!(cause instanceof ManifestError)) throw cause;
     throw new OperatorError(`The demo cannot be set up: ${cause.message}. DEMO=0 leaves it out.`, {
@@ -53,4 +57,24 @@ async function applyFirst(
     });
   }
   await markDemoApplied(transaction);
+}
+
+/** The key of the first send; a file of an earlier release has none. */
+async function addDemoKey(
+  transaction: Database['kysely'],
+  text: string | undefined,
+): Promise<void> {
+  if (text === undefined) return;
+  const { hash, hint } = describeApiKey(text);
+  await addApiKey(transaction, {
+    accountId: demoAccountId,
+    hash,
+    hint,
+    name: 'Demo',
+    scopes: [...tokenPermissions],
+    networks: null,
+    templates: null,
+    createdBy: undefined,
+    expiresAt: undefined,
+  });
 }

@@ -2,9 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { link, readFile, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { makeApiKey } from '../access/api-key.ts';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
+import type { AccountId } from '../foundation/ids.ts';
 import type { Environment } from './substitute-environment.ts';
+
+/** The account of demo/manifest.yaml. */
+export const demoAccountId = '1000' as AccountId;
 
 /** Where the passwords and secrets of the demo are kept, readable by a shell and by its owner alone. */
 export function demoEnvironmentFile(dataDir: string): string {
@@ -16,6 +21,7 @@ const secretNames = [
   'DEMO_OWNER_PASSWORD',
   'DEMO_DEVELOPER_PASSWORD',
   'DEMO_VIEWER_PASSWORD',
+  'DEMO_SERVICE_PASSWORD',
   'DEMO_CLIENT_SECRET',
 ];
 
@@ -70,7 +76,9 @@ function compose(): string {
   return [
     '# Made by the first start for the demo account 1000. Read it into a shell with: . demo.env\n',
     'export DEMO_OWNER_EMAIL=owner@shop.test\n',
+    'export DEMO_SERVICE_EMAIL=service@shop.test\n',
     'export DEMO_CLIENT_ID=demo\n',
     ...secrets,
+    `export DEMO_API_KEY=${makeApiKey(demoAccountId).text}\n`,
   ].join('');
 }

@@ -11,8 +11,9 @@ export interface ClientCredentials {
 
 /**
  * Finds the client's credentials in the form (contract section 5.1 rule 2) or in the Authorization header
- * (RFC 6749 section 2.3.1: each part form-encoded, then Basic), never in both.
- * @throws InvalidClient where there are none, InvalidRequest where there are two
+ * (RFC 6749 section 2.3.1: each part form-encoded, then Basic). Both may be sent where they agree. Beside credentials in the
+ * form a header of another scheme means nothing: known clients go on sending their last access token.
+ * @throws InvalidClient where there are none, InvalidRequest where the two differ
  */
 export function readClientCredentials(
   authorization: string | undefined,
@@ -20,18 +21,19 @@ export function readClientCredentials(
 ): ClientCredentials {
   const clientId = form.get('client_id');
   const secret = form.get('client_secret');
-  if (authorization === undefined) {
+  const isBasic = authorization !== undefined && /^basic( |$)/i.test(authorization);
+  if (authorization === undefined || (secret !== undefined && !isBasic)) {
     if (clientId === undefined || secret === undefined)
       throw new InvalidClient('The client must send client_id and client_secret', false);
     return { clientId, secrets: [secret], byHeader: false };
   }
-  if (secret !== undefined)
-    throw new InvalidRequest('The client must authenticate by header or by form, not by both');
   const credentials = decodeBasic(authorization);
   if (credentials === undefined)
     throw new InvalidClient('The Authorization header is not usable HTTP Basic', true);
   if (clientId !== undefined && clientId !== credentials.clientId)
     throw new InvalidRequest('The form and the Authorization header name different clients');
+  if (secret !== undefined && !credentials.secrets.includes(secret))
+    throw new InvalidRequest('The form and the Authorization header have different secrets');
   return { ...credentials, byHeader: true };
 }
 

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { saveMembership } from '../../src/account/membership-store.ts';
+import { newMessageId } from '../../src/foundation/ids.ts';
+import { addKey } from '../support/api-key.ts';
 import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { SessionWorld } from '../support/session-world.ts';
+import { openShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { TestDns } from '../support/test-dns.ts';
 
@@ -94,4 +99,59 @@ test('migrate brings a database to this release, and doctor agrees', async () =>
   assert.equal(await run.exit, 0);
   assert.match(run.output.stdout, /The database is current/);
   assert.match((await doctor(settings)).said, /^ok {3}database/m);
+});
+
+test('migrate --plan and doctor name users whose tokens sent mail that their role can’t send, and what to change', async () => {
+  const { database, url } = await createTestDatabase();
+  const settings = { ...environment, DATABASE_URL: url };
+  const shop = await openShop(database);
+  const world = new SessionWorld(database, shop.id);
+  const viewer = await world.addPerson({ accounts: [] });
+  const unused = await world.addPerson({ accounts: [] });
+  for (const personId of [viewer.id, unused.id])
+    await saveMembership(database.kysely, { accountId: shop.id, personId, role: 'viewer' });
+  const { clientId } = shop.integration;
+  await database.pool.query('insert into session_pair (person_id, client_id) values ($1, $2)', [
+    viewer.id,
+    clientId,
+  ]);
+  await addKey(database, shop.id, { scopes: ['users:write', 'lists:read'] });
+  const before = await doctor(settings);
+  assert.doesNotMatch(before.said, new RegExp(viewer.email));
+  await database.pool.query(
+    `insert into message (account_id, id, retention_days, template_id, template_version, transactional, track_opens,
+       track_clicks, deliver_when_delayed, client_id, accepted_at, state_at)
+     values ($1, $2, 90, 't-0001', 1, true, false, false, true, $3, now(), now())`,
+    [shop.id, newMessageId(), clientId],
+  );
+  const plan = runSignalpost(['migrate', '--plan'], settings);
+  assert.equal(await plan.exit, 0);
+  const after = await doctor(settings);
+  assert.equal(after.code, 1);
+  for (const said of [plan.output.stdout, after.said]) {
+    assert.match(said, new RegExp(`${viewer.email} \\(viewer in account 46100\\)`));
+    assert.match(said, /give a program’s user the role service, or use an API key/);
+    assert.match(said, /The API key “Test” of account 46100 has users:write/);
+    assert.doesNotMatch(said, new RegExp(unused.email));
+  }
+  assert.match(plan.output.stdout, /The database is current/);
+  await saveMembership(database.kysely, {
+    accountId: shop.id,
+    personId: viewer.id,
+    role: 'service',
+  });
+  assert.doesNotMatch((await doctor(settings)).said, new RegExp(viewer.email));
+});
+
+test('migrate --plan lists what an empty database lacks and changes nothing', async () => {
+  const { database, url } = await createTestDatabase();
+  await database.pool.query('drop schema public cascade');
+  await database.pool.query('create schema public');
+  const plan = runSignalpost(['migrate', '--plan'], { ...environment, DATABASE_URL: url });
+  assert.equal(await plan.exit, 0, plan.output.stderr);
+  assert.match(plan.output.stdout, /migrations to run:\n {2}0001-foundation\.sql/);
+  const { rows } = await database.pool.query(
+    "select count(*)::integer as n from pg_tables where schemaname = 'public'",
+  );
+  assert.equal(rows[0].n, 0);
 });

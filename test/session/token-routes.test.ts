@@ -110,9 +110,30 @@ test('HTTP Basic without the form-encoding, as many clients send it, is accepted
   assert.equal((await postToken(service, form, headers)).status, 200);
 });
 
-test('RFC 6749 2.3.1: credentials in header and form at once are refused', async () => {
+test('5.1 rule 2: credentials in header and form at once are taken where they agree', async () => {
   const headers = basic(client.clientId, clientSecret);
-  assertError(await postToken(service, fields, headers), 400, 'invalid_request');
+  assert.equal((await postToken(service, fields, headers)).status, 200);
+});
+
+test('5.1 rule 2: beside credentials in the form a header of another scheme means nothing', async () => {
+  const other = await world.addIntegration();
+  const form = { ...fields, client_id: other.clientId };
+  for (const authorization of ['Bearer spa_old', 'Negotiate abc', 'nonsense'])
+    assert.equal((await postToken(service, form, { authorization })).status, 200, authorization);
+});
+
+test('RFC 6749 2.3.1: credentials in header and form that differ are refused', async () => {
+  const headers = basic(client.clientId, clientSecret);
+  assertError(
+    await postToken(service, { ...fields, client_secret: 'another' }, headers),
+    400,
+    'invalid_request',
+  );
+  assertError(
+    await postToken(service, fields, basic(client.clientId, 'another')),
+    400,
+    'invalid_request',
+  );
   const other = { ...without('client_secret'), client_id: 'another' };
   assertError(await postToken(service, other, headers), 400, 'invalid_request');
 });

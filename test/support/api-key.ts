@@ -1,13 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { ApiKeys } from '../../src/access/api-key.ts';
+import { makeApiKey } from '../../src/access/api-key.ts';
 import { type ApiKeyLimits, addApiKey } from '../../src/access/api-key-store.ts';
 import { keyScopes } from '../../src/access/permission.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../../src/foundation/ids.ts';
-import { MasterKey } from '../../src/foundation/master-key.ts';
-
-/** Keys of the present form are the same under every installation's key. */
-const keys = new ApiKeys(new MasterKey(randomBytes(32)));
 
 /** Adds an API key, with every scope unless limited. @returns its text */
 export async function addKey(
@@ -18,7 +13,7 @@ export async function addKey(
     readonly expiresAt?: Date;
   } = {},
 ): Promise<string> {
-  const { text, hash, hint } = keys.make(accountId);
+  const { text, hash, hint } = makeApiKey(accountId);
   await addApiKey(database.kysely, {
     accountId,
     hash,

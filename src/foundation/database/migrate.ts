@@ -105,6 +105,17 @@ function refuseDifference(applied: Map<number, string>, migrations: Migration[])
   }
 }
 
+/** The names of the migrations that the database lacks; all of them where it is empty. */
+export async function missingMigrations(database: Database): Promise<string[]> {
+  const migrations = await readMigrations();
+  const { rows } = await database.pool.query<{ exists: boolean }>(
+    "select to_regclass('schema_migration') is not null as exists",
+  );
+  const applied = rows[0]?.exists === true ? await appliedMigrations(database.pool) : new Map();
+  refuseDifference(applied, migrations);
+  return migrations.filter(({ version }) => !applied.has(version)).map(({ name }) => name);
+}
+
 /** True when the database has every migration of this release and no other. */
 export async function isCurrent(database: Database): Promise<boolean> {
   const [applied, migrations] = await Promise.all([

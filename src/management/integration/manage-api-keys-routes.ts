@@ -172,8 +172,8 @@ async function create(
   wanted: ApiKeyLimits & { readonly name: string; readonly lifetimeMs: number | undefined },
 ): Promise<{ readonly id: string; readonly key: string }> {
   const { lifetimeMs, ...key } = wanted;
-  const { clock, access } = call.parts;
-  const made = await createApiKeyIn(transaction, access.apiKeys, {
+  const { clock } = call.parts;
+  const made = await createApiKeyIn(transaction, {
     ...key,
     accountId: accountOf(call).id,
     createdBy: personOf(actorOf(call)),

@@ -1,4 +1,5 @@
 import { html } from 'ghtml';
+import { contractOperations } from '../../access/contract-operations.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import type { Page } from './layout.ts';
 
@@ -18,6 +19,10 @@ export interface ConsentPage {
   readonly again: boolean;
 }
 
+const allowed = Object.values(contractOperations)
+  .map(({ allows }) => html`<li>${allows}</li>`)
+  .join('\n');
+
 /** Asks whether an integration may act in an account of the person. */
 export function consentPage(page: ConsentPage): Page {
   const body = html`<h1>Allow ${page.integrationName}?</h1>
@@ -25,12 +30,11 @@ export function consentPage(page: ConsentPage): Page {
 <form method="post" action="/authorize?${page.query}">
 <input type="hidden" name="csrf" value="${page.csrf}">
 !${accountChoice(page)}
-<p id="may">It will be able to</p>
+<p id="may">As far as your role in the account allows, it will be able to:</p>
 <ul class="may" aria-labelledby="may">
-<li>send e-mail from this account’s templates and verified senders,</li>
-<li>see what became of the messages of this account,</li>
-<li>list the account’s contact lists.</li>
+!${allowed}
 </ul>
+<p class="soft">It can’t change settings, see your contacts, manage people or keys, or act in another account.</p>
 <p class="soft">Afterwards you go to <strong>${page.target}</strong>. You can withdraw this at any time under <a href="/me">your sign-in</a>.</p>
 <div class="actions">
 <button type="submit" name="decision" value="allow">Allow</button>
