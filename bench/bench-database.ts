@@ -1,14 +1,18 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sql } from 'kysely';
+import pg from 'pg';
+import { urlOf } from '../scripts/test-postgres.ts';
 import { migrate } from '../src/foundation/database/migrate.ts';
 import { type Database, openDatabase } from '../src/foundation/database/open-database.ts';
+import type { ConnectionSettings } from '../src/foundation/embedded/connection-settings.ts';
 import { startEmbeddedDatabase } from '../src/foundation/embedded/start-embedded-database.ts';
 
 export interface BenchDatabase {
   readonly url: string;
   readonly database: Database;
+  /** The superuser. */
+  readonly admin: ConnectionSettings;
   /** Of PostgreSQL's first process. */
   readonly pid: number;
   stop(): Promise<void>;
@@ -22,7 +26,7 @@ export async function startBenchDatabase(): Promise<BenchDatabase> {
   await chmod(dataDir, 0o711);
   const opened = await openBenchFolder(dataDir);
   await migrate(opened.database);
-  await useLogOnce(opened.database);
+  await useLogOnce(opened.admin);
   return {
     ...opened,
     async stop() {
@@ -36,12 +40,15 @@ export async function startBenchDatabase(): Promise<BenchDatabase> {
 const logFiles = 16;
 
 /** Makes the files of the log that an installation which has worked for some minutes uses again and again. */
-async function useLogOnce({ kysely }: Database): Promise<void> {
+async function useLogOnce(admin: ConnectionSettings): Promise<void> {
+  const client = new pg.Client(admin);
+  await client.connect();
   for (let file = 0; file < logFiles; file += 1) {
-    await sql`select pg_current_xact_id()`.execute(kysely);
-    await sql`select pg_switch_wal()`.execute(kysely);
+    await client.query('select pg_current_xact_id()');
+    await client.query('select pg_switch_wal()');
   }
-  await sql`checkpoint`.execute(kysely);
+  await client.query('checkpoint');
+  await client.end();
 }
 
 /** The same on a folder that stays. @param options `patience` in milliseconds, for statements that take long */
@@ -50,15 +57,12 @@ export async function openBenchFolder(
   { durable = true, patience }: { readonly durable?: boolean; readonly patience?: number } = {},
 ): Promise<BenchDatabase> {
   const embedded = await startEmbeddedDatabase({ dataDir, log: silent, durable });
-  const { host, port, user, password, database: name } = embedded.settings;
-  const url = new URL(`postgres://localhost:${port}/${name}`);
-  url.username = user;
-  url.password = password;
-  url.searchParams.set('host', host);
-  const database = openDatabase({ url: url.href }, patience === undefined ? {} : { patience });
+  const url = urlOf(embedded.settings);
+  const database = openDatabase({ url }, patience === undefined ? {} : { patience });
   return {
-    url: url.href,
+    url,
     database,
+    admin: embedded.admin,
     pid: embedded.pid ?? 0,
     async stop() {
       await database.close();

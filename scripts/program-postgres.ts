@@ -33,6 +33,7 @@ export async function startProgramPostgres(folder: string): Promise<TestPostgres
   url.searchParams.set('host', data);
   return {
     url: url.href,
+    serviceUrl: url.href,
     async stop() {
       const ended = new Promise((resolve) => server.once('exit', resolve));
       server.kill('SIGINT');

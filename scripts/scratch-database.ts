@@ -15,6 +15,12 @@ export async function runStatement(url: string, statement: string): Promise<void
   }
 }
 
+/** The role that a URL names, as SQL spells it. */
+export function roleOf(url: string): string {
+  const { username } = new URL(url);
+  return username === '' ? 'current_user' : pg.escapeIdentifier(decodeURIComponent(username));
+}
+
 /** The same URL with another database. */
 export function withDatabase(url: string, name: string): string {
   const other = new URL(url);

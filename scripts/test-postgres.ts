@@ -1,12 +1,15 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ConnectionSettings } from '../src/foundation/embedded/connection-settings.ts';
 import { startEmbeddedDatabase } from '../src/foundation/embedded/start-embedded-database.ts';
 import { startProgramPostgres } from './program-postgres.ts';
 
 export interface TestPostgres {
   /** A URL with the right to create databases. */
   readonly url: string;
+  /** A URL of the role that a service runs with: a plain one on the embedded server, as in a real installation. */
+  readonly serviceUrl: string;
   stop(): Promise<void>;
 }
 
@@ -18,22 +21,29 @@ const silent = { info: () => undefined, warn: () => undefined };
  */
 export async function startTestPostgres(): Promise<TestPostgres> {
   const given = process.env.TEST_DATABASE_URL;
-  if (given !== undefined && given !== '') return { url: given, stop: async () => undefined };
+  if (given !== undefined && given !== '') {
+    return { url: given, serviceUrl: given, stop: async () => undefined };
+  }
   const programs = process.env.TEST_POSTGRES_BIN;
   if (programs !== undefined && programs !== '') return startProgramPostgres(programs);
   const dataDir = await mkdtemp(join(tmpdir(), 'signalpost-test-'));
   await chmod(dataDir, 0o711);
   const embedded = await startEmbeddedDatabase({ dataDir, log: silent, durable: false });
-  const { host, port, user, password, database } = embedded.settings;
-  const url = new URL(`postgres://localhost:${port}/${database}`);
-  url.username = user;
-  url.password = password;
-  url.searchParams.set('host', host);
   return {
-    url: url.href,
+    url: urlOf(embedded.admin),
+    serviceUrl: urlOf(embedded.settings),
     async stop() {
       await embedded.stop();
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** The URL of a connection to an embedded database. */
+export function urlOf({ host, port, user, password, database }: ConnectionSettings): string {
+  const url = new URL(`postgres://localhost:${port}/${database}`);
+  url.username = user;
+  url.password = password;
+  url.searchParams.set('host', host);
+  return url.href;
 }

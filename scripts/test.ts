@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { migrate } from '../src/foundation/database/migrate.ts';
 import { openDatabase } from '../src/foundation/database/open-database.ts';
 import { importingFiles } from './importing-files.ts';
-import { runStatement, withDatabase } from './scratch-database.ts';
+import { roleOf, runStatement, withDatabase } from './scratch-database.ts';
 import { startTestPostgres } from './test-postgres.ts';
 
 /**
@@ -24,8 +24,11 @@ const files = process.env.TEST_POSTGRES_BIN ? await onOtherPostgres(found) : fou
 const template = `signalpost_template_${process.pid}`;
 const postgres = await startTestPostgres();
 try {
-  await runStatement(postgres.url, `create database ${template}`);
-  const database = openDatabase({ url: withDatabase(postgres.url, template) });
+  await runStatement(
+    postgres.url,
+    `create database ${template} owner ${roleOf(postgres.serviceUrl)}`,
+  );
+  const database = openDatabase({ url: withDatabase(postgres.serviceUrl, template) });
   await migrate(database);
   await database.close();
   process.exitCode = await run();
@@ -54,6 +57,7 @@ function run(): Promise<number> {
         NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/compiled'),
         ...process.env,
         TEST_POSTGRES_URL: postgres.url,
+        TEST_SERVICE_URL: postgres.serviceUrl,
         TEST_TEMPLATE_DATABASE: template,
       },
     },

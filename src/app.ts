@@ -153,6 +153,7 @@ export function createApp(parts: AppParts): App {
           sources: config.direct.sources,
           port: config.direct.port,
           allowLoopback: config.direct.loopback,
+          allowedNetworks: config.direct.networks,
         })
       : undefined;
   const relay = { name: config.hostname };

@@ -73,6 +73,8 @@ export interface DirectSettings {
   readonly port: number;
   /** Mail may go to this machine itself. */
   readonly loopback: boolean;
+  /** Private networks that recipients' servers may be in. */
+  readonly networks: readonly string[];
 }
 
 /** The SMTP server for bounces and complaints; key and certificate are PEM. */
@@ -146,6 +148,7 @@ export function readConfig(environment: Environment): Config {
       sources: readList(read('DIRECT_SOURCES')).map(parseSource),
       port: readPort('DIRECT_PORT', read('DIRECT_PORT') ?? '25'),
       loopback: readSwitch('DIRECT_LOOPBACK', read('DIRECT_LOOPBACK')) ?? false,
+      networks: readNetworks('DELIVERY_NETWORKS', read('DELIVERY_NETWORKS')),
     },
     passwordTemplate: readOwnTemplate(
       'PASSWORD_TEMPLATE',
@@ -210,7 +213,9 @@ function readDelivery(
 
 /** A setting of another way of delivery would be passed over in silence. */
 function refuseDirectSettings(delivery: DeliveryKind, read: Read): void {
-  const useless = ['DIRECT_SOURCES', 'DIRECT_PORT', 'DIRECT_LOOPBACK'].find((name) => read(name));
+  const useless = ['DIRECT_SOURCES', 'DIRECT_PORT', 'DIRECT_LOOPBACK', 'DELIVERY_NETWORKS'].find(
+    (name) => read(name),
+  );
   if (delivery === 'direct' || useless === undefined) return;
   throw new OperatorError(
     `${useless} is set, but DELIVERY=${delivery} does not use it; remove it, or set DELIVERY=direct.`,

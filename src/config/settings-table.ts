@@ -79,6 +79,12 @@ export const settings: readonly Setting[] = [
     meaning: 'With `direct`: `1` lets mail go to this machine itself; for tests.',
   },
   {
+    name: 'DELIVERY_NETWORKS',
+    default: '(none)',
+    meaning:
+      'With `direct`: private networks such as `10.1.0.0/16`, separated by commas, that recipients’ servers may be in.',
+  },
+  {
     name: 'DELIVERY_REDIRECT',
     default: '(none)',
     meaning: 'Sends every message to this one address instead; for staging.',

@@ -1,6 +1,7 @@
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
+import type { PublicNetworks } from '../foundation/public-networks.ts';
 import {
   claimPending,
   noteAttempt,
@@ -9,7 +10,6 @@ import {
 } from './delivery-store.ts';
 import { noteHealth, pauseEndpoint, readSendable } from './endpoint-store.ts';
 import { postWebhook } from './post-webhook.ts';
-import type { PublicNetworks } from './public-networks.ts';
 import type { SecretBox } from './secret-box.ts';
 import { signWebhook } from './sign-webhook.ts';
 

@@ -1,8 +1,8 @@
-import { lookup as lookUp } from 'node:dns';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
-import type { PublicNetworks } from './public-networks.ts';
+import { isIP } from 'node:net';
+import { guardedLookup, notPublic } from '../foundation/guarded-lookup.ts';
+import type { PublicNetworks } from '../foundation/public-networks.ts';
 
 /** What an endpoint answered; status 0: it gave no answer, and `text` says why. */
 export interface WebhookAnswer {
@@ -49,8 +49,6 @@ export function problemOf(target: URL, networks: PublicNetworks): string | undef
   return undefined;
 }
 
-const notPublic = 'the address is inside a private network';
-
 function exchange(
   target: URL,
   headers: Readonly<Record<string, string>>,
@@ -85,20 +83,6 @@ function exchange(
     );
     request.end(body);
   });
-}
-
-/** Answers addresses only where every one of them may be asked. */
-function guardedLookup(networks: PublicNetworks): LookupFunction {
-  return (hostname, options, callback) => {
-    lookUp(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error !== null) return callback(error, '', 0);
-      const [first] = addresses;
-      if (first === undefined || !addresses.every(({ address }) => networks.allows(address)))
-        return callback(new Error(notPublic), '', 0);
-      if (options.all === true) return callback(null, addresses);
-      return callback(null, first.address, first.family);
-    });
-  };
 }
 
 async function readBeginning(answer: IncomingMessage): Promise<string> {

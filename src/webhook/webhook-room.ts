@@ -7,6 +7,7 @@ import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { PeriodicTask } from '../foundation/periodic-task.ts';
+import { PublicNetworks } from '../foundation/public-networks.ts';
 import { deliverWebhooks, type WebhookJob } from './deliver-webhooks.ts';
 import {
   enqueuePending,
@@ -17,7 +18,6 @@ import {
   stretchesOfLog,
 } from './delivery-store.ts';
 import { anyEndpoint, unpauseEndpoint } from './endpoint-store.ts';
-import { PublicNetworks } from './public-networks.ts';
 import { resumeAbandoned } from './resume-abandoned.ts';
 import { SecretBox } from './secret-box.ts';
 

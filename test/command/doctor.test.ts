@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { withDatabase } from '../../scripts/scratch-database.ts';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { newMessageId } from '../../src/foundation/ids.ts';
 import { addKey } from '../support/api-key.ts';
 import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { openShop } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
+import { adminUrl, createTestDatabase } from '../support/test-database.ts';
 import { TestDns } from '../support/test-dns.ts';
 
 const folder = temporaryFolder();
@@ -56,6 +57,13 @@ test('doctor finds a database that cannot be reached, without telling its passwo
   assert.match(said, /^FAIL database {2}The database at 127\.0\.0\.1:1\/mail cannot be used/m);
   assert.doesNotMatch(said, /hidden-password/);
   assert.equal(code, 1);
+});
+
+test('ASVS 4.0.3 1.2.1: doctor names a database role that is a superuser', async () => {
+  const { url } = await createTestDatabase();
+  const asAdmin = withDatabase(adminUrl(), new URL(url).pathname.slice(1));
+  const { said } = await doctor({ ...environment, DATABASE_URL: asAdmin });
+  assert.match(said, /database {2}.*\bits role \S+ is a superuser\n\s+Use a role that only owns/);
 });
 
 test('doctor finds a relay that cannot be reached', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { runStatement } from '../../scripts/scratch-database.ts';
 import { ask } from '../support/ask.ts';
 import { runSignalpost } from '../support/run-signalpost.ts';
 import {
@@ -9,7 +10,7 @@ import {
   refreshFields,
   SessionWorld,
 } from '../support/session-world.ts';
-import { createTestDatabase } from '../support/test-database.ts';
+import { adminUrl, createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -173,7 +174,7 @@ test('wrong arguments are one sentence and exit code 1', async () => {
 
 test('a database that is not there, or was not set up, is one sentence', async () => {
   const empty = `empty_${process.pid}`;
-  await database.pool.query(`create database ${empty}`);
+  await runStatement(adminUrl(), `create database ${empty}`);
   for (const [name, sentence] of [
     [empty, /was not set up by this release; run signalpost migrate/],
     ['nowhere', /cannot be used: database "nowhere" does not exist/],
@@ -187,7 +188,7 @@ test('a database that is not there, or was not set up, is one sentence', async (
       assert.equal(output.stderr.split('\n').length, 2, output.stderr);
     }
   }
-  await database.pool.query(`drop database ${empty}`);
+  await runStatement(adminUrl(), `drop database ${empty}`);
 });
 
 test('a time that does not exist is refused; a day is its beginning', async () => {

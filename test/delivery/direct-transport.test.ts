@@ -13,6 +13,7 @@ import { OffsetClock } from '../../src/foundation/clock.ts';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import { createLog } from '../../src/foundation/log.ts';
+import { PublicNetworks } from '../../src/foundation/public-networks.ts';
 import { TestAuthority } from '../support/test-certificates.ts';
 import { TestDns } from '../support/test-dns.ts';
 import { TestMx, type TestMxOptions } from '../support/test-mx.ts';
@@ -82,6 +83,7 @@ function createTransport(sources: readonly string[] = []): DirectTransport {
     routes: {
       ownNames: new Set(['mail.sender.test']),
       ownAddresses: new Set(),
+      networks: new PublicNetworks(['127.0.0.0/8', '::1/128']),
       allowLoopback: true,
     },
   });

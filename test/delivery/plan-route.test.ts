@@ -4,16 +4,20 @@ import { findMailHosts } from '../../src/delivery/direct/mail-hosts.ts';
 import { planRoute, type Route, type RouteOptions } from '../../src/delivery/direct/plan-route.ts';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
+import { PublicNetworks } from '../../src/foundation/public-networks.ts';
 import { TestDns } from '../support/test-dns.ts';
 
 const server = await new TestDns().start();
 const dns = new DnsClient([parseDnsServer(server.server)]);
 /** For names that are never answered. */
 const hasty = new DnsClient([parseDnsServer(server.server)], { milliseconds: 200, rounds: 1 });
+const documentation = ['192.0.2.0/24', '203.0.113.0/24', '2001:db8::/32'];
 const options: RouteOptions = {
   ownNames: new Set(['mail.sender.test']),
   ownAddresses: new Set(['203.0.113.9']),
   families: [6, 4],
+  // Those of documentation (RFC 5737, RFC 3849).
+  networks: new PublicNetworks(documentation),
 };
 
 function hopsOf(route: Route): string[] {
@@ -136,7 +140,11 @@ test('RFC 5321 5.1: hosts wanted less than this service itself are left out', as
 test('an MX record cannot send mail to this machine’s loopback', async () => {
   server.set('inward.test', { MX: [[5, 'loop.mx.test']] });
   assert.equal((await planRoute(dns, 'inward.test', options)).kind, 'fault');
-  const open = await planRoute(dns, 'inward.test', { ...options, allowLoopback: true });
+  const open = await planRoute(dns, 'inward.test', {
+    ...options,
+    networks: new PublicNetworks(['127.0.0.0/8', '::1/128']),
+    allowLoopback: true,
+  });
   assert.deepEqual(hopsOf(open), ['loop.mx.test ::1', 'loop.mx.test 127.0.0.1']);
 });
 

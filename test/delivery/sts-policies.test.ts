@@ -8,6 +8,7 @@ import { OffsetClock } from '../../src/foundation/clock.ts';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import { createLog } from '../../src/foundation/log.ts';
+import { PublicNetworks } from '../../src/foundation/public-networks.ts';
 import { TestAuthority } from '../support/test-certificates.ts';
 import { TestDns } from '../support/test-dns.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -39,7 +40,8 @@ const { port } = server.address() as { port: number };
 for (const name of ['mta-sts.a.test', 'mta-sts.b.test', 'mta-sts.c.test'])
   zones.set(name, { A: ['127.0.0.1'] });
 
-const options = { port, ca: authority.ca, allowLoopback: true, milliseconds: 20_000 };
+const networks = new PublicNetworks(['127.0.0.0/8', '::1/128']);
+const options = { port, ca: authority.ca, networks, milliseconds: 20_000 };
 
 test('RFC 8461 3.3: a policy is fetched by HTTPS', async () => {
   answer = { text: policyText };
@@ -67,13 +69,17 @@ for (const [what, given, domain, fault] of [
 
 test('RFC 8461 3.3: a certificate that nobody vouches for is no policy', async () => {
   answer = { text: policyText };
-  const fetched = await fetchStsPolicy(dns, 'a.test', { port, allowLoopback: true });
+  const fetched = await fetchStsPolicy(dns, 'a.test', { port, networks });
   assert.ok(fetched.kind === 'fault' && fetched.fault === 'sts-webpki-invalid');
 });
 
 test('a policy host on the loopback is not asked', async () => {
-  const fetched = await fetchStsPolicy(dns, 'a.test', { port, ca: authority.ca });
-  assert.ok(fetched.kind === 'fault');
+  const fetched = await fetchStsPolicy(dns, 'a.test', {
+    port,
+    ca: authority.ca,
+    networks: new PublicNetworks([]),
+  });
+  assert.ok(fetched.kind === 'fault' && fetched.text.includes('inside a private network'));
 });
 
 test('RFC 8461 3.3, 5.1: fetched once, kept, renewed beside deliveries, and followed while the web server is away', async () => {

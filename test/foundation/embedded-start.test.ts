@@ -95,16 +95,20 @@ for (const [what, lose] of [
   ['lost', rm],
   ['emptied', (file: string) => writeFile(file, '')],
 ] as const)
-  test(`a password file that was ${what} is made anew`, async () => {
-    const dataDir = await madeFolder();
-    const first = await startEmbedded(dataDir);
-    await first.stop();
-    await lose(join(dataDir, 'database.password'));
-    const second = await startEmbedded(dataDir);
-    assert.notEqual(second.settings.password, first.settings.password);
-    assert.equal(await ask(second.settings, 'select 1'), 1);
-    await second.stop();
-  });
+  for (const [file, kind] of [
+    ['database.password', 'admin'],
+    ['database.service.password', 'settings'],
+  ] as const)
+    test(`a file ${file} that was ${what} is made anew`, async () => {
+      const dataDir = await madeFolder();
+      const first = await startEmbedded(dataDir);
+      await first.stop();
+      await lose(join(dataDir, file));
+      const second = await startEmbedded(dataDir);
+      assert.notEqual(second[kind].password, first[kind].password);
+      assert.equal(await ask(second[kind], 'select 1'), 1);
+      await second.stop();
+    });
 
 test('a database of another major version is refused with what to do', async () => {
   const dataDir = await madeFolder();

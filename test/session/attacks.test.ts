@@ -165,8 +165,9 @@ test('RFC 9700 4.8.2: a challenge that was cut off is noticed', async () => {
 });
 
 test('RFC 9700 2.1.2: there is no way to get a token in a redirect', async () => {
+  const [browser] = await signedIn();
   for (const type of ['token', 'id_token', 'code token', 'CODE', 'none']) {
-    const page = await new TestBrowser(service.url).request(address({ response_type: type }));
+    const page = await browser.request(address({ response_type: type }));
     const answer = new URL(page.location ?? '');
     assert.equal(answer.searchParams.get('error'), 'unsupported_response_type');
     assert.equal(answer.hash, '');

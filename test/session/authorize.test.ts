@@ -44,6 +44,19 @@ async function signIn(
   return [browser, await browser.submit(page, { email, password })];
 }
 
+const signedIn = new TestBrowser(service.url);
+await signedIn.submit(await signedIn.open('/sign-in?next=%2Fme'), {
+  email: (await world.addPerson()).email,
+  password,
+});
+
+/** Where the integration is told of a request that a signed-in person cannot decide on. */
+async function refusal(address: string): Promise<URL> {
+  const page = await signedIn.open(address);
+  assert.equal(page.status, 303, page.text);
+  return new URL(page.location ?? '');
+}
+
 /** Signs in, allows, and reads where the integration is told. */
 async function allow(
   person: { email: string },
@@ -180,9 +193,7 @@ const told: [string, Record<string, string | undefined>, string][] = [
 ];
 for (const [what, parameters, error] of told) {
   test(`RFC 6749 4.1.2.1: ${what} is told to the integration as ${error}`, async () => {
-    const page = await new TestBrowser(service.url).open(request(parameters));
-    assert.equal(page.status, 303);
-    const answer = new URL(page.location ?? '');
+    const answer = await refusal(request(parameters));
     assert.equal(answer.origin + answer.pathname, client.redirectUri);
     assert.equal(answer.searchParams.get('error'), error);
     assert.equal(answer.searchParams.get('state'), 'a state & more');
@@ -191,8 +202,8 @@ for (const [what, parameters, error] of told) {
 
 test('an integration without the code grant is told unauthorized_client', async () => {
   const other = await world.addIntegration({ grants: new Set(['password']) });
-  const page = await new TestBrowser(service.url).open(request({ client_id: other.clientId }));
-  assert.equal(new URL(page.location ?? '').searchParams.get('error'), 'unauthorized_client');
+  const answer = await refusal(request({ client_id: other.clientId }));
+  assert.equal(answer.searchParams.get('error'), 'unauthorized_client');
 });
 
 test('unknown and disabled integrations get a page and no redirect', async () => {
@@ -213,10 +224,10 @@ test('RFC 6749 3.1: repeated parameters are refused; those that decide where to 
     'SCOPE=PRODUCTION',
     'other=1&other=2',
   ]) {
-    const answer = new URL((await open(name)).location ?? '');
+    const answer = await refusal(`${request()}&${name}`);
     assert.equal(answer.searchParams.get('error'), 'invalid_request');
   }
-  const state = new URL((await open('state=b')).location ?? '');
+  const state = await refusal(`${request()}&state=b`);
   assert.equal(state.searchParams.has('state'), false);
   for (const name of [`client_id=${client.clientId}`, 'redirect_uri=a&redirect_uri=b'])
     assert.equal((await open(name)).status, 400);
@@ -320,8 +331,8 @@ test('RFC 7636: an integration that must use PKCE is refused without it', async 
   await database.pool.query('update integration set require_pkce = true where client_id = $1', [
     strict.clientId,
   ]);
-  const page = await new TestBrowser(service.url).open(request({ client_id: strict.clientId }));
-  assert.equal(new URL(page.location ?? '').searchParams.get('error'), 'invalid_request');
+  const answer = await refusal(request({ client_id: strict.clientId }));
+  assert.equal(answer.searchParams.get('error'), 'invalid_request');
 });
 
 test('8: code exchanges count against the allowance, and a 429 leaves the code unspent', async () => {

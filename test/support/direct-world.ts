@@ -10,6 +10,7 @@ import { DnsCache } from '../../src/foundation/dns/dns-cache.ts';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import { type AccountId, newId, newMessageId } from '../../src/foundation/ids.ts';
+import { PublicNetworks } from '../../src/foundation/public-networks.ts';
 import { PutOffStore } from '../../src/queue/put-off-store.ts';
 import type { Worker } from '../../src/queue/worker.ts';
 import type { LoadedTemplate } from '../../src/rendering/load-template.ts';
@@ -37,7 +38,12 @@ export function startDirectNode(
     sources,
     pools,
     sender: new RouteSender({ sources, pools, tally, port, timeouts: { connect: 30_000 } }),
-    routes: { ownNames: new Set(), ownAddresses: new Set(), allowLoopback: true },
+    routes: {
+      ownNames: new Set(),
+      ownAddresses: new Set(),
+      networks: new PublicNetworks(['127.0.0.0/8', '::1/128']),
+      allowLoopback: true,
+    },
   });
   const staging = { redirect: undefined, allow: [] };
   const putOffCrowd = createPutOffCrowd(new PutOffStore(database, clock), log);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
-import { runStatement, withDatabase } from '../../scripts/scratch-database.ts';
+import { roleOf, runStatement, withDatabase } from '../../scripts/scratch-database.ts';
 import { type Database, openDatabase } from '../../src/foundation/database/open-database.ts';
 import { testApplication } from './account-first.ts';
 
@@ -15,15 +15,21 @@ export interface TestDatabase {
   readonly database: Database;
 }
 
+/** The URL of a role that may create databases. */
+export function adminUrl(): string {
+  return required('TEST_POSTGRES_URL');
+}
+
 /** A migrated database of its own for the test file, cloned from the run's template and dropped at the end. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const admin = required('TEST_POSTGRES_URL');
+  const admin = adminUrl();
+  const service = required('TEST_SERVICE_URL');
   const name = `test_${randomBytes(6).toString('hex')}`;
   await runStatement(
     admin,
-    `create database ${name} template ${required('TEST_TEMPLATE_DATABASE')}`,
+    `create database ${name} template ${required('TEST_TEMPLATE_DATABASE')} owner ${roleOf(service)}`,
   );
-  const url = withDatabase(admin, name);
+  const url = withDatabase(service, name);
   const database = openDatabase({ url }, { applicationName: testApplication });
   after(async () => {
     await database.close();

@@ -1,5 +1,6 @@
 import { isCurrent } from '../../foundation/database/migrate.ts';
 import { describeServer, requireServer } from '../../foundation/database/open-database.ts';
+import { superuserName } from '../../foundation/database/role-store.ts';
 import type { Diagnosis, Patient } from './patient.ts';
 
 /** The database answers, is recent enough, and has the migrations of this release. */
@@ -14,7 +15,16 @@ export async function checkDatabase({ config, database }: Patient): Promise<Diag
   await requireServer(database);
   const where = describeServer(database.settings);
   const current = await isCurrent(database).catch(() => false);
-  if (current) return { ok: true, finding: `${where} answers and is current` };
+  if (current) {
+    const finding = `${where} answers and is current`;
+    const superuser = await superuserName(database);
+    if (superuser === undefined) return { ok: true, finding };
+    return {
+      ok: true,
+      finding: `${finding}, but its role ${superuser} is a superuser`,
+      advice: 'Use a role that only owns its database; docs/hardening.md says how.',
+    };
+  }
   return {
     ok: false,
     finding: `${where} answers but lacks migrations of this release`,

@@ -6,6 +6,7 @@ import type { DnsServer } from '../../foundation/dns/dns-server.ts';
 import { newId } from '../../foundation/ids.ts';
 import type { Log } from '../../foundation/log.ts';
 import type { MasterKey } from '../../foundation/master-key.ts';
+import { PublicNetworks } from '../../foundation/public-networks.ts';
 import type { FindIdentity } from '../deliver-message.ts';
 import { type Domains, findDirectIdentity } from '../find-identity.ts';
 import { fetchStsPolicy } from '../mta-sts/fetch-sts-policy.ts';
@@ -37,6 +38,8 @@ export interface DirectRoomParts {
   readonly sources: readonly Source[];
   readonly port: number;
   readonly allowLoopback: boolean;
+  /** Private networks that servers may be in. */
+  readonly allowedNetworks: readonly string[];
 }
 
 /** Delivery straight to recipients' servers, with what it keeps in the background. */
@@ -57,6 +60,8 @@ const cleanMilliseconds = 3_600_000;
 export function createDirectRoom(parts: DirectRoomParts): DirectRoom {
   const { database, clock, log, allowLoopback } = parts;
   const node = newId();
+  const loopback = allowLoopback ? ['127.0.0.0/8', '::1/128'] : [];
+  const networks = new PublicNetworks([...parts.allowedNetworks, ...loopback]);
   const dns = new DnsCache(new DnsClient(parts.dnsServers), clock);
   const warmUpStore = new WarmUpStore(database, node);
   const warmUps = new WarmUps(warmUpStore, () => clock.now(), log);
@@ -69,7 +74,7 @@ export function createDirectRoom(parts: DirectRoomParts): DirectRoom {
   const policies = new StsPolicies({
     dns,
     keeper: new StsPolicyStore(database),
-    fetch: (domain) => fetchStsPolicy(dns, domain, { allowLoopback }),
+    fetch: (domain) => fetchStsPolicy(dns, domain, { networks }),
     clock,
     log,
   });
@@ -82,7 +87,7 @@ export function createDirectRoom(parts: DirectRoomParts): DirectRoom {
     sources,
     pools,
     sender,
-    routes: { ownNames: new Set(names), ownAddresses: localAddresses(), allowLoopback },
+    routes: { ownNames: new Set(names), ownAddresses: localAddresses(), networks, allowLoopback },
   });
   let cleaner: NodeJS.Timeout | undefined;
   const clean = (): void => {

@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import type { Dns } from '../../foundation/dns/dns-answer.ts';
 
 export interface HostAddress {
@@ -36,22 +36,4 @@ export async function findHostAddresses(
       ? `the addresses of ${host} could not be had from resolver ${fault.server}: ${fault.text}`
       : `${host} has no address that this machine can reach`;
   return { kind: 'none', text };
-}
-
-const unusable = new BlockList();
-unusable.addSubnet('0.0.0.0', 8, 'ipv4');
-unusable.addSubnet('127.0.0.0', 8, 'ipv4');
-unusable.addSubnet('169.254.0.0', 16, 'ipv4');
-unusable.addSubnet('224.0.0.0', 3, 'ipv4');
-unusable.addAddress('::', 'ipv6');
-unusable.addAddress('::1', 'ipv6');
-unusable.addSubnet('fe80::', 10, 'ipv6');
-unusable.addSubnet('ff00::', 8, 'ipv6');
-
-/**
- * True for addresses that no mail server of somebody else has: this machine itself, link-local and multicast networks. A
- * stranger's MX record must not make the service talk to its own machine.
- */
-export function isUnusable({ address, family }: HostAddress): boolean {
-  return unusable.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }

@@ -1,5 +1,6 @@
 import type { Dns } from '../../foundation/dns/dns-answer.ts';
-import { findHostAddresses, type HostAddress, isUnusable } from './host-addresses.ts';
+import type { PublicNetworks } from '../../foundation/public-networks.ts';
+import { findHostAddresses, type HostAddress } from './host-addresses.ts';
 import { findMailHosts, type MailHost } from './mail-hosts.ts';
 
 /** One server to try. */
@@ -27,7 +28,9 @@ export interface RouteOptions {
   readonly ownAddresses: ReadonlySet<string>;
   /** Address families that this machine can send from, the better one first. */
   readonly families: readonly (4 | 6)[];
-  /** For tests on one machine: lets mail go to the loopback. */
+  /** Where servers may be: a stranger's MX record must not lead into somebody's network. */
+  readonly networks: PublicNetworks;
+  /** For tests on one machine: lets mail go to this machine itself. */
   readonly allowLoopback?: boolean;
 }
 
@@ -66,18 +69,19 @@ async function routeBy(
       continue;
     }
     for (const address of found.addresses) {
-      if (options.allowLoopback !== true) {
-        if (options.ownAddresses.has(address.address)) return loopRoute(domain, hosts, hops, host);
-        if (isUnusable(address)) {
-          texts.push(`${host.name} has the unusable address ${address.address}`);
-          continue;
-        }
-      }
-      hops.push({ host: host.name, ...address });
+      if (options.allowLoopback !== true && options.ownAddresses.has(address.address))
+        return loopRoute(domain, hosts, hops, host);
+      if (options.networks.allows(address.address)) hops.push({ host: host.name, ...address });
+      else texts.push(intoPrivateNetwork(host.name));
     }
   }
   if (hops.length > 0) return { kind: 'hops', hops: hops.slice(0, mostHops), hosts };
-  return { kind: 'fault', text: texts.join('; ') || `${domain} has no mail server` };
+  return { kind: 'fault', text: [...new Set(texts)].join('; ') || `${domain} has no mail server` };
+}
+
+/** Without the address: what a private resolver answers is nobody's business outside. */
+function intoPrivateNetwork(host: string): string {
+  return `${host} is inside a private network, where no mail goes unless DELIVERY_NETWORKS allows it`;
 }
 
 function loopRoute(
@@ -103,8 +107,8 @@ function literalRoute(domain: string, options: RouteOptions): Route {
   const six = /^IPv6:/i.test(text);
   const address = six ? text.slice(5) : text;
   const hop: Hop = { host: domain, address, family: six ? 6 : 4 };
-  const own = options.ownAddresses.has(address) || isUnusable(hop);
-  if (own && options.allowLoopback !== true)
+  if (options.allowLoopback !== true && options.ownAddresses.has(address))
     return { kind: 'fault', text: `${domain} is this machine` };
+  if (!options.networks.allows(address)) return { kind: 'fault', text: intoPrivateNetwork(domain) };
   return { kind: 'hops', hops: [hop], hosts: [{ name: domain, preference: 0 }] };
 }

@@ -1,14 +1,16 @@
 import { request } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import type { Dns } from '../../foundation/dns/dns-answer.ts';
-import { findHostAddresses, isUnusable } from '../direct/host-addresses.ts';
+import type { PublicNetworks } from '../../foundation/public-networks.ts';
+import { findHostAddresses } from '../direct/host-addresses.ts';
 import { parseStsPolicy, type StsPolicy } from './sts-policy.ts';
 
 export interface StsFetchOptions {
+  /** Where hosts of policies may be: a stranger's record must not lead into somebody's network. */
+  readonly networks: PublicNetworks;
   /** For tests on one machine. */
   readonly port?: number;
   readonly ca?: string;
-  readonly allowLoopback?: boolean;
   readonly milliseconds?: number;
 }
 
@@ -30,16 +32,16 @@ const longestPolicy = 65_536;
 export async function fetchStsPolicy(
   dns: Dns,
   domain: string,
-  options: StsFetchOptions = {},
+  options: StsFetchOptions,
 ): Promise<StsFetched> {
   const host = `mta-sts.${domain}`;
   const found = await findHostAddresses(dns, host, [4, 6]);
   const usable =
     found.kind === 'none'
       ? []
-      : found.addresses.filter((address) => options.allowLoopback === true || !isUnusable(address));
+      : found.addresses.filter(({ address }) => options.networks.allows(address));
   if (usable.length === 0) {
-    const text = found.kind === 'none' ? found.text : `${host} has no usable address`;
+    const text = found.kind === 'none' ? found.text : `${host} is inside a private network`;
     return { kind: 'fault', fault: 'sts-policy-fetch-error', text };
   }
   const lookup: LookupFunction = (_name, wanted, answer) => {

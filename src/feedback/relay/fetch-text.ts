@@ -1,12 +1,54 @@
-/** Most characters of an answer. */
-const longest = 100_000;
+import { request } from 'node:https';
+import { guardedLookup } from '../../foundation/guarded-lookup.ts';
+import { PublicNetworks } from '../../foundation/public-networks.ts';
+
+/** Most bytes of an answer. */
+const maxBytes = 100_000;
+const timeoutMilliseconds = 5_000;
+
+/** What tests change: where a name leads, and whom to trust. */
+export interface FetchTextOptions {
+  readonly networks?: PublicNetworks;
+  readonly port?: number;
+  readonly ca?: string;
+  readonly milliseconds?: number;
+}
 
 /**
- * Fetches a text from a fixed, trusted address, such as Amazon's certificates.
- * @throws where the answer is not 200 or does not come in time
+ * Fetches a text from a fixed, trusted address, such as Amazon's certificates: by https, only from the public internet, in
+ * bounded time and size. Redirects are not followed.
+ * @throws where the answer is not 200, is too long or does not come in time
  */
-export async function fetchText(url: string): Promise<string> {
-  const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(5_000) });
-  if (answer.status !== 200) throw new Error(`${new URL(url).hostname} answered ${answer.status}`);
-  return (await answer.text()).slice(0, longest);
+export function fetchText(url: string, options: FetchTextOptions = {}): Promise<string> {
+  const { networks = new PublicNetworks([]), port, ca } = options;
+  return new Promise((resolve, reject) => {
+    const asked = request(
+      url,
+      {
+        agent: false,
+        lookup: guardedLookup(networks),
+        signal: AbortSignal.timeout(options.milliseconds ?? timeoutMilliseconds),
+        ...(port !== undefined && { port }),
+        ...(ca !== undefined && { ca }),
+      },
+      (answer) => {
+        const fail = (reason: string): void => {
+          asked.destroy();
+          reject(new Error(`${new URL(url).hostname} ${reason}`));
+        };
+        if (answer.statusCode !== 200) return fail(`answered ${answer.statusCode}`);
+        const chunks: Buffer[] = [];
+        let length = 0;
+        answer.on('data', (chunk: Buffer) => {
+          length += chunk.length;
+          if (length > maxBytes) return fail('sent more than 100 kB');
+          chunks.push(chunk);
+        });
+        answer.on('error', reject);
+        answer.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+      },
+    );
+    asked.on('error', reject);
+    asked.end();
+  });
 }

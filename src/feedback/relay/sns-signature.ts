@@ -1,7 +1,11 @@
 import { verify, X509Certificate } from 'node:crypto';
 import { type Fields, textOf } from './json-fields.ts';
 
-const snsHost = /^sns\.[a-z0-9-]{3,40}\.amazonaws\.com(\.cn)?$/;
+const direction = '(?:central|north|south|(?:north|south)?(?:east|west))';
+/** Names of buckets of S3 begin other hosts of Amazon, such as `sns.s3-us-west-2`: only regions count. */
+const snsHost = new RegExp(
+  `^sns\\.(?:(?!cn-)[a-z]{2}(?:-gov)?-${direction}-\\d{1,2}\\.amazonaws\\.com|cn-${direction}-\\d{1,2}\\.amazonaws\\.com\\.cn)$`,
+);
 const mostCertificates = 20;
 
 /** Fetches a text by GET; throws where there is none. */
@@ -10,14 +14,15 @@ export type FetchText = (url: string) => Promise<string>;
 /** True for an https address of Amazon SNS itself. */
 export function isSnsAddress(address: string): boolean {
   const url = URL.parse(address);
-  return url !== null && url.protocol === 'https:' && url.port === '' && snsHost.test(url.hostname);
+  if (url === null || url.protocol !== 'https:' || url.port !== '') return false;
+  return url.username === '' && url.password === '' && snsHost.test(url.hostname);
 }
 
 /** As Amazon's own verifiers have it, the path must name a certificate; a query could have SNS answer something else. */
 function isCertificateAddress(address: string): boolean {
   if (!isSnsAddress(address)) return false;
   const { pathname, search } = new URL(address);
-  return pathname.endsWith('.pem') && search === '';
+  return /^\/[A-Za-z0-9_-]{1,100}\.pem$/.test(pathname) && search === '';
 }
 
 /** Verifies messages of Amazon SNS by the certificate that they name, which must be Amazon's own. */

@@ -8,8 +8,11 @@ export type ConnectionSettings = {
   readonly database: string;
 };
 
-/** The one user of the embedded database. */
-export const DATABASE_USER_NAME = 'signalpost';
+/** The superuser that initdb makes: administers the cluster, and the service never runs with it. */
+export const ADMIN_ROLE = 'signalpost';
+
+/** The role that the service runs with: owns its database and nothing else. */
+export const SERVICE_ROLE = 'signalpost_service';
 
 /** The database that every new PostgreSQL has. */
 export const DATABASE_NAME = 'postgres';

@@ -21,8 +21,10 @@ export type DataFolder = {
   readonly run: string;
   /** What PostgreSQL says. */
   readonly log: string;
-  /** The random password of the database's one user. */
+  /** The random password of the database's superuser. */
   readonly passwordFile: string;
+  /** The random password of the role that the service runs with. */
+  readonly servicePasswordFile: string;
   /** How to reach the running database: read by other processes of this installation. */
   readonly databaseNote: string;
   /** Locked as long as a service runs on this folder. Its content is never read. */
@@ -42,6 +44,7 @@ export function dataFolderAt(path: string): DataFolder {
     run: join(path, 'run'),
     log: join(path, 'database.log'),
     passwordFile: join(path, 'database.password'),
+    servicePasswordFile: join(path, 'database.service.password'),
     databaseNote: join(path, 'database.json'),
     lockFile: join(path, 'service.lock'),
     serviceNote: join(path, 'service.json'),

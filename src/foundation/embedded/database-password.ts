@@ -3,30 +3,39 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { OperatorError } from '../errors.ts';
 import { childExit } from './child-exit.ts';
-import { DATABASE_NAME, DATABASE_USER_NAME } from './connection-settings.ts';
+import { ADMIN_ROLE, DATABASE_NAME } from './connection-settings.ts';
 import type { DataFolder } from './data-folder.ts';
 import { type PostgresPrograms, startProgram } from './postgres-program.ts';
 
-/** A password for the database's one user: 256 random bits in base64url. */
+/** A password for a role of the database: 256 random bits in base64url. */
 export function randomPassword(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Keeps the password where only this user can read it: whole, or not at all where the disk is full. */
-export function keepPassword(folder: DataFolder, password: string): void {
-  const unfinished = `${folder.passwordFile}.unfinished`;
+/** Keeps a password where only this user can read it: whole, or not at all where the disk is full. */
+export function keepPassword(file: string, password: string): void {
+  const unfinished = `${file}.unfinished`;
   writeFileSync(unfinished, `${password}\n`, { mode: 0o600, flush: true });
-  renameSync(unfinished, folder.passwordFile);
+  renameSync(unfinished, file);
 }
 
-/** The password of the database's one user; undefined where its file is missing or empty. */
-export function readPassword(folder: DataFolder): string | undefined {
-  if (!existsSync(folder.passwordFile)) return undefined;
-  return readFileSync(folder.passwordFile, 'utf8').trim() || undefined;
+/** Reads what `keepPassword` wrote; undefined where the file is missing or empty. */
+export function readPassword(file: string): string | undefined {
+  if (!existsSync(file)) return undefined;
+  return readFileSync(file, 'utf8').trim() || undefined;
+}
+
+/** The password of the role that the service runs with, made where its file is missing or empty. */
+export function servicePassword(folder: DataFolder): string {
+  const kept = readPassword(folder.servicePasswordFile);
+  if (kept !== undefined) return kept;
+  const password = randomPassword();
+  keepPassword(folder.servicePasswordFile, password);
+  return password;
 }
 
 /**
- * Gives the database a new password where the file with it was lost, such as by a backup of the
+ * Gives the database's superuser a new password where the file with it was lost, such as by a backup of the
  * database alone, or emptied by a full disk: whoever can write the data folder owns the database
  * anyway. PostgreSQL must not be running.
  */
@@ -42,14 +51,14 @@ export async function replacePassword(
     stdio: ['pipe', 'ignore', 'pipe'],
   });
   child.stdin?.on('error', () => undefined);
-  child.stdin?.end(`ALTER ROLE ${DATABASE_USER_NAME} PASSWORD '${password}'\n`);
+  child.stdin?.end(`ALTER ROLE ${ADMIN_ROLE} PASSWORD '${password}'\n`);
   const [exit, said] = await Promise.all([
     childExit(child),
     child.stderr ? text(child.stderr) : '',
   ]);
   const problem = exit.problem ?? /(?:ERROR|FATAL|PANIC): +(.*)/.exec(said)?.[1];
   if (exit.code === 0 && !problem) {
-    keepPassword(folder, password);
+    keepPassword(folder.passwordFile, password);
     return password;
   }
   throw new OperatorError(

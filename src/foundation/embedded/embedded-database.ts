@@ -11,12 +11,14 @@ import type { EmbeddedLog } from './embedded-log.ts';
 import type { PostgresPrograms } from './postgres-program.ts';
 import { type Postmaster, startPostmaster } from './postmaster.ts';
 import { type ServiceLock, writeNote } from './service-lock.ts';
+import { prepareServiceRole } from './service-role.ts';
 
 interface Parts {
   readonly folder: DataFolder;
   readonly lock: ServiceLock;
   readonly programs: PostgresPrograms;
   readonly endpoint: Endpoint;
+  readonly admin: ConnectionSettings;
   readonly settings: ConnectionSettings;
   readonly durable: boolean;
   readonly log: EmbeddedLog;
@@ -36,7 +38,10 @@ const LOOK_MS = 1_000;
  * Events: `down` (it ended; what needs it should answer 503) and `up` (it answers again).
  */
 export class EmbeddedDatabase extends EventEmitter<{ down: []; up: [] }> {
+  /** Of the plain role that owns the service's database. */
   readonly settings: ConnectionSettings;
+  /** Of the superuser: for the administration of the cluster, such as new databases. */
+  readonly admin: ConnectionSettings;
   readonly #parts: Parts;
   readonly #stopping = new AbortController();
   readonly #looking: NodeJS.Timeout;
@@ -49,6 +54,7 @@ export class EmbeddedDatabase extends EventEmitter<{ down: []; up: [] }> {
     super();
     this.#parts = parts;
     this.settings = parts.settings;
+    this.admin = parts.admin;
     this.#looking = setInterval(() => this.#look(), LOOK_MS).unref();
   }
 
@@ -116,13 +122,15 @@ export class EmbeddedDatabase extends EventEmitter<{ down: []; up: [] }> {
 
   /** Starts PostgreSQL, and the watch over it once it answers. */
   async #launchPostmaster(): Promise<void> {
-    const { folder, programs, endpoint, durable, log, settings } = this.#parts;
+    const { folder, programs, endpoint, durable, log, admin, settings } = this.#parts;
     await clearLeftovers(folder, endpoint, log);
     this.#stopping.signal.throwIfAborted();
     writeClusterSettings(folder, endpoint, programs.user, durable);
     const postmaster = startPostmaster(folder, programs, log);
     this.#postmaster = postmaster;
     await postmaster.ready();
+    // Before the note that others find the database by.
+    await prepareServiceRole(admin, settings);
     const { password: _secret, ...reachableAt } = settings;
     this.#tellOthers(reachableAt);
     const readyAt = Date.now();

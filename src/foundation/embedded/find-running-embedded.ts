@@ -39,7 +39,7 @@ export async function findRunningEmbedded(
 
 function readSettings(folder: DataFolder): ConnectionSettings | undefined {
   const note = readNote<DatabaseNote>(folder.databaseNote);
-  const password = note && readPassword(folder);
+  const password = note && readPassword(folder.servicePasswordFile);
   return note && password !== undefined ? { ...note, password } : undefined;
 }
 

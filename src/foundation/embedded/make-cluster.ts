@@ -58,7 +58,7 @@ export async function makeCluster(
     if (programs.user) chownSync(unfinished, programs.user.uid, programs.user.gid);
     const password = randomPassword();
     await runInitdb(folder, programs, { ...options, inside: unfinished, password });
-    keepPassword(folder, password);
+    keepPassword(folder.passwordFile, password);
     moveIntoPlace(join(unfinished, 'database'), folder, options.durable);
   } finally {
     rmSync(unfinished, { recursive: true, force: true });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { OperatorError } from '../errors.ts';
 import { childExit } from './child-exit.ts';
-import { DATABASE_USER_NAME } from './connection-settings.ts';
+import { ADMIN_ROLE } from './connection-settings.ts';
 import { type DataFolder, diskFull, saysDiskFull } from './data-folder.ts';
 import { type PostgresPrograms, startProgram } from './postgres-program.ts';
 
@@ -49,7 +49,7 @@ function initdbArguments(programs: PostgresPrograms, job: InitdbJob): string[] {
   if (programs.user) chownSync(passwordFile, programs.user.uid, programs.user.gid);
   return [
     `--pgdata=${join(job.inside, 'database')}`,
-    `--username=${DATABASE_USER_NAME}`,
+    `--username=${ADMIN_ROLE}`,
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',

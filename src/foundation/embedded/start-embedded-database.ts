@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs';
+import { codeOf } from '../database/sqlstate.ts';
 import { OperatorError } from '../errors.ts';
 import { chooseEndpoint, type Endpoint } from './choose-endpoint.ts';
 import { clearLeftovers } from './clear-leftovers.ts';
-import { DATABASE_NAME, DATABASE_USER_NAME } from './connection-settings.ts';
+import { ADMIN_ROLE, DATABASE_NAME, SERVICE_ROLE } from './connection-settings.ts';
 import {
   type DataFolder,
   diskFull,
@@ -10,7 +11,7 @@ import {
   openDataFolder,
   saysDiskFull,
 } from './data-folder.ts';
-import { readPassword, replacePassword } from './database-password.ts';
+import { readPassword, replacePassword, servicePassword } from './database-password.ts';
 import { chooseDatabaseUser, requireReachable } from './database-user.ts';
 import { EmbeddedDatabase } from './embedded-database.ts';
 import type { EmbeddedLog } from './embedded-log.ts';
@@ -47,13 +48,15 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
     rmSync(folder.databaseNote, { force: true });
     const endpoint = await chooseEndpoint(folder, user);
     await clearLeftovers(folder, endpoint, log);
-    const password = readPassword(folder) ?? (await replacePassword(folder, programs));
-    const settings = { ...reachedAt(endpoint), password };
+    const password = readPassword(folder.passwordFile) ?? (await replacePassword(folder, programs));
+    const admin = { ...reachedAt(endpoint), user: ADMIN_ROLE, password };
+    const settings = { ...admin, user: SERVICE_ROLE, password: servicePassword(folder) };
     const database = new EmbeddedDatabase({
       folder,
       lock,
       programs,
       endpoint,
+      admin,
       settings,
       durable,
       log,
@@ -68,7 +71,7 @@ export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<E
 }
 
 function reachedAt({ host, port }: Endpoint) {
-  return { host, port, user: DATABASE_USER_NAME, database: DATABASE_NAME };
+  return { host, port, database: DATABASE_NAME };
 }
 
 function startProblem(error: unknown, folder: DataFolder): OperatorError | undefined {
@@ -76,6 +79,12 @@ function startProblem(error: unknown, folder: DataFolder): OperatorError | undef
     if (saysDiskFull(error.message)) return diskFull(folder.path, { cause: error });
     return new OperatorError(
       `The database in ${folder.cluster} does not start: ${error.message}. See ${folder.log}.`,
+      { cause: error },
+    );
+  }
+  if (codeOf(error) === '28P01') {
+    return new OperatorError(
+      `The database in ${folder.cluster} refuses the password in ${folder.passwordFile}. Restore the file from your backup, or remove it to get a new password.`,
       { cause: error },
     );
   }

@@ -39,7 +39,8 @@ export interface AuthorizeParts {
 }
 
 /**
- * `GET /authorize` (contract section 4.2): sign-in where needed, then the consent page, always.
+ * `GET /authorize` (contract section 4.2): sign-in where needed, then the consent page, always. Errors go to the integration
+ * too, once the person is signed in.
  * `POST /authorize` with the same query: the person's decision, answered by a redirect to the integration.
  */
 export function registerAuthorizeRoutes(scope: Http, parts: AuthorizeParts): void {
@@ -77,12 +78,28 @@ async function answer(
     if (error instanceof UnusableRequest)
       return sendPage(reply, messagePage('This link does not work', error.message, 400));
     if (error instanceof AuthorizationRefused)
-      return respond(parts, reply, error.target, {
-        error: error.error,
-        error_description: error.message,
-      });
+      return await refuse(parts, request, reply, query, error);
     throw error;
   }
+}
+
+/**
+ * Whoever may register an integration could make links to this service that lead on to a page of theirs. So a stranger signs
+ * in first, and only then is the integration told (RFC 9700 section 4.11.2).
+ */
+async function refuse(
+  parts: AuthorizeParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  query: string,
+  refusal: AuthorizationRefused,
+): Promise<FastifyReply> {
+  const person = await parts.browser.personOf(request);
+  if (person === undefined) return seeOther(reply, signInAddress(`/authorize?${query}`));
+  return respond(parts, reply, refusal.target, {
+    error: refusal.error,
+    error_description: refusal.message,
+  });
 }
 
 /** Goes back to the integration, naming the issuer so that answers of two services are not mixed up (RFC 9207). */

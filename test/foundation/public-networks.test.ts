@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PublicNetworks } from '../../src/foundation/public-networks.ts';
 import { postWebhook } from '../../src/webhook/post-webhook.ts';
-import { PublicNetworks } from '../../src/webhook/public-networks.ts';
 
 const strict = new PublicNetworks([]);
 

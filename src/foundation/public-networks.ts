@@ -18,7 +18,6 @@ const specialNetworks = [
   '224.0.0.0/4',
   '240.0.0.0/4',
   '::/96',
-  '64:ff9b::/96',
   '64:ff9b:1::/48',
   '100::/64',
   '2001::/23',
@@ -44,7 +43,7 @@ export class PublicNetworks {
 
   /** True for an address of the public internet, or of a network that the operator allows. */
   allows(address: string): boolean {
-    const plain = unmapped(address);
+    const plain = ipv4Within(address);
     const family = isIP(plain);
     if (family === 0) return false;
     const type = family === 4 ? 'ipv4' : 'ipv6';
@@ -59,22 +58,37 @@ export class PublicNetworks {
 
   /** True for an address that the operator allows by name; there plain http will do. */
   isTrusted(address: string): boolean {
-    const plain = unmapped(address);
+    const plain = ipv4Within(address);
     const family = isIP(plain);
     return family !== 0 && this.#allowed.check(plain, family === 4 ? 'ipv4' : 'ipv6');
   }
 }
 
-/** An IPv4 address written as IPv6 (RFC 4291 section 2.5.5.2) is that IPv4 address. */
-function unmapped(address: string): string {
-  const lower = address.toLowerCase().split('%')[0] ?? '';
-  const dotted = /^(?:0*:)*:?(?:0*:)*ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(lower)?.[1];
-  if (dotted !== undefined) return dotted;
-  const hex = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(lower);
-  if (hex === null) return lower;
-  const number =
-    (Number.parseInt(hex[1] ?? '', 16) * 65_536 + Number.parseInt(hex[2] ?? '', 16)) >>> 0;
-  return [24, 16, 8, 0].map((shift) => (number >>> shift) & 255).join('.');
+/**
+ * IPv6 addresses that lead to an IPv4 address are judged as that one: mapped (RFC 4291 section 2.5.5.2), and by the well-known
+ * prefix of NAT64 (RFC 6052 section 2.1), which networks without IPv4 reach the whole internet by.
+ */
+function ipv4Within(address: string): string {
+  const plain = address.split('%')[0] ?? '';
+  if (isIP(plain) !== 6) return plain;
+  const groups = groupsOf(plain);
+  const prefix = groups.slice(0, 6).join(':');
+  if (prefix !== '0:0:0:0:0:ffff' && prefix !== '64:ff9b:0:0:0:0') return plain;
+  return groups
+    .slice(6)
+    .map((group) => Number.parseInt(group, 16))
+    .flatMap((group) => [group >> 8, group & 255])
+    .join('.');
+}
+
+/** The eight groups of an IPv6 address, however it is written: without leading zeros, in hexadecimal. */
+function groupsOf(address: string): string[] {
+  // URLs have one spelling for each address.
+  const [left = '', right] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
+  const before = left === '' ? [] : left.split(':');
+  if (right === undefined) return before;
+  const after = right === '' ? [] : right.split(':');
+  return [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after];
 }
 
 function listOf(networks: readonly string[]): BlockList {
