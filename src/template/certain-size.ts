@@ -46,6 +46,13 @@ export function sizeFacts({ html, text, fields }: CompiledTemplate): SizeFacts {
   return { withoutValues, mostUses };
 }
 
+/** Bytes that a part has whatever the values are. */
+export function fixedBytes(nodes: readonly CompiledNode[]): number {
+  let bytes = 0;
+  for (const node of nodes) if (typeof node === 'string') bytes += Buffer.byteLength(node);
+  return bytes;
+}
+
 /**
  * The part of a message that is certain to have more bytes than `MAX_RENDERED_BYTES`: what may be left out of it, such as a
  * link that a value empties or tracking replaces, is not counted. Costs nothing for messages of usual size.
