@@ -21,6 +21,7 @@ import { ChangeListener } from './foundation/change-listener.ts';
 import { type Clock, systemClock } from './foundation/clock.ts';
 import { isCurrent } from './foundation/database/migrate.ts';
 import type { Database } from './foundation/database/open-database.ts';
+import { openSharedPool } from './foundation/database/shared-pool.ts';
 import { DnsClient } from './foundation/dns/dns-client.ts';
 import { chooseDnsServers } from './foundation/dns/dns-server.ts';
 import type { Log } from './foundation/log.ts';
@@ -80,6 +81,11 @@ export interface App {
   start(): Promise<void>;
   /** Stops accepting and finishes what is being accepted and sent. The database stays open: its opener closes it. */
   stop(): Promise<void>;
+}
+
+/** Fewer in each process of a node, so that a server of usual settings has room for all of them. */
+function managementConnections(processes = 1): number {
+  return processes <= 2 ? 6 : 3;
 }
 
 /** The only wiring: configuration and database in, rooms connected, HTTP out. */
@@ -240,9 +246,11 @@ export function createApp(parts: AppParts): App {
     ...access,
   });
 
+  const connections = openSharedPool(database, managementConnections(parts.processes));
   const management = createManagement({
     facts: { ...config, version: packageFacts.version },
     database,
+    connections,
     changes,
     key,
     clock,
@@ -285,6 +293,7 @@ export function createApp(parts: AppParts): App {
     async stop() {
       await http.close();
       await management.stop();
+      await connections.close();
       await submission.stop();
       await domainCare.stop();
       await delivery.stop();

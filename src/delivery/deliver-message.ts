@@ -11,6 +11,7 @@ import type {
   RecipientResult,
 } from '../queue/attempt.ts';
 import { pausedReason } from '../queue/release-paused-store.ts';
+import { RenderingTooLarge } from '../rendering/rendering-too-large.ts';
 import { type DeliverableContent, readContent, secretFieldsOf } from './deliverable-content.ts';
 import {
   type DressMail,
@@ -20,6 +21,7 @@ import {
   redirectHeader,
 } from './prepare-mail.ts';
 import type { PutOffCrowd } from './put-off-crowd.ts';
+import type { PermanentCause } from './reply-rules.ts';
 import { type Route, routeRecipients, type StagingRules } from './route-recipients.ts';
 import { sendTransactions } from './send-transactions.ts';
 import type {
@@ -144,6 +146,7 @@ async function deliver(
   } catch (error) {
     for (const permit of admission.permits) permit.cancel();
     identity?.unused?.();
+    if (error instanceof RenderingTooLarge) return tooLarge(message, error);
     parts.log.error({ err: error, messageId: message.messageId }, 'a message cannot be rendered');
     return forAll(message, 'failed', `it cannot be rendered: ${sentenceOf(error)}`);
   }
@@ -293,6 +296,20 @@ function forAll(
 ): AttemptReport {
   return {
     results: message.pending.map((recipient) => ({ recipient, outcome, reason })),
+    notes: [],
+  };
+}
+
+/** Final: its version and its values are frozen, so no later attempt can make it smaller. */
+function tooLarge(message: ClaimedMessage, error: RenderingTooLarge): AttemptReport {
+  const reason = `it cannot be sent: ${sentenceOf(error)}`;
+  return {
+    results: message.pending.map((recipient) => ({
+      recipient,
+      outcome: 'bounced',
+      reason,
+      detail: { cause: 'size' satisfies PermanentCause },
+    })),
     notes: [],
   };
 }

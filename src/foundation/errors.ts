@@ -60,3 +60,16 @@ export class Fault extends Error {
     this.challenge = options.challenge;
   }
 }
+
+/** Too much of one kind is under way: the same request may succeed in a moment. */
+export class Busy extends Error {
+  override name = 'Busy';
+  /** Seconds after which to try again. */
+  readonly retryAfter: number;
+
+  /** @param message one sentence for the caller */
+  constructor(message: string, retryAfter: number) {
+    super(message);
+    this.retryAfter = retryAfter;
+  }
+}

@@ -7,6 +7,11 @@ export class FairLine<Item> {
     return this.#size;
   }
 
+  /** How many of a group wait. */
+  sizeOf(group: string): number {
+    return this.#groups.get(group)?.size ?? 0;
+  }
+
   add(group: string, item: Item): void {
     const members = this.#groups.get(group);
     if (members === undefined) this.#groups.set(group, new Set([item]));
@@ -22,16 +27,20 @@ export class FairLine<Item> {
     if (members.size === 0) this.#groups.delete(group);
   }
 
-  /** Takes the one whose turn it is out of the line. */
-  next(): Item | undefined {
-    const [first] = this.#groups;
-    if (first === undefined) return undefined;
-    const [group, members] = first;
-    const [item] = members;
-    this.#groups.delete(group);
-    members.delete(item as Item);
-    this.#size -= 1;
-    if (members.size > 0) this.#groups.set(group, members);
-    return item;
+  /**
+   * Takes the one whose turn it is out of the line.
+   * @param mayGo groups that it refuses keep their turn
+   */
+  next(mayGo: (group: string) => boolean = () => true): Item | undefined {
+    for (const [group, members] of this.#groups) {
+      if (!mayGo(group)) continue;
+      const [item] = members;
+      this.#groups.delete(group);
+      members.delete(item as Item);
+      this.#size -= 1;
+      if (members.size > 0) this.#groups.set(group, members);
+      return item;
+    }
+    return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { personOf } from '../access/principal.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import { isRepeatable } from '../foundation/database/sqlstate.ts';
-import { lockApply } from '../manifest/apply-lock-store.ts';
+import { isRepeatable, isUniqueViolation } from '../foundation/database/sqlstate.ts';
+import { lockAccount, lockInstallation } from '../manifest/apply-lock-store.ts';
 import { type AuditEvent, AuditStore } from '../session/audit-store.ts';
 import { requirePreconditions } from './answer/entity-tag.ts';
 import { notFound } from './answer/problem.ts';
@@ -37,8 +37,8 @@ export async function requireResource<View>(
 const mostAttempts = 5;
 
 /**
- * Creates or changes a thing: preconditions, change and audit event are one commit. Changes of settings follow one another,
- * also those of a manifest, so none is lost. The same request again changes nothing and is answered alike.
+ * Creates or changes a thing: preconditions, change and audit event are one commit. Changes of an account's settings follow one
+ * another, also those of a manifest, so none is lost. The same request again changes nothing and is answered alike.
  * @returns what there is now; the status is 201 where it was made
  */
 export async function saveResource<View>(call: Call, change: ResourceChange<View>): Promise<View> {
@@ -93,24 +93,38 @@ export async function removeResource<View>(
 }
 
 /**
- * Runs a change in a transaction that no other change of settings overlaps. Once it resolves, this process works by the
+ * Runs a change in a transaction that no other change of the account's settings overlaps, and no change of the installation's
+ * where the path names no account. Changes of other accounts go on beside it. It must be short: what takes long, such as
+ * compiling, is done before. Once it resolves, this process works by the
  * change: who asks for what follows from it, such as a test of the template just published, gets that.
+ * @throws Busy where too many changes of the account wait
  */
 export async function inTransaction<Result>(
   call: Call,
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const { changes, database } = call.parts;
+  const { changes, changeSlots } = call.parts;
+  // Waiting takes no connection.
+  const result = await changeSlots.run(call.account?.id ?? '', () => inLock(call, work));
+  await changes.catchUp();
+  return result;
+}
+
+async function inLock<Result>(
+  { account, parts }: Call,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const result = await database.kysely.transaction().execute(async (transaction) => {
-        await lockApply(transaction);
+      return await parts.database.kysely.transaction().execute(async (transaction) => {
+        if (account === undefined) await lockInstallation(transaction);
+        else await lockAccount(transaction, account.id);
         return work(transaction);
       });
-      await changes.catchUp();
-      return result;
     } catch (error) {
-      if (!isRepeatable(error) || attempt >= mostAttempts) throw error;
+      // What another account made meanwhile, such as the same person, is there when the next attempt looks.
+      const again = isRepeatable(error) || isUniqueViolation(error);
+      if (!again || attempt >= mostAttempts) throw error;
     }
   }
 }

@@ -3,6 +3,7 @@ import type { AccountDirectory } from '../account/account-directory.ts';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import type { FairSlots } from '../foundation/fair-slots.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import type { InboxStore } from '../inbox/inbox-store.ts';
@@ -31,7 +32,10 @@ export interface InstallationFacts {
 /** What the management API works with. */
 export interface ManagementParts {
   readonly facts: InstallationFacts;
+  /** In a call: the account's share of the connections for management. Before one: that of sending, for short look-ups. */
   readonly database: Database;
+  /** Changes of settings wait here, by account. */
+  readonly changeSlots: FairSlots;
   readonly changes: Pick<ChangeListener, 'catchUp'>;
   readonly key: MasterKey;
   readonly clock: Clock;

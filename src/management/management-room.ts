@@ -1,3 +1,6 @@
+import type { Database } from '../foundation/database/open-database.ts';
+import type { SharedPool } from '../foundation/database/shared-pool.ts';
+import { FairSlots } from '../foundation/fair-slots.ts';
 import type { Http } from '../http/create-http.ts';
 import { InboxStore } from '../inbox/inbox-store.ts';
 import { QueueControlStore } from '../queue/control-store.ts';
@@ -7,7 +10,10 @@ import { registerManagementRoutes } from './management-routes.ts';
 import { registerDocumentRoutes } from './openapi/document-routes.ts';
 
 export interface ManagementRoomParts
-  extends Omit<ManagementParts, 'controls' | 'imports' | 'inbox'> {}
+  extends Omit<ManagementParts, 'changeSlots' | 'controls' | 'imports' | 'inbox'> {
+  /** Connections for what the API does. */
+  readonly connections: SharedPool;
+}
 
 /** The management API as the rest of the service sees it. */
 export interface Management {
@@ -16,18 +22,37 @@ export interface Management {
   stop(): Promise<void>;
 }
 
+/** Changes of settings: one of each account at a time, since each waits for the one before in the database anyway. */
+const changeLimits = {
+  what: 'changes',
+  slots: 4,
+  slotsPerGroup: 1,
+  waiting: 128,
+  waitingPerGroup: 16,
+  timeout: 5_000,
+  retryAfter: 1,
+} as const;
+
 /** Connects the files of the room. */
 export function createManagement(parts: ManagementRoomParts): Management {
-  const { database, clock, facts } = parts;
-  const inbox = facts.delivery === 'inbox' ? new InboxStore(database) : undefined;
-  const controls = new QueueControlStore(database, clock);
-  const imports = new RunningImports();
-  const all = { ...parts, controls, imports, inbox };
+  const { clock, facts, connections } = parts;
+  const fixed = {
+    ...parts,
+    changeSlots: new FairSlots(changeLimits),
+    imports: new RunningImports(),
+  };
+  const partsWith = (database: Database): ManagementParts => ({
+    ...fixed,
+    database,
+    inbox: facts.delivery === 'inbox' ? new InboxStore(database) : undefined,
+    controls: new QueueControlStore(database, clock),
+  });
+  const all = partsWith(parts.database);
   return {
     registerRoutes(http) {
-      registerManagementRoutes(http, all);
+      registerManagementRoutes(http, all, (account) => partsWith(connections.of(account)));
       registerDocumentRoutes(http, facts.version);
     },
-    stop: () => imports.stop(),
+    stop: () => fixed.imports.stop(),
   };
 }

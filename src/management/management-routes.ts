@@ -18,8 +18,13 @@ const longestBody = 4 * 1024 * 1024;
 /**
  * The management API: every route of the table under `/manage/v1`. Checks come in one order: path, caller, permission,
  * query, body. Answers are never cached by strangers and carry an ETag; refusals are problem details (RFC 9457).
+ * @param partsOf what calls of an account work with: its share of the connections
  */
-export function registerManagementRoutes(http: Http, parts: ManagementParts): void {
+export function registerManagementRoutes(
+  http: Http,
+  parts: ManagementParts,
+  partsOf: (account: string) => ManagementParts,
+): void {
   const checker = new InputChecker();
   http.register(
     async (scope) => {
@@ -31,7 +36,7 @@ export function registerManagementRoutes(http: Http, parts: ManagementParts): vo
       // Fastify's own would pass a text off as a JSON string.
       scope.removeContentTypeParser('text/plain');
       scope.addContentTypeParser('text/csv', (_request, payload, done) => done(null, payload));
-      for (const route of routeTable) registerRoute(scope, parts, checker, route);
+      for (const route of routeTable) registerRoute(scope, parts, partsOf, checker, route);
     },
     { prefix: managementPrefix },
   );
@@ -64,6 +69,7 @@ function answerUnknown(request: FastifyRequest, reply: FastifyReply): FastifyRep
 function registerRoute(
   scope: Http,
   parts: ManagementParts,
+  partsOf: (account: string) => ManagementParts,
   checker: InputChecker,
   { method, path, access, endpoint }: Route,
 ): void {
@@ -86,7 +92,9 @@ function registerRoute(
       const query = checker.readQuery(endpoint, request.query);
       const body = checker.readBody(endpoint, request.body);
       if (endpoint.status !== undefined) reply.code(endpoint.status);
-      const answer = await endpoint.handle({ parts, ...admitted, query, body, request, reply });
+      const own = partsOf(admitted.account?.id ?? '');
+      const call = { parts: own, ...admitted, query, body, request, reply };
+      const answer = await endpoint.handle(call);
       return reply.sent || endpoint.produces !== undefined ? reply : send(request, reply, answer);
     },
   });

@@ -5,10 +5,18 @@ import { tokenPermissions } from '../access/contract-operations.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
-import { lockApply } from './apply-lock-store.ts';
-import { demoAccountId, hasDemoEnvironment, loadDemoEnvironment } from './demo-environment.ts';
+import { lockInstallation } from './apply-lock-store.ts';
+import type { CompiledContents } from './compiled-contents.ts';
+import {
+  demoAccountId,
+  hasDemoEnvironment,
+  loadDemoEnvironment,
+  throwawayDemoEnvironment,
+} from './demo-environment.ts';
 import { isDemoApplied, markDemoApplied } from './demo-store.ts';
+import type { Manifest } from './manifest.ts';
 import { ManifestError } from './manifest-problems.ts';
+import type { Environment } from './substitute-environment.ts';
 
 const demoManifest = fileURLToPath(new URL('../../demo/manifest.yaml', import.meta.url));
 
@@ -28,27 +36,42 @@ export interface DemoParts {
 export async function applyDemo(parts: DemoParts): Promise<boolean> {
   const { kysely } = parts.database;
   if (!(await isDemoApplied(kysely))) {
+    const contents = await compileDemo();
     await kysely.transaction().execute(async (transaction) => {
-      await lockApply(transaction);
-      if (!(await isDemoApplied(transaction))) await applyFirst(parts, transaction);
+      await lockInstallation(transaction);
+      if (!(await isDemoApplied(transaction))) await applyFirst(parts, contents, transaction);
     });
   }
   return hasDemoEnvironment(parts.dataDir);
 }
 
-async function applyFirst(
-  { key, dataDir }: DemoParts,
-  transaction: Database['kysely'],
-): Promise<void> {
+/** Compiled before the lock, which nobody else may wait for as long as compiling takes. */
+async function compileDemo(): Promise<CompiledContents> {
   // Loaded here, as only the first start compiles templates.
+  const { CompiledContents } = await import('./compiled-contents.ts');
+  const contents = new CompiledContents();
+  const { accounts } = await readDemo(throwawayDemoEnvironment());
+  for (const { templates } of accounts) await contents.compile(templates);
+  return contents;
+}
+
+async function readDemo(environment: Environment): Promise<Manifest> {
   const { readManifestText } = await import('./manifest-files.ts');
   const { parseManifest } = await import('./parse-manifest.ts');
+  return parseManifest(await readManifestText(demoManifest), environment);
+}
+
+async function applyFirst(
+  { key, dataDir }: DemoParts,
+  contents: CompiledContents,
+  transaction: Database['kysely'],
+): Promise<void> {
   const { applyWithin } = await import('./apply-manifest.ts');
   const { recordApply } = await import('./record-apply.ts');
   const environment = await loadDemoEnvironment(dataDir);
   try {
-    const manifest = await parseManifest(await readManifestText(demoManifest), environment);
-    await recordApply(transaction, await applyWithin(transaction, key, manifest, {}));
+    const manifest = await readDemo(environment);
+    await recordApply(transaction, await applyWithin(transaction, key, manifest, contents));
     await addDemoKey(transaction, environment.DEMO_API_KEY);
   } catch (cause) {
     if (!(cause instanceof ManifestError)) throw cause;

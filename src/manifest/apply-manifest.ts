@@ -2,7 +2,8 @@ import type { Database } from '../foundation/database/open-database.ts';
 import { isRepeatable, isUniqueViolation } from '../foundation/database/sqlstate.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { ClientSecrets } from '../session/client-secret.ts';
-import { lockApply } from './apply-lock-store.ts';
+import { lockInstallation } from './apply-lock-store.ts';
+import { type CompiledContents, withCompiled } from './compiled-contents.ts';
 import type { Manifest } from './manifest.ts';
 import type {
   ApplyOptions,
@@ -17,7 +18,7 @@ import { planIntegrations } from './plan-integrations.ts';
 import { planLists } from './plan-lists.ts';
 import { planPeople } from './plan-people.ts';
 import { planSenders } from './plan-senders.ts';
-import { planTemplates } from './plan-templates.ts';
+import { planTemplates, requireCompiled } from './plan-templates.ts';
 import { planUsers } from './plan-users.ts';
 import { recordApply } from './record-apply.ts';
 
@@ -39,17 +40,29 @@ const mostAttempts = 5;
  * @returns what became of everything, in the order of the manifest
  * @throws ManifestError where something cannot be; nothing is changed then
  */
-export async function applyManifest(
+export function applyManifest(
   database: Database,
   key: MasterKey,
   manifest: Manifest,
   options: ApplyOptions = {},
 ): Promise<readonly ManifestChange[]> {
+  return withCompiled(undefined, (contents) =>
+    applyCompiled(database, key, manifest, options, contents),
+  );
+}
+
+async function applyCompiled(
+  database: Database,
+  key: MasterKey,
+  manifest: Manifest,
+  options: ApplyOptions,
+  contents: CompiledContents,
+): Promise<readonly ManifestChange[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await database.kysely.transaction().execute(async (transaction) => {
-        await lockApply(transaction);
-        const changes = await applyWithin(transaction, key, manifest, options);
+        await lockInstallation(transaction);
+        const changes = await applyWithin(transaction, key, manifest, contents, options);
         if (options.dryRun === true) throw new DryRunOver(changes);
         await recordApply(transaction, changes);
         return changes;
@@ -63,15 +76,20 @@ export async function applyManifest(
   }
 }
 
-/** As `applyManifest`, within the caller's transaction, which holds the lock (`lockApply`). */
+/**
+ * As `applyManifest`, within the caller's transaction, which holds the lock (`apply-lock-store.ts`).
+ * @throws NotCompiled where the content of a template is new and not compiled
+ */
 export async function applyWithin(
   transaction: Transaction,
   key: MasterKey,
   manifest: Manifest,
-  options: ApplyOptions,
+  contents: CompiledContents,
+  options: ApplyOptions = {},
 ): Promise<readonly ManifestChange[]> {
   const problems = new ProblemList(manifest.locate);
-  const context = { transaction, secrets: new ClientSecrets(key), problems, options };
+  const context = { transaction, secrets: new ClientSecrets(key), problems, options, contents };
+  await requireCompiled(manifest.accounts, context);
   const planned = await plan(manifest, context);
   problems.throwIfAny();
   for (const change of planned) await change.run?.();

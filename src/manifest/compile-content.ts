@@ -1,6 +1,6 @@
-import { compileTemplate } from '../template/compile-template.ts';
 import type { CompiledTemplate } from '../template/compiled-template.ts';
 import type { TemplateProblem } from '../template/template-problem.ts';
+import type { CompiledContents } from './compiled-contents.ts';
 import type { ManifestTemplate } from './manifest.ts';
 import type { ProblemList } from './manifest-problems.ts';
 
@@ -11,14 +11,16 @@ export interface CompiledContent {
 }
 
 /**
- * Compiles the content of a template.
- * @returns undefined where it cannot be; then why is among the problems
+ * The content of a template as a version.
+ * @returns undefined where it cannot be one; then why is among the problems
+ * @throws NotCompiled
  */
-export async function compileContent(
+export function contentAsVersion(
   template: ManifestTemplate,
+  contents: CompiledContents,
   problems: ProblemList,
-): Promise<CompiledContent | undefined> {
-  const { compiled, problems: found } = await compileTemplate(template.source);
+): CompiledContent | undefined {
+  const { compiled, problems: found } = contents.of(template);
   for (const problem of found) {
     if (problem.severity === 'error')
       problems.add([...template.path, problem.part], describe(problem, template));

@@ -34,6 +34,11 @@ export async function loadDemoEnvironment(dataDir: string): Promise<Environment>
   return parseEnv((await readIfThere(file)) ?? (await makeFile(file)));
 }
 
+/** Values that nobody keeps, for reading the manifest without a data folder. */
+export function throwawayDemoEnvironment(): Environment {
+  return parseEnv(compose());
+}
+
 /** True where the demo's passwords and secrets are kept here. */
 export async function hasDemoEnvironment(dataDir: string): Promise<boolean> {
   return (await readIfThere(demoEnvironmentFile(dataDir))) !== undefined;

@@ -1,6 +1,7 @@
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { ClientSecrets } from '../session/client-secret.ts';
+import type { CompiledContents } from './compiled-contents.ts';
 import type { ManifestPath } from './manifest-path.ts';
 import type { ProblemList } from './manifest-problems.ts';
 
@@ -45,6 +46,8 @@ export interface PlanContext {
   readonly secrets: ClientSecrets;
   readonly problems: ProblemList;
   readonly options: ApplyOptions;
+  /** Of templates whose content is new. */
+  readonly contents: CompiledContents;
 }
 
 /** The ids among `existing` that the manifest does not name, where it is to be pruned. */

@@ -1,7 +1,8 @@
 import { buildManifest } from './build-manifest.ts';
 import { checkDuplicates } from './check-duplicates.ts';
 import { checkSchema } from './check-schema.ts';
-import { compileContent } from './compile-content.ts';
+import { contentAsVersion } from './compile-content.ts';
+import { CompiledContents } from './compiled-contents.ts';
 import type { Manifest } from './manifest.ts';
 import { ManifestFiles, type ManifestText } from './manifest-files.ts';
 import { ProblemList } from './manifest-problems.ts';
@@ -37,6 +38,9 @@ export async function parseManifest(
 /** Compiles all templates of a manifest that comes no further; else only those are compiled whose content is new. */
 async function checkTemplates({ accounts }: Manifest, problems: ProblemList): Promise<void> {
   problems.nextStep();
-  for (const { templates } of accounts)
-    for (const template of templates) await compileContent(template, problems);
+  const contents = new CompiledContents();
+  for (const { templates } of accounts) {
+    await contents.compile(templates);
+    for (const template of templates) contentAsVersion(template, contents, problems);
+  }
 }

@@ -77,7 +77,10 @@ async function planIntegration(
     action: before === undefined ? 'created' : 'changed',
     notes: rotated ? ['new secret'] : [],
     run: async () => {
-      await saveIntegration(transaction, after);
+      if (await saveIntegration(transaction, after)) return;
+      // Accounts are changed beside each other: another may have taken it a moment ago.
+      problems.add([...given.path, 'clientId'], 'is an integration of another account');
+      problems.throwIfAny();
     },
   };
 }

@@ -6,7 +6,8 @@ import {
   saveTemplate,
   type TemplateRow,
 } from '../template/template-store.ts';
-import { compileContent } from './compile-content.ts';
+import { contentAsVersion } from './compile-content.ts';
+import { NotCompiled } from './compiled-contents.ts';
 import type { ManifestAccount, ManifestTemplate } from './manifest.ts';
 import { type PlanContext, type PlannedChange, toRemove } from './manifest-change.ts';
 import type { MembersAfter } from './plan-users.ts';
@@ -17,7 +18,31 @@ export interface TemplateSurroundings {
   readonly senders: ReadonlySet<string>;
 }
 
-/** Finds out what becomes of the templates of an account; compiles those whose content is new. */
+/** @throws NotCompiled that names every template of new content that is not compiled yet */
+export async function requireCompiled(
+  accounts: readonly ManifestAccount[],
+  { transaction, contents }: PlanContext,
+): Promise<void> {
+  const missing: ManifestTemplate[] = [];
+  for (const { id, templates } of accounts) {
+    const unknown = templates.filter((template) => !contents.has(template));
+    if (unknown.length === 0) continue;
+    const existing = await readTemplates(transaction, id);
+    const isNew = (template: ManifestTemplate) =>
+      !hasContent(
+        existing.find((one) => one.id === template.id),
+        template,
+      );
+    missing.push(...unknown.filter(isNew));
+  }
+  if (missing.length > 0) throw new NotCompiled(missing);
+}
+
+function hasContent(before: TemplateRow | undefined, { contentHash }: ManifestTemplate): boolean {
+  return before?.contentHash?.equals(contentHash) === true;
+}
+
+/** Finds out what becomes of the templates of an account. */
 export async function planTemplates(
   account: ManifestAccount,
   surroundings: TemplateSurroundings,
@@ -28,7 +53,7 @@ export async function planTemplates(
   for (const template of account.templates) {
     const before = existing.find(({ id }) => id === template.id);
     const createdBy = checkReferences(template, surroundings, context);
-    const change = await planTemplate({ account, template, before, createdBy }, context);
+    const change = planTemplate({ account, template, before, createdBy }, context);
     if (change !== undefined) changes.push(change);
   }
   const inUse = existing.filter(({ removed }) => !removed);
@@ -68,11 +93,11 @@ interface Planned {
   readonly createdBy: PersonId | undefined;
 }
 
-async function planTemplate(
+function planTemplate(
   { account, template, before, createdBy }: Planned,
   context: PlanContext,
-): Promise<PlannedChange | undefined> {
-  const { transaction } = context;
+): PlannedChange | undefined {
+  const { transaction, contents, problems } = context;
   const accountId = account.id;
   const named = {
     account: accountId,
@@ -80,8 +105,8 @@ async function planTemplate(
     id: template.id,
     path: template.path,
   } as const;
-  const sameContent = before?.contentHash?.equals(template.contentHash) === true;
-  const fresh = sameContent ? undefined : await compileContent(template, context.problems);
+  const sameContent = hasContent(before, template);
+  const fresh = sameContent ? undefined : contentAsVersion(template, contents, problems);
   if (createdBy === undefined || (fresh === undefined && !sameContent)) return undefined;
   const sameSettings =
     before !== undefined &&

@@ -18,7 +18,8 @@
  *            the final dot may leave; when the lease ends here, nobody knows, and the message is uncertain.
  * delivered  The next host took responsibility with its reply to the final dot (RFC 5321 section 4.2.5). Nobody has it in
  *            an inbox yet; a later bounce message is an event of its own and does not change this.
- * bounced    The next host refused for good: a 5yz reply for the recipient, for the sender, or after the final dot.
+ * bounced    The next host refused for good: a 5yz reply for the recipient, for the sender, or after the final dot. So does
+ *            this service where the values make the message larger than messages may be.
  * deferred   A 4yz reply, or a fault of connection, name look-up or TLS. Queued again; the entry says when and why.
  * uncertain  The final dot may have left and no final reply was read, whether by a crash, a time-out or a closed
  *            connection. The template says which: sent again with the same Message-ID, or held for a person. Each such

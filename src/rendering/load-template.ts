@@ -1,3 +1,4 @@
+import { type SizeFacts, sizeFacts } from '../template/certain-size.ts';
 import type {
   CompiledLink,
   CompiledNode,
@@ -45,6 +46,7 @@ export interface LoadedTemplate {
   readonly defaults: readonly string[];
   readonly html: LoadedBody | null;
   readonly text: LoadedBody | null;
+  readonly size: SizeFacts;
 }
 
 /** One body in two forms: in the second, links that no value changes are static. */
@@ -63,6 +65,7 @@ export function loadTemplate(compiled: CompiledTemplate): LoadedTemplate {
     defaults: compiled.fields.map((field) => field.default ?? ''),
     html: compiled.html === null ? null : loader.body(compiled.html),
     text: compiled.text === null ? null : loader.body(compiled.text),
+    size: sizeFacts(compiled),
   };
 }
 

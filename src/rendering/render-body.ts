@@ -1,5 +1,7 @@
 import type { CompiledLink } from '../template/compiled-template.ts';
 import { escapeHtml } from '../template/escape-html.ts';
+import { BodyWriter } from './body-writer.ts';
+import { CheckedValues } from './checked-values.ts';
 import type { BodyPiece, LoadedNode } from './load-template.ts';
 import { UrlBuilder } from './render-url.ts';
 
@@ -17,6 +19,7 @@ export type RewriteLink = (link: CompiledLink, url: string) => string;
 export interface BodyContext {
   readonly names: readonly string[];
   readonly values: readonly string[];
+  readonly checked: CheckedValues;
   /** Hidden preview text, ready for HTML. */
   readonly preview: readonly BodyPiece[];
   readonly bodyEnd: string;
@@ -24,28 +27,41 @@ export interface BodyContext {
   readonly warn: (warning: RenderWarning) => void;
 }
 
-/** Letters, digits and the signs of colours, sizes and names; nothing that could begin another declaration. */
-const STYLE_VALUE = /^[\p{L}\p{M}\p{N} #%+,._-]*$/u;
-
 export type UrlNode = Extract<LoadedNode, { type: 'url' }>;
 
-/** Fills in one body: static pieces as they are, values escaped for their places. */
-export function renderBody(nodes: readonly LoadedNode[], context: BodyContext): BodyPiece[] {
-  const pieces: BodyPiece[] = [];
-  addNodes(pieces, nodes, context);
-  return pieces;
+/**
+ * Fills in one body: static pieces as they are, values escaped for their places.
+ * @throws BodyFull as soon as it has more bytes than a body may have
+ */
+export function renderBody(
+  nodes: readonly LoadedNode[],
+  context: BodyContext,
+  maxBytes?: number,
+): readonly BodyPiece[] {
+  const writer = new BodyWriter(maxBytes);
+  addNodes(writer, nodes, context);
+  return writer.pieces;
 }
 
-function addNodes(pieces: BodyPiece[], nodes: readonly LoadedNode[], context: BodyContext): void {
+function addNodes(writer: BodyWriter, nodes: readonly LoadedNode[], context: BodyContext): void {
   for (const node of nodes) {
-    if (node.type === 'static') pieces.push(node);
-    else if (node.type === 'field') pieces.push(renderField(node, context));
-    else if (node.type === 'section') {
+    if (node.type === 'static') writer.addStatic(node);
+    else if (node.type === 'field') {
+      writer.requireRoomFor(context.values[node.field] ?? '');
+      writer.addText(renderField(node, context));
+    } else if (node.type === 'section') {
       if ((context.values[node.field] !== '') === node.filled)
-        addNodes(pieces, node.nodes, context);
-    } else if (node.type === 'url') pieces.push(renderUrl(node, context));
-    else if (node.slot === 'preview') pieces.push(...context.preview);
-    else pieces.push(context.bodyEnd);
+        addNodes(writer, node.nodes, context);
+    } else if (node.type === 'url') writer.addText(renderUrl(node, context));
+    else if (node.slot === 'preview') addPieces(writer, context.preview);
+    else writer.addText(context.bodyEnd);
+  }
+}
+
+function addPieces(writer: BodyWriter, pieces: readonly BodyPiece[]): void {
+  for (const piece of pieces) {
+    if (typeof piece === 'string') writer.addText(piece);
+    else writer.addStatic(piece);
   }
 }
 
@@ -55,7 +71,7 @@ function renderField(
 ): string {
   const value = context.values[field] ?? '';
   if (as === 'html') return escapeHtml(value);
-  if (as !== 'css' || STYLE_VALUE.test(value)) return value;
+  if (as !== 'css' || context.checked.fitsStyle(value)) return value;
   const name = context.names[field] ?? '';
   context.warn({
     code: 'style-emptied',
@@ -66,7 +82,7 @@ function renderField(
 }
 
 function renderUrl(node: UrlNode, context: BodyContext): string {
-  const { builder, refused } = buildUrl(node, context.values);
+  const { builder, refused } = buildUrl(node, context.values, context.checked);
   if (builder.refused) {
     if (node.as === 'attribute') context.warn(linkEmptied(context.names[refused ?? -1] ?? ''));
     return '';
@@ -78,8 +94,9 @@ function renderUrl(node: UrlNode, context: BodyContext): string {
 export function buildUrl(
   node: UrlNode,
   values: readonly string[],
+  checked = new CheckedValues(),
 ): { readonly builder: UrlBuilder; readonly refused: number | undefined } {
-  const builder = new UrlBuilder(node.as === 'css');
+  const builder = new UrlBuilder(node.as === 'css', checked);
   let refused: number | undefined;
   const add = (nodes: readonly LoadedNode[]): void => {
     for (const part of nodes) {

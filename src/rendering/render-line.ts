@@ -1,9 +1,13 @@
 import type { CompiledNode } from '../template/compiled-template.ts';
+import { MAX_FILLED_LINE } from '../template/template-limits.ts';
 
 /** Line breaks, other controls and the separators that some readers break lines at. */
 const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
 
-/** Renders a part that is one line, subject or preview text: values as they are, line breaks as spaces. */
+/**
+ * Renders a part that is one line, subject or preview text: values as they are, line breaks as spaces. Nothing follows a value
+ * that makes it longer than `MAX_FILLED_LINE`: no reader shows as much of either.
+ */
 export function renderLine(
   nodes: readonly CompiledNode[],
   lookUp: (name: string) => string,
@@ -20,13 +24,16 @@ export function oneLine(text: string): string {
 
 function fill(nodes: readonly CompiledNode[], lookUp: (name: string) => string): string {
   let text = '';
-  for (const node of nodes) {
-    if (typeof node === 'string') text += node;
-    else if (node.type === 'field') text += lookUp(node.name);
-    else if (node.type === 'section') {
-      if ((lookUp(node.name) !== '') === (node.shown === 'filled'))
-        text += fill(node.nodes, lookUp);
+  const add = (list: readonly CompiledNode[]): void => {
+    for (const node of list) {
+      if (text.length > MAX_FILLED_LINE) return;
+      if (typeof node === 'string') text += node;
+      else if (node.type === 'field') text += lookUp(node.name);
+      else if (node.type === 'section') {
+        if ((lookUp(node.name) !== '') === (node.shown === 'filled')) add(node.nodes);
+      }
     }
-  }
+  };
+  add(nodes);
   return text;
 }

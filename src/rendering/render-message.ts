@@ -1,8 +1,11 @@
 import type { CompiledNode } from '../template/compiled-template.ts';
 import { escapeHtml } from '../template/escape-html.ts';
+import { normaliseValue } from '../template/normalise-value.ts';
 import { parseOverride } from '../template/parse-override.ts';
+import { BodyFull } from './body-writer.ts';
+import { CheckedValues } from './checked-values.ts';
 import { bodyText, type EncodedBody, encodeBody } from './encode-body.ts';
-import { fieldValues, normaliseValue } from './field-values.ts';
+import { fieldValues } from './field-values.ts';
 import {
   type BodyPiece,
   type LoadedBody,
@@ -16,6 +19,7 @@ import {
   renderBody,
 } from './render-body.ts';
 import { renderLine } from './render-line.ts';
+import { largestField, RenderingTooLarge } from './rendering-too-large.ts';
 
 /** What one message brings to its template. */
 export interface RenderInput {
@@ -41,6 +45,7 @@ const PREVIEW_END = staticText(`${'&#847;&zwnj;&nbsp;'.repeat(70)}</div>`);
 /**
  * Renders one message from a loaded template version. Every value stands escaped for its place; what
  * had to be left out is in `warnings`.
+ * @throws RenderingTooLarge as soon as a body has more bytes than `MAX_RENDERED_BYTES`
  */
 export function renderMessage(template: LoadedTemplate, input: RenderInput): RenderedMessage {
   const warnings: RenderWarning[] = [];
@@ -56,6 +61,7 @@ export function renderMessage(template: LoadedTemplate, input: RenderInput): Ren
   const context: BodyContext = {
     names: template.names,
     values,
+    checked: new CheckedValues(),
     preview: previewPieces(line(template.compiled.previewText, input.previewText)),
     bodyEnd: input.bodyEnd ?? '',
     rewriteLink: input.rewriteLink,
@@ -69,8 +75,8 @@ export function renderMessage(template: LoadedTemplate, input: RenderInput): Ren
   };
   return new RenderedMessage(
     subject,
-    renderOne(template.html, context),
-    renderOne(template.text, context),
+    renderOne('HTML', template.html, context),
+    renderOne('text', template.text, context),
     warnings,
   );
 }
@@ -112,10 +118,19 @@ export class RenderedMessage {
   }
 }
 
-function renderOne(body: LoadedBody | null, context: BodyContext): BodyPiece[] | null {
+function renderOne(
+  part: 'HTML' | 'text',
+  body: LoadedBody | null,
+  context: BodyContext,
+): readonly BodyPiece[] | null {
   if (body === null) return null;
   const nodes = context.rewriteLink === undefined ? body.withoutLinks : body.withLinks;
-  return renderBody(nodes, context);
+  try {
+    return renderBody(nodes, context);
+  } catch (error) {
+    if (!(error instanceof BodyFull)) throw error;
+    throw new RenderingTooLarge(part, largestField(nodes, context.names, context.values));
+  }
 }
 
 function overrideNodes(text: string): readonly CompiledNode[] {

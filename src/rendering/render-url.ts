@@ -1,6 +1,7 @@
-/** Schemes that a value may bring along where it is a whole URL. */
-const WHOLE_URL = /^(?:https?:\/\/|mailto:)/i;
-const SPACE_OR_CONTROL = /[\s\p{Cc}]/gu;
+import { MAX_RENDERED_BYTES } from '../template/template-limits.ts';
+import { BodyFull } from './body-writer.ts';
+import { type CheckedValues, percentEncode } from './checked-values.ts';
+
 /** What would end a `url(…)` in a style. */
 const CSS_SPECIAL = /["'()\\]/g;
 
@@ -9,36 +10,36 @@ export class UrlBuilder {
   url = '';
   /** The value that began the URL cannot be used as one; the link has to be emptied. */
   refused = false;
+  /** Something other than white space stands in it. */
+  #begun = false;
   readonly #css: boolean;
+  readonly #checked: CheckedValues;
 
-  constructor(css: boolean) {
+  constructor(css: boolean, checked: CheckedValues) {
     this.#css = css;
+    this.#checked = checked;
   }
 
   addStatic(text: string): void {
-    this.url += text;
+    this.#append(text);
   }
 
+  /** @throws BodyFull where the URL by itself is larger than a whole body may be */
   addValue(value: string): void {
     if (this.refused) return;
-    const encoded = this.url.trim() === '' ? this.#wholeUrl(value) : encodeURIComponent(value);
-    this.url += this.#css ? encoded.replace(CSS_SPECIAL, percentEncode) : encoded;
+    const encoded = this.#begun ? encodeURIComponent(value) : this.#wholeUrl(value);
+    this.#append(this.#css ? encoded.replace(CSS_SPECIAL, percentEncode) : encoded);
+  }
+
+  #append(text: string): void {
+    this.url += text;
+    this.#begun ||= text.trim() !== '';
+    if (this.url.length > MAX_RENDERED_BYTES) throw new BodyFull();
   }
 
   #wholeUrl(value: string): string {
-    const url = value.trim();
-    if (!WHOLE_URL.test(url) || !URL.canParse(url)) {
-      this.refused = true;
-      return '';
-    }
-    return url.replace(SPACE_OR_CONTROL, percentEncode);
+    const url = this.#checked.wholeUrl(value);
+    if (url === undefined) this.refused = true;
+    return url ?? '';
   }
-}
-
-function percentEncode(character: string): string {
-  const octets = Buffer.from(character, 'utf8');
-  return Array.from(
-    octets,
-    (octet) => `%${octet.toString(16).toUpperCase().padStart(2, '0')}`,
-  ).join('');
 }

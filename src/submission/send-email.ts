@@ -3,11 +3,13 @@ import { Fault, type FaultCode } from '../foundation/errors.ts';
 import { parseTemplateId } from '../foundation/ids.ts';
 import type { RawBody } from '../http/read-body.ts';
 import type { SenderDirectory } from '../sender/sender-directory.ts';
+import type { SizeFacts } from '../template/certain-size.ts';
 import type { CompiledTemplate } from '../template/compiled-template.ts';
 import type { TemplateDirectory } from '../template/template-directory.ts';
 import type { AcceptRow } from './accept-row.ts';
 import type { Admission } from './admit-caller.ts';
 import { checkPersonalization } from './check-personalization.ts';
+import { checkRenderedSize } from './check-rendered-size.ts';
 import { checkSender } from './check-sender.ts';
 import { type CommitParts, commitMessage, type Receipt, replayOf } from './commit-message.ts';
 import { composeRow } from './compose-row.ts';
@@ -21,6 +23,7 @@ import { readBodyJson, unusableBody } from './read-body-json.ts';
 /** What the checks need of a template in the form that it is rendered from. */
 interface SendableTemplate {
   readonly compiled: CompiledTemplate;
+  readonly size: SizeFacts;
 }
 
 export interface SendParts extends CommitParts {
@@ -96,6 +99,7 @@ async function sendNew(
 
   // 8 personalization
   checkPersonalization(template.template.compiled, request);
+  checkRenderedSize(template.template, request, asked.body.length);
 
   // 9 suppression and 10 commit
   const call = parts.calls.newCall(accountId, templateId, request);

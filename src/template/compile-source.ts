@@ -1,3 +1,4 @@
+import { fixedBytes } from './certain-size.ts';
 import { checkSource } from './check-source.ts';
 import { compileHtml } from './compile-html.ts';
 import { CompileProblems } from './compile-problems.ts';
@@ -16,7 +17,7 @@ import { type Markup, parseMarkup } from './parse-markup.ts';
 import { plainNodes } from './parse-override.ts';
 import { protectMarkup } from './protect-markup.ts';
 import { inferFields, requiredNames } from './template-fields.ts';
-import { MAX_LINE_LENGTH } from './template-limits.ts';
+import { MAX_LINE_LENGTH, MAX_RENDERED_BYTES, MAX_RENDERED_TEXT } from './template-limits.ts';
 import type { TemplatePart, TemplateProblem } from './template-problem.ts';
 import type { FieldSettings, TemplateSource } from './template-source.ts';
 
@@ -73,6 +74,7 @@ class SourceCompiler {
     const subject = this.#plain('subject', this.#source.subject);
     const previewText = this.#plain('previewText', taken.previewText ?? '');
     const { html, text, links } = await this.#bodies(taken.mjml);
+    this.#limitSize({ html, text });
     const parts = { subject, previewText, html: html ?? [], text: text ?? [] };
     const fields = inferFields(parts).map(
       (use): TemplateField => ({ ...this.#settings.get(use.name), ...use }),
@@ -92,6 +94,18 @@ class SourceCompiler {
       links,
     } as const;
     return { compiled, fields, problems };
+  }
+
+  /** Sources are limited already; MJML and styles can make much more of them. */
+  #limitSize({ html, text }: Pick<Bodies, 'html' | 'text'>): void {
+    const source = this.#source.mjml === undefined ? 'html' : 'mjml';
+    for (const [part, nodes] of [
+      [source, html],
+      ['text', text],
+    ] as const) {
+      if (nodes === null || fixedBytes(nodes) <= MAX_RENDERED_BYTES) continue;
+      this.#problems.error(part, 'too-large', `makes a part larger than ${MAX_RENDERED_TEXT}`);
+    }
   }
 
   #takePreview(): { mjml: string | undefined; previewText: string | undefined } {

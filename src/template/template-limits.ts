@@ -15,3 +15,9 @@ export const MAX_FIELDS = 250;
 export const MAX_FIELD_NAME_LENGTH = 120;
 /** Characters of a field's default, sample or description. */
 export const MAX_FIELD_TEXT_LENGTH = 4000;
+/** Bytes of UTF-8 that the HTML part, and the text part, of one message may have. */
+export const MAX_RENDERED_BYTES = 2 * 1024 * 1024;
+/** What `MAX_RENDERED_BYTES` is called in messages. */
+export const MAX_RENDERED_TEXT = '2 MiB';
+/** Characters of a subject or preview text after which no further value is filled in. */
+export const MAX_FILLED_LINE = 64 * 1024;

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isUnavailable } from '../../foundation/database/sqlstate.ts';
-import { Fault } from '../../foundation/errors.ts';
+import { Busy, Fault } from '../../foundation/errors.ts';
 import { ManifestError } from '../../manifest/manifest-problems.ts';
 import { Problem, type ProblemCode, problemCatalogue } from './problem.ts';
 
@@ -15,7 +15,8 @@ export function answerProblemDetails(
 ): FastifyReply {
   const problem = toProblem(error);
   const { status, title } = problemCatalogue[problem.code];
-  if (status >= 500) request.log.error({ err: problem.cause ?? problem }, title);
+  if (status >= 500 && problem.code !== 'busy')
+    request.log.error({ err: problem.cause ?? problem }, title);
   if (status === 503 || problem.retryAfter !== undefined)
     reply.header('retry-after', Math.ceil(problem.retryAfter ?? 1));
   // RFC 6750 section 3: a 401 for want of a valid bearer token names the scheme.
@@ -49,6 +50,8 @@ function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof ManifestError) return fromManifest(error);
   if (error instanceof Fault) return fromFault(error);
+  if (error instanceof Busy)
+    return new Problem('busy', error.message, { retryAfter: error.retryAfter });
   if (isUnavailable(error))
     return new Problem('unavailable', 'Try again shortly', { cause: error });
   const code = serverCodes[codeOf(error)];

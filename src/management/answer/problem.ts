@@ -25,6 +25,7 @@ export const problemCatalogue = {
   'validation-failed': { status: 422, title: 'Some values cannot be used' },
   'too-many-requests': { status: 429, title: 'Too many requests' },
   'internal-error': { status: 500, title: 'Internal Server Error' },
+  busy: { status: 503, title: 'Too much is under way; retry shortly' },
   unavailable: { status: 503, title: 'The service cannot work now; try again shortly' },
 } as const satisfies Readonly<Record<string, CatalogueEntry>>;
 

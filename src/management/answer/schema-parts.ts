@@ -19,11 +19,14 @@ export function Nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** An object whose members are named by data, such as personalization values. */
-export function Texts(description: string) {
+/**
+ * An object whose members are named by data, such as personalization values.
+ * @param maxLength characters of each
+ */
+export function Texts(description: string, maxLength?: number) {
   return Type.Unsafe<Record<string, string>>({
     type: 'object',
-    additionalProperties: { type: 'string' },
+    additionalProperties: { type: 'string', ...(maxLength !== undefined && { maxLength }) },
     description,
   });
 }

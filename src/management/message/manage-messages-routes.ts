@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { TemplateId } from '../../foundation/ids.ts';
 import { renderMessage } from '../../rendering/render-message.ts';
+import { RenderingTooLarge } from '../../rendering/rendering-too-large.ts';
 import { explainMessage } from '../../report/explain-message.ts';
 import { describeMessage } from '../../submission/describe-message.ts';
 import { readMessageStatus, type StoredMessage } from '../../submission/message-status-store.ts';
@@ -201,11 +202,18 @@ export const getRenderedMessage = endpoint({
       message.template_version,
     );
     if (template === undefined) throw notFound('version');
-    const { subject, html, text } = renderMessage(template, {
-      values: maskedValues(content, await secretNamesOf(call, message)),
-      subjectLine: content.subjectLine,
-      previewText: content.previewText,
-    });
+    const values = maskedValues(content, await secretNamesOf(call, message));
+    const { subjectLine, previewText } = content;
+    const { subject, html, text } = renderOrExplain(template, { values, subjectLine, previewText });
     return { subject, html, text };
   },
 });
+
+function renderOrExplain(...given: Parameters<typeof renderMessage>) {
+  try {
+    return renderMessage(...given);
+  } catch (error) {
+    if (!(error instanceof RenderingTooLarge)) throw error;
+    throw new Problem('conflict', `It can't be shown: ${error.message}`);
+  }
+}

@@ -1,16 +1,12 @@
 import { Type } from 'typebox';
-import { loadTemplate } from '../../rendering/load-template.ts';
-import { renderLine } from '../../rendering/render-line.ts';
-import { renderMessage } from '../../rendering/render-message.ts';
-import { type CompileResult, compileTemplate } from '../../template/compile-template.ts';
-import type { CompiledTemplate } from '../../template/compiled-template.ts';
 import { parseOverride } from '../../template/parse-override.ts';
 import { invalid, notFound } from '../answer/problem.ts';
 import { Nullable, strict, Texts } from '../answer/schema-parts.ts';
 import { accountOf, type Call, endpoint } from '../endpoint.ts';
-import { findHints } from './find-hints.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
+import { previewInThread } from './preview-threads.ts';
 import { currentContent } from './publish-template-routes.ts';
+import { maxValueBytes, requireSendableValues } from './sample-values.ts';
 import { readVersion } from './template-page-store.ts';
 import { type Content, contentOf, FieldView, TemplateContent } from './template-views.ts';
 import { viewFields } from './view-fields.ts';
@@ -25,6 +21,12 @@ const ProblemView = Type.Object(
     column: Type.Optional(Type.Integer()),
   },
   { ...strict, title: 'TemplateProblem' },
+);
+
+/** Values of a message that is looked at or tried out. */
+export const Values = Texts(
+  `Values by field name, at most ${maxValueBytes} bytes together.`,
+  maxValueBytes,
 );
 
 const PreviewView = Type.Object(
@@ -68,7 +70,7 @@ export const previewTemplate = endpoint({
     {
       content: Type.Optional(TemplateContent),
       version: Type.Optional(Type.Integer({ minimum: 1 })),
-      values: Type.Optional(Texts('Values by field name.')),
+      values: Type.Optional(Values),
       subjectLine: Type.Optional(Type.String({ maxLength: 90 })),
       previewText: Type.Optional(Type.String({ maxLength: 240 })),
     },
@@ -76,25 +78,29 @@ export const previewTemplate = endpoint({
   ),
   answer: PreviewView,
   async handle(call) {
+    const { values } = call.body;
+    requireSendableValues(values);
     await requireTemplate(call);
     const content = await chosenContent(call, call.body.content, call.body.version);
-    const result = await compileTemplate({ ...content });
-    const fields = viewFields(result.fields, content.fields);
-    const { problems } = result;
-    if (result.compiled === null)
-      return { problems: [...problems], fields, rendered: null, hints: [] };
-    const rendered = render(result.compiled, {
-      values: sampleValues(result, content, call.body.values),
-      subjectLine: checkOverride('subjectLine', call.body.subjectLine),
-      previewText: checkOverride('previewText', call.body.previewText),
-    });
-    const { html, text } = rendered;
+    const preview = await previewInThread(
+      {
+        content,
+        values,
+        subjectLine: checkOverride('subjectLine', call.body.subjectLine),
+        previewText: checkOverride('previewText', call.body.previewText),
+      },
+      accountOf(call).id,
+    );
+    const fields = viewFields(preview.fields, content.fields);
+    const problems = [...preview.problems];
+    if (preview.rendered === null) return { problems, fields, rendered: null, hints: [] };
+    const { html, text } = preview.rendered;
     const sizes = { htmlBytes: bytesOf(html), textBytes: bytesOf(text) };
     return {
-      problems: [...problems],
+      problems,
       fields,
-      rendered: { ...rendered, ...sizes },
-      hints: findHints(rendered),
+      rendered: { ...preview.rendered, ...sizes },
+      hints: [...preview.hints],
     };
   },
 });
@@ -117,43 +123,9 @@ export async function chosenContent(
   return contentOf(row);
 }
 
-/** A value for every field, so that a preview never has holes. */
-export function sampleValues(
-  { fields }: Pick<CompileResult, 'fields'>,
-  content: Content,
-  given: Readonly<Record<string, string>> = {},
-): Record<string, string> {
-  const known = new Map(Object.entries(content.fields ?? {}));
-  const values = fields.map(({ name }): [string, string] => {
-    const said = known.get(name);
-    return [name, said?.sample ?? said?.default ?? name];
-  });
-  return { ...Object.fromEntries(values), ...given };
-}
-
 function checkOverride(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const parsed = parseOverride(text);
   if (!parsed.ok) throw invalid(name, parsed.reason);
   return text;
-}
-
-function render(
-  compiled: CompiledTemplate,
-  input: {
-    readonly values: Readonly<Record<string, string>>;
-    readonly subjectLine: string | undefined;
-    readonly previewText: string | undefined;
-  },
-) {
-  const message = renderMessage(loadTemplate(compiled), input);
-  const own =
-    input.previewText === undefined ? compiled.previewText : overrideNodes(input.previewText);
-  const previewText = renderLine(own, (name) => input.values[name] ?? '');
-  return { subject: message.subject, previewText, html: message.html, text: message.text };
-}
-
-function overrideNodes(text: string) {
-  const parsed = parseOverride(text);
-  return parsed.ok ? parsed.override.nodes : [];
 }

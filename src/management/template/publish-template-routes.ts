@@ -1,8 +1,12 @@
 import { Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
 import { parseTemplateId } from '../../foundation/ids.ts';
+import {
+  type CompiledContents,
+  NotCompiled,
+  withCompiled,
+} from '../../manifest/compiled-contents.ts';
 import { TemplateSchema } from '../../manifest/manifest-schema.ts';
-import { compileTemplate } from '../../template/compile-template.ts';
 import type { RequiredNames } from '../../template/compiled-template.ts';
 import { saveTemplate } from '../../template/template-store.ts';
 import { requirePreconditions } from '../answer/entity-tag.ts';
@@ -70,28 +74,41 @@ export const publishTemplate = endpoint({
   answer: PublishedView,
   status: 200,
   conditional: true,
-  handle: (call) =>
-    inTransaction(call, async (transaction) => {
-      const { id: accountId } = accountOf(call);
-      const { templateId } = call.params;
-      const template = await requireTemplate(call, transaction);
-      const draft = await draftChange(call).read(transaction);
-      requirePreconditions(call.request, draft);
-      if (draft === undefined) throw new Problem('conflict', 'There is no draft to publish');
-      const { content } = draft;
-      const { compiled } = await compileTemplate({ ...content });
-      if (compiled !== null) await requireContract(call, transaction, compiled.required);
-      const { name, createdBy } = template;
-      const changes = await applyPart(call, transaction, {
-        templates: [{ id: templateId, name, createdBy, ...content }],
-      });
-      await removeDraft(transaction, accountId, templateId);
-      const version = (await requireTemplate(call, transaction)).publishedVersion ?? 0;
-      await record(call, transaction, 'template_published', templateId, { version });
-      const notes = changes.find(({ kind }) => kind === 'template')?.notes ?? [];
-      return { version, notes: notes.filter((note) => note.startsWith('warning')) };
-    }),
+  async handle(call) {
+    try {
+      return await withCompiled(accountOf(call).id, (contents) => publish(call, contents));
+    } catch (error) {
+      if (!(error instanceof NotCompiled)) throw error;
+      throw new Problem('conflict', 'The draft keeps changing; read it again');
+    }
+  },
 });
+
+function publish(call: Call<unknown, { readonly force?: boolean }>, contents: CompiledContents) {
+  return inTransaction(call, async (transaction) => {
+    const { id: accountId } = accountOf(call);
+    const { templateId } = call.params;
+    const template = await requireTemplate(call, transaction);
+    const draft = await draftChange(call).read(transaction);
+    requirePreconditions(call.request, draft);
+    if (draft === undefined) throw new Problem('conflict', 'There is no draft to publish');
+    const { name, createdBy } = template;
+    const changes = await applyPart(
+      call,
+      transaction,
+      { templates: [{ id: templateId, name, createdBy, ...draft.content }] },
+      contents,
+    );
+    const published = await readVersion(transaction, accountId, templateId, 'published');
+    if (published === undefined) throw new Error('a version is not there after its publication');
+    await requireContract(call, transaction, published.compiled.required);
+    await removeDraft(transaction, accountId, templateId);
+    const { version } = published;
+    await record(call, transaction, 'template_published', templateId, { version });
+    const notes = changes.find(({ kind }) => kind === 'template')?.notes ?? [];
+    return { version, notes: notes.filter((note) => note.startsWith('warning')) };
+  });
+}
 
 export const rollBackTemplate = endpoint({
   id: 'rollBackTemplate',

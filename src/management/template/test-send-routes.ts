@@ -3,15 +3,19 @@ import { Type } from 'typebox';
 import { parseEmailAddress } from '../../foundation/email-address.ts';
 import { type ClientId, newMessageId } from '../../foundation/ids.ts';
 import { readSender } from '../../sender/sender-store.ts';
+import { findOversize, sizeFacts } from '../../template/certain-size.ts';
 import { compileTemplate } from '../../template/compile-template.ts';
+import type { CompiledTemplate } from '../../template/compiled-template.ts';
+import { MAX_RENDERED_TEXT } from '../../template/template-limits.ts';
 import { writeVersion } from '../../template/template-store.ts';
 import { invalid, Problem } from '../answer/problem.ts';
-import { strict, Texts, Uuid } from '../answer/schema-parts.ts';
+import { strict, Uuid } from '../answer/schema-parts.ts';
 import { inTransaction } from '../change-resource.ts';
 import { accountOf, type Call, endpoint } from '../endpoint.ts';
 import { acceptByHand } from '../message/accept-by-hand.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
-import { chosenContent, sampleValues } from './preview-template-routes.ts';
+import { chosenContent, Values } from './preview-template-routes.ts';
+import { requireSendableValues, sampleValues } from './sample-values.ts';
 import { findVersionByContent } from './template-page-store.ts';
 import type { Content } from './template-views.ts';
 
@@ -28,7 +32,7 @@ export const testSendTemplate = endpoint({
     {
       to: Type.String({ description: 'Who gets it.', maxLength: 320 }),
       version: Type.Optional(Type.Integer({ minimum: 1 })),
-      values: Type.Optional(Texts('Values by field name.')),
+      values: Type.Optional(Values),
     },
     strict,
   ),
@@ -36,6 +40,7 @@ export const testSendTemplate = endpoint({
   status: 202,
   limited: true,
   async handle(call) {
+    requireSendableValues(call.body.values);
     const account = accountOf(call);
     if (account.suspended) throw new Problem('conflict', 'The account is suspended');
     const template = await requireTemplate(call);
@@ -44,10 +49,12 @@ export const testSendTemplate = endpoint({
     const published = template.hasDraft ? undefined : (template.publishedVersion ?? undefined);
     const chosen = call.body.version ?? published;
     const content = await chosenContent(call, undefined, chosen);
-    const result = await compileTemplate({ ...content });
+    const result = await compileTemplate({ ...content }, account.id);
     if (result.compiled === null)
       throw new Problem('conflict', 'The template has errors; look at its preview');
     const { compiled } = result;
+    const values = sampleValues(result, content, call.body.values);
+    requireSize(compiled, values);
     const from = await chooseSender(call, content.sender ?? template.createdBy);
     const id = newMessageId();
     const version = chosen ?? (await keepTrial(call, content, compiled));
@@ -72,13 +79,23 @@ export const testSendTemplate = endpoint({
       content: JSON.stringify({
         to: to.address,
         from,
-        values: sampleValues(result, content, call.body.values),
+        values,
       }),
       key: undefined,
     });
     return { messageId: id };
   },
 });
+
+/** As the send operation refuses it. */
+function requireSize(compiled: CompiledTemplate, values: Readonly<Record<string, string>>): void {
+  const found = findOversize(compiled, sizeFacts(compiled), values, Number.MAX_SAFE_INTEGER);
+  if (found === undefined) return;
+  throw invalid(
+    `values.${found.field ?? ''}`,
+    `makes the ${found.part} larger than ${MAX_RENDERED_TEXT}: the template uses it ${found.uses} times`,
+  );
+}
 
 async function chooseSender(call: Call, text: string) {
   const sender = await readSender(
@@ -96,7 +113,7 @@ async function chooseSender(call: Call, text: string) {
 async function keepTrial(
   call: Call,
   content: Content,
-  compiled: NonNullable<Awaited<ReturnType<typeof compileTemplate>>['compiled']>,
+  compiled: CompiledTemplate,
 ): Promise<number> {
   const { id: accountId } = accountOf(call);
   const { templateId } = call.params;

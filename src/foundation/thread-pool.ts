@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { codeOf } from './database/sqlstate.ts';
+import { type FairSlotLimits, FairSlots } from './fair-slots.ts';
+
+/** Milliseconds after which an idle thread ends: with its libraries it holds some ten megabytes. */
+const longestIdle = 60_000;
+
+/** A job took more than it may; its thread was ended. */
+export class ThreadOverrun extends Error {
+  override name = 'ThreadOverrun';
+  readonly of: 'time' | 'memory';
+
+  constructor(of: 'time' | 'memory') {
+    super(`a job took too much ${of}`);
+    this.of = of;
+  }
+}
+
+/** What a thread answers to each job: its result, or the fault of this program that kept it from one. */
+export type ThreadAnswer<Result> = { readonly result: Result } | { readonly fault: unknown };
+
+export interface ThreadPoolOptions {
+  /** It says `ready` once it has loaded what every job needs, and then answers each job with a `ThreadAnswer`. */
+  readonly file: URL;
+  /** Milliseconds that one job may take, the loading not counted. */
+  readonly timeout: number;
+  /** Megabytes of a thread's heap. */
+  readonly heap: number;
+  /** A slot is a thread. */
+  readonly line: FairSlotLimits;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  readonly ready: Promise<unknown>;
+  idle: NodeJS.Timeout | undefined;
+}
+
+/** Runs jobs beside the event loop, each within a time and a heap of its own; groups share the threads fairly. */
+export class ThreadPool<Job, Result> {
+  readonly #options: ThreadPoolOptions;
+  readonly #slots: FairSlots;
+  readonly #free: Thread[] = [];
+
+  constructor(options: ThreadPoolOptions) {
+    this.#options = options;
+    this.#slots = new FairSlots(options.line);
+  }
+
+  /**
+   * @param group whose job it is; undefined: the operator's own, which waits for as long as it takes
+   * @throws Busy where no thread is free in time
+   * @throws ThreadOverrun where the job takes too much time or memory
+   */
+  async run(job: Job, group: string | undefined): Promise<Result> {
+    const release = await this.#slots.take(group ?? '', group === undefined);
+    try {
+      const answer = await this.#runIn(this.#free.pop() ?? this.#start(), job);
+      if ('fault' in answer) throw answer.fault;
+      return answer.result;
+    } finally {
+      release();
+    }
+  }
+
+  async #runIn(thread: Thread, job: Job): Promise<ThreadAnswer<Result>> {
+    clearTimeout(thread.idle);
+    // The process may end between two jobs, but not within one.
+    thread.worker.ref();
+    const answer = await this.#ask(thread, job);
+    thread.worker.unref();
+    thread.idle = setTimeout(() => this.#end(thread), longestIdle).unref();
+    this.#free.push(thread);
+    return answer;
+  }
+
+  async #ask({ worker, ready }: Thread, job: Job): Promise<ThreadAnswer<Result>> {
+    let signal: AbortSignal | undefined;
+    try {
+      await ready;
+      signal = AbortSignal.timeout(this.#options.timeout);
+      const answered = once(worker, 'message', { signal });
+      worker.postMessage(job);
+      const [answer] = await answered;
+      return answer as ThreadAnswer<Result>;
+    } catch (cause) {
+      await worker.terminate();
+      if (signal?.aborted) throw new ThreadOverrun('time');
+      if (codeOf(cause) === 'ERR_WORKER_OUT_OF_MEMORY') throw new ThreadOverrun('memory');
+      throw cause;
+    }
+  }
+
+  #start(): Thread {
+    const { file, heap } = this.#options;
+    const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: heap } });
+    const ready = once(worker, 'message');
+    // Who asks hears of it.
+    ready.catch(() => undefined);
+    const thread: Thread = { worker, ready, idle: undefined };
+    const forget = (): void => this.#forget(thread);
+    // Without a listener, what goes wrong in an idle thread would end the process.
+    worker.on('error', forget).on('exit', forget);
+    return thread;
+  }
+
+  #forget(thread: Thread): void {
+    clearTimeout(thread.idle);
+    const place = this.#free.indexOf(thread);
+    if (place !== -1) this.#free.splice(place, 1);
+  }
+
+  #end(thread: Thread): void {
+    this.#forget(thread);
+    void thread.worker.terminate();
+  }
+}

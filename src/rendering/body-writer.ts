@@ -1,0 +1,59 @@
+import { MAX_RENDERED_BYTES } from '../template/template-limits.ts';
+import type { BodyPiece, StaticText } from './load-template.ts';
+
+/** More bytes than a body may have; `renderMessage` turns it into a `RenderingTooLarge` that names the field. */
+export class BodyFull extends Error {
+  override name = 'BodyFull';
+}
+
+/** UTF-8 takes at most three bytes for one UTF-16 unit. */
+const maxBytesPerUnit = 3;
+
+/** Collects the pieces of a body and stops at its limit, before a piece that passes it is kept. */
+export class BodyWriter {
+  readonly pieces: BodyPiece[] = [];
+  readonly #maxBytes: number;
+  /** Never less than the bytes of all pieces, and exact for those before `#counted`. */
+  #bytesAtMost = 0;
+  #exactBytes = 0;
+  #counted = 0;
+
+  constructor(maxBytes = MAX_RENDERED_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
+
+  addStatic(text: StaticText): void {
+    this.#add(text, text.quotedPrintable.octets);
+  }
+
+  addText(text: string): void {
+    this.#add(text, text.length * maxBytesPerUnit);
+  }
+
+  /** Called before a value is escaped, which makes it no shorter. */
+  requireRoomFor(value: string): void {
+    if (value.length > this.#maxBytes) throw new BodyFull();
+  }
+
+  #add(piece: BodyPiece, bytesAtMost: number): void {
+    this.pieces.push(piece);
+    this.#bytesAtMost += bytesAtMost;
+    if (this.#bytesAtMost > this.#maxBytes) this.#count();
+  }
+
+  /** Most bodies are far below the limit, so bytes are only counted where the estimate passes it. */
+  #count(): void {
+    for (; this.#counted < this.pieces.length; this.#counted += 1) {
+      const piece = this.pieces[this.#counted];
+      if (piece !== undefined) this.#exactBytes += bytesOf(piece);
+    }
+    this.#bytesAtMost = this.#exactBytes;
+    if (this.#exactBytes <= this.#maxBytes) return;
+    this.pieces.pop();
+    throw new BodyFull();
+  }
+}
+
+function bytesOf(piece: BodyPiece): number {
+  return typeof piece === 'string' ? Buffer.byteLength(piece) : piece.quotedPrintable.octets;
+}

@@ -1,0 +1,45 @@
+/** Schemes that a value may bring along where it is a whole URL. */
+const WHOLE_URL = /^(?:https?:\/\/|mailto:)/i;
+const SPACE_OR_CONTROL = /[\s\p{Cc}]/gu;
+/** Letters, digits and the signs of colours, sizes and names; nothing that could begin another declaration. */
+const STYLE_VALUE = /^[\p{L}\p{M}\p{N} #%+,._-]*$/u;
+
+/**
+ * What a message's values are checked for, once for each value: one that is refused adds nothing to the message, so no limit
+ * of size would stop a template that uses it a thousand times.
+ */
+export class CheckedValues {
+  readonly #urls = new Map<string, string | undefined>();
+  readonly #styles = new Map<string, boolean>();
+
+  /** The value as the beginning of a URL; undefined where it cannot be one. */
+  wholeUrl(value: string): string | undefined {
+    if (this.#urls.has(value)) return this.#urls.get(value);
+    const url = toWholeUrl(value);
+    this.#urls.set(value, url);
+    return url;
+  }
+
+  /** True where the value can stand in a style. */
+  fitsStyle(value: string): boolean {
+    const known = this.#styles.get(value);
+    if (known !== undefined) return known;
+    const fits = STYLE_VALUE.test(value);
+    this.#styles.set(value, fits);
+    return fits;
+  }
+}
+
+function toWholeUrl(value: string): string | undefined {
+  const url = value.trim();
+  if (!WHOLE_URL.test(url) || !URL.canParse(url)) return undefined;
+  return url.replace(SPACE_OR_CONTROL, percentEncode);
+}
+
+export function percentEncode(character: string): string {
+  const octets = Buffer.from(character, 'utf8');
+  return Array.from(
+    octets,
+    (octet) => `%${octet.toString(16).toUpperCase().padStart(2, '0')}`,
+  ).join('');
+}

@@ -1,0 +1,29 @@
+import { Fault } from '../foundation/errors.ts';
+import { findOversize, type SizeFacts } from '../template/certain-size.ts';
+import type { CompiledTemplate } from '../template/compiled-template.ts';
+import { MAX_RENDERED_TEXT } from '../template/template-limits.ts';
+import { limitDetails } from './describe-body-problems.ts';
+import type { SendRequest } from './send-request.ts';
+
+/**
+ * Refuses values that are certain to make a message larger than messages may be: after the 200 nobody would hear of it.
+ * @param bodyLength bytes of the request's body, in which the values stand
+ * @throws Fault VALIDATION_FAILED naming the field that takes the most room
+ */
+export function checkRenderedSize(
+  template: { readonly compiled: CompiledTemplate; readonly size: SizeFacts },
+  { values }: SendRequest,
+  bodyLength: number,
+): void {
+  const found = findOversize(template.compiled, template.size, values, bodyLength);
+  if (found === undefined) return;
+  const { part, field, uses } = found;
+  const detail =
+    field === undefined
+      ? { field: 'templateId', reason: `its ${part} is larger than ${MAX_RENDERED_TEXT}` }
+      : {
+          field: `content.personalizationDataMap.${field}`,
+          reason: `makes the ${part} larger than ${MAX_RENDERED_TEXT}: the template uses it ${uses} times; send a shorter value`,
+        };
+  throw new Fault('VALIDATION_FAILED', { details: limitDetails([detail]) });
+}

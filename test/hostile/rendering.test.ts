@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { TemplateCompiler } from '../../src/template/template-compiler.ts';
+import { openManagedShop } from '../support/management-client.ts';
+import { bodyWith, SendClient } from '../support/send-client.ts';
+import { getToken, publishTemplate } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+const service = await startTestService({ databaseUrl: url });
+const managed = await openManagedShop(database, service);
+const viewer = await managed.as('viewer');
+const { shop } = managed;
+const client = new SendClient(service, await getToken(service, shop));
+
+await publishTemplate(database, shop, {
+  id: 't-repeats',
+  sender: 'orders@shop.test',
+  source: { html: `<p>${'{{Notes}}'.repeat(990)}</p>`, fields: {} },
+});
+await publishTemplate(database, shop, {
+  id: 't-links',
+  sender: 'orders@shop.test',
+  source: { html: '<a href="{{Link}}?n={{Notes}}">x</a>'.repeat(400), text: 'x', fields: {} },
+});
+
+/** Within the limits of size; the libraries look at each rule for each element. */
+const endless = {
+  subject: 'Subject',
+  html: `<style>${Array.from({ length: 8_000 }, (_, at) => `.a${at} p b{color:red}`).join('')}</style>${'<p class="a">x</p>'.repeat(15_000)}`,
+};
+
+function bodyOf(values: Readonly<Record<string, string>>) {
+  const personalizationDataMap = { 'Order Number': 'A-1', 'First Name': 'Ann', ...values };
+  return bodyWith({ content: { personalizationDataMap } });
+}
+
+test('ASVS 4.0.3 11.1.4: a value that its template multiplies past the limit is refused before the 200, by name', async () => {
+  const answer = await client.send({
+    template: 't-repeats',
+    body: bodyOf({ Notes: 'n'.repeat(250_000) }),
+  });
+  assert.equal(answer.status, 400, answer.text);
+  assert.equal(answer.body.errorName, 'VALIDATION_FAILED');
+  assert.deepEqual(answer.body.details, [
+    {
+      field: 'content.personalizationDataMap.Notes',
+      reason:
+        'makes the HTML larger than 2 MiB: the template uses it 990 times; send a shorter value',
+    },
+  ]);
+});
+
+test('ASVS 4.0.3 11.1.4: the same template sends values that fit', async () => {
+  const answer = await client.send({
+    template: 't-repeats',
+    body: bodyOf({ Notes: 'n'.repeat(2_000) }),
+  });
+  assert.equal(answer.status, 200, answer.text);
+  await waitFor('the message to be delivered', async () => {
+    const { body } = await client.status(answer.body.messageId);
+    return body.state === 'delivered';
+  });
+});
+
+test('ASVS 4.0.3 12.1.1: an accepted message that turns out too large ends with a reason that names limit and field', async () => {
+  const answer = await client.send({
+    template: 't-links',
+    body: bodyOf({ Link: 'https://shop.test/', Notes: 'n'.repeat(200_000) }),
+  });
+  assert.equal(answer.status, 200, answer.text);
+  const events = await waitFor('the message to end', async () => {
+    const { body } = await client.status(answer.body.messageId);
+    return body.state === 'bounced' && (body.events as Record<string, unknown>[]);
+  });
+  const bounced = events.find(({ kind }) => kind === 'bounced');
+  assert.match(JSON.stringify(bounced), /the HTML would be larger than 2 MiB/);
+  assert.match(JSON.stringify(bounced), /Notes, has 200000 characters and is used 400 times/);
+  const { rows } = await database.pool.query('select from suppression');
+  assert.equal(rows.length, 0, 'the recipient is not blamed for it');
+});
+
+test('ASVS 4.0.3 13.1.5: values of a preview that no message could have are refused by name', async () => {
+  const answer = await viewer.post(`${managed.path}/templates/t-repeats/preview`, {
+    values: { Notes: 'n'.repeat(200_000), Other: 'n'.repeat(100_000) },
+  });
+  assert.equal(answer.status, 422, answer.text.slice(0, 300));
+  assert.deepEqual(answer.body.errors, [
+    {
+      field: 'values.Notes',
+      reason: 'has 200000 bytes; all values together may have 262144',
+    },
+  ]);
+});
+
+test('ASVS 4.0.3 12.1.1: a preview that would take hundreds of megabytes is answered with a problem', async () => {
+  const answer = await viewer.post(`${managed.path}/templates/t-repeats/preview`, {
+    values: { Notes: "'".repeat(250_000) },
+  });
+  assert.equal(answer.status, 200, answer.text.slice(0, 300));
+  assert.equal(answer.body.rendered, null);
+  const [problem] = answer.body.problems as { rule: string; message: string }[];
+  assert.equal(problem?.rule, 'too-large');
+  assert.match(problem?.message ?? '', /larger than 2 MiB; its largest field, Notes/);
+});
+
+test('ASVS 4.0.3 11.1.4: previews that take seconds hold up neither the process nor another account', async () => {
+  const slow = Array.from({ length: 8 }, () =>
+    viewer.post(`${managed.path}/templates/t-repeats/preview`, { content: endless }),
+  );
+  const other = await openManagedShop(database, service, '46300');
+  const started = performance.now();
+  const quick = await other.owner.post(`${other.path}/templates/t-0001/preview`, {});
+  assert.equal(quick.status, 200, quick.text);
+  assert.ok(quick.body.rendered !== null);
+  const took = performance.now() - started;
+  const answers = await Promise.all(slow);
+  const refused = answers.filter(({ status }) => status === 503);
+  assert.ok(refused.length >= 3, 'one is under way, four may wait, the others are refused at once');
+  for (const answer of refused) {
+    assert.equal(answer.body.type, '/problems/busy');
+    assert.equal(answer.headers.get('retry-after'), '2');
+  }
+  const rules = answers
+    .filter(({ status }) => status === 200)
+    .map(({ body }) => (body.problems as { rule: string }[])[0]?.rule);
+  assert.ok(rules.includes('too-slow'), JSON.stringify(rules));
+  assert.ok(took < 5_000, `the other account waited ${Math.round(took)} ms`);
+});
+
+test('ASVS 4.0.3 11.1.4: one account that compiles without end leaves another a thread', async () => {
+  const compiler = new TemplateCompiler(3_000);
+  const slow = ['B', 'B', 'B'].map((account) => compiler.compile(endless, account));
+  const started = performance.now();
+  const { compiled } = await compiler.compile({ subject: 'Subject', text: 'Hello' }, 'A');
+  assert.ok(compiled !== null);
+  assert.ok(performance.now() - started < 3_000, 'before the first of B is given up');
+  await Promise.allSettled(slow);
+});

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { BodyFull, BodyWriter } from '../../src/rendering/body-writer.ts';
+import { CheckedValues } from '../../src/rendering/checked-values.ts';
+import { type BodyPiece, loadTemplate, staticText } from '../../src/rendering/load-template.ts';
+import { type BodyContext, renderBody } from '../../src/rendering/render-body.ts';
+import { renderMessage } from '../../src/rendering/render-message.ts';
+import { RenderingTooLarge } from '../../src/rendering/rendering-too-large.ts';
+import { findOversize, sizeFacts } from '../../src/template/certain-size.ts';
+import type { CompiledNode, CompiledTemplate } from '../../src/template/compiled-template.ts';
+import { MAX_RENDERED_BYTES } from '../../src/template/template-limits.ts';
+import { publish } from '../support/render-template.ts';
+
+const names = ['a', 'b', 'c'];
+const text = fc.oneof(
+  fc.string({ maxLength: 40 }),
+  fc.string({ unit: 'binary', maxLength: 20 }).map((value) => value.toWellFormed()),
+  fc.constantFrom('', 'https://a.test/', '<&"\'>', '\r\n', 'ж€😀'),
+);
+const name = fc.constantFrom(...names);
+const { nodes } = fc.letrec<{ nodes: CompiledNode[]; node: CompiledNode }>((tie) => ({
+  nodes: fc.array(tie('node'), { maxLength: 8, depthIdentifier: 'nodes' }),
+  node: fc.oneof(
+    { maxDepth: 3, depthIdentifier: 'nodes' },
+    text,
+    fc.record({
+      type: fc.constant('field' as const),
+      name,
+      as: fc.constantFrom('html' as const, 'raw' as const, 'plain' as const, 'css' as const),
+    }),
+    fc.record({
+      type: fc.constant('section' as const),
+      name,
+      shown: fc.constantFrom('filled' as const, 'empty' as const),
+      nodes: tie('nodes'),
+    }),
+    fc.record({
+      type: fc.constant('url' as const),
+      as: fc.constantFrom('attribute' as const, 'css' as const),
+      nodes: fc.array(
+        fc.oneof(
+          text,
+          fc.record({ type: fc.constant('field' as const), name, as: fc.constant('url' as const) }),
+        ),
+        { maxLength: 4 },
+      ),
+    }),
+  ),
+}));
+
+function compiledOf(html: readonly CompiledNode[]): CompiledTemplate {
+  return {
+    format: 1,
+    subject: [],
+    previewText: [],
+    html,
+    text: null,
+    fields: names.map((field) => ({ name: field, parts: ['html'], secret: false })),
+    required: { subject: [], previewText: [], body: names },
+    links: [],
+  };
+}
+
+function bytesOf(pieces: readonly BodyPiece[]): number {
+  return Buffer.byteLength(joined(pieces));
+}
+
+function joined(pieces: readonly BodyPiece[]): string {
+  return pieces.map((piece) => (typeof piece === 'string' ? piece : piece.text)).join('');
+}
+
+test('a bounded body is the unbounded one where it fits, and is given up where it does not', () => {
+  fc.assert(
+    fc.property(
+      nodes,
+      fc.tuple(text, text, text),
+      fc.integer({ min: 0, max: 2_000 }),
+      (html, given, limit) => {
+        const template = loadTemplate(compiledOf(html));
+        const context: BodyContext = {
+          names,
+          values: given,
+          checked: new CheckedValues(),
+          preview: [],
+          bodyEnd: '',
+          rewriteLink: undefined,
+          warn: () => undefined,
+        };
+        const loaded = template.html?.withLinks ?? [];
+        const whole = renderBody(loaded, context, Number.POSITIVE_INFINITY);
+        if (bytesOf(whole) <= limit)
+          assert.equal(joined(renderBody(loaded, context, limit)), joined(whole));
+        else assert.throws(() => renderBody(loaded, context, limit), BodyFull);
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+});
+
+test('whatever is added to it, a body never holds more bytes than its limit', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof(text, text.map(staticText))),
+      fc.integer({ min: 0, max: 300 }),
+      (pieces, limit) => {
+        const writer = new BodyWriter(limit);
+        try {
+          for (const piece of pieces) {
+            if (typeof piece === 'string') writer.addText(piece);
+            else writer.addStatic(piece);
+          }
+          assert.equal(joined(writer.pieces), joined(pieces));
+        } catch (error) {
+          assert.ok(error instanceof BodyFull);
+          assert.ok(bytesOf(pieces) > limit);
+        }
+        assert.ok(bytesOf(writer.pieces) <= limit);
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+});
+
+test('what is refused as certain to be too large could never have been rendered', () => {
+  let refused = 0;
+  const long = fc
+    .tuple(text, fc.integer({ min: 0, max: 18 }))
+    .map(([start, power]) => start.repeat(Math.ceil(2 ** power / (start.length + 1))));
+  fc.assert(
+    fc.property(
+      nodes,
+      fc.integer({ min: 1, max: 60 }),
+      fc.tuple(long, long, long),
+      (html, times, given) => {
+        const compiled = compiledOf(Array.from({ length: times }, () => html).flat());
+        const values = Object.fromEntries(names.map((field, at) => [field, given[at] ?? '']));
+        const units = given.join('').length;
+        if (findOversize(compiled, sizeFacts(compiled), values, units) === undefined) return;
+        refused += 1;
+        assert.throws(() => renderMessage(loadTemplate(compiled), { values }), RenderingTooLarge);
+      },
+    ),
+    { numRuns: 300 },
+  );
+  assert.ok(refused > 0, 'some were refused');
+});
+
+test('a part that grows past the limit names the field that takes the most room', async () => {
+  const template = await publish({
+    subject: 'Subject',
+    html: `<p>${'{{Small}}'.repeat(20)}${'{{Notes}}'.repeat(30)}</p>`,
+  });
+  const values = { Small: 'x', Notes: 'n'.repeat(100_000) };
+  assert.throws(() => renderMessage(template, { values }), {
+    name: 'RenderingTooLarge',
+    field: 'Notes',
+    message:
+      'the HTML would be larger than 2 MiB; its largest field, Notes, has 100000 characters and is used 30 times',
+  });
+});
+
+test('a subject of a thousand long values is cut as ever, without being put together', async () => {
+  const template = await publish({ subject: '{{Notes}}'.repeat(200), text: 'Hello' });
+  const { subject, warnings } = renderMessage(template, { values: { Notes: 'n'.repeat(250_000) } });
+  assert.equal(subject, 'n'.repeat(998));
+  assert.deepEqual(
+    warnings.map(({ code }) => code),
+    ['subject-cut'],
+  );
+});
+
+test('a body may have exactly the bytes of the limit', async () => {
+  const template = await publish({ subject: 'Subject', text: '{{Notes}}' });
+  const fits = { Notes: 'n'.repeat(MAX_RENDERED_BYTES) };
+  assert.equal(renderMessage(template, { values: fits }).text?.length, MAX_RENDERED_BYTES);
+  const tooLong = { Notes: `${fits.Notes}n` };
+  assert.throws(() => renderMessage(template, { values: tooLong }), RenderingTooLarge);
+});
