@@ -15,11 +15,6 @@ const mostBytes = 10 * 1024 ** 2;
 /** Connections, and messages a minute from one network. */
 const mostClients = 100;
 const messagesPerMinute = 600;
-/**
- * Events of one kind that a message can get by mail: a few for each of its recipients. Whoever had a message knows its
- * return path, and must not fill the table with it.
- */
-const mostEvents = 50;
 
 export interface ReportServerParts {
   readonly host: string;
@@ -29,9 +24,7 @@ export interface ReportServerParts {
   /** PEM; without them STARTTLS is not offered. */
   readonly tls: { readonly key: string; readonly cert: string } | undefined;
   readonly readReturnPath: (address: string) => ReturnPath | undefined;
-  readonly write: (events: readonly OutsideEvent[]) => Promise<number>;
-  /** How many events of the kind the message has; counts to `most` and no further. */
-  readonly count: (event: OutsideEvent, most: number) => Promise<number>;
+  readonly write: (events: readonly OutsideEvent[]) => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -48,7 +41,6 @@ export interface ReportServer {
  */
 export async function startReportServer(parts: ReportServerParts): Promise<ReportServer> {
   const limit = new RateLimit(messagesPerMinute);
-  const warnings = new RateLimit(1);
   const receiver = new ReportReceiver();
   const paths = new WeakMap<SMTPServerSession, ReturnPath>();
   const server = new SMTPServer({
@@ -109,17 +101,7 @@ export async function startReportServer(parts: ReportServerParts): Promise<Repor
 
   async function keep(report: ReceivedReport, path: ReturnPath | undefined): Promise<void> {
     const event = path && takeReport(path, report);
-    if (event === undefined) return;
-    if ((await parts.count(event, mostEvents)) < mostEvents) {
-      await parts.write([event]);
-      return;
-    }
-    const { messageId, kind } = event;
-    if (warnings.take(`${messageId} ${kind}`, parts.clock.now()))
-      parts.log.warn(
-        { messageId, kind, most: mostEvents },
-        'a message has too many reports by mail',
-      );
+    if (event !== undefined) await parts.write([event]);
   }
 }
 
