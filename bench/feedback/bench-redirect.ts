@@ -7,7 +7,8 @@ import { clickRequest, deliveredMessages, request } from './reader-requests.ts';
 import { startThrowawayHistory } from './throwaway-history.ts';
 
 const connections = 64;
-const distinct = 2_000;
+// A message stores 50 clicks on one link, so there are enough of them for all.
+const distinct = 10_000;
 
 /**
  * Followed links a second beside a GET of the same server that redirects without looking, in turns. The service's processor

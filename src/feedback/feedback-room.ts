@@ -8,11 +8,8 @@ import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import type { Http } from '../http/create-http.ts';
-import {
-  countOutsideEvents,
-  type OutsideEvent,
-  writeOutsideEvents,
-} from './bounce/report-store.ts';
+import { RateLimit } from './bounce/rate-limit.ts';
+import { type OutsideEvent, writeOutsideEvents } from './bounce/report-store.ts';
 import { type ReportServer, startReportServer } from './bounce/start-report-server.ts';
 import { PrivacyUpkeep } from './privacy/privacy-upkeep.ts';
 import { fetchText } from './relay/fetch-text.ts';
@@ -84,12 +81,20 @@ export function createFeedback(parts: FeedbackParts): Feedback {
     write: (items) => writeEngagements(database, items),
     log,
   });
-  const write = (events: readonly OutsideEvent[]): Promise<number> =>
-    writeOutsideEvents(database.kysely, events, clock.offset);
+  const warnings = new RateLimit(1);
+  const writeWith = async (
+    kysely: Database['kysely'],
+    events: readonly OutsideEvent[],
+  ): Promise<void> => {
+    const past = await writeOutsideEvents(kysely, events, clock.offset);
+    if (past > 0 && warnings.take('reports', clock.now()))
+      log.warn({ past, messageId: events[0]?.messageId }, 'messages have too many reports');
+  };
+  const write = (events: readonly OutsideEvent[]): Promise<void> =>
+    writeWith(database.kysely, events);
   const writeOnce = (token: string, events: readonly OutsideEvent[]): Promise<void> =>
     database.kysely.transaction().execute(async (transaction) => {
-      if (await spendToken(transaction, token))
-        await writeOutsideEvents(transaction, events, clock.offset);
+      if (await spendToken(transaction, token)) await writeWith(transaction, events);
     });
   const returnPaths = new ReturnPaths(key);
   const hosts = new BriefMemory<string | undefined>(5_000);
@@ -110,7 +115,6 @@ export function createFeedback(parts: FeedbackParts): Feedback {
         hostname: parts.hostname,
         readReturnPath: (address) => returnPaths.read(address),
         write,
-        count: (event, most) => countOutsideEvents(database.kysely, event, most),
         clock,
         log,
       });

@@ -2,9 +2,10 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Http } from '../http/create-http.ts';
 import type { Browser } from './browser/browser.ts';
+import type { KnownDevices } from './browser/known-devices.ts';
 import { passwordProblem } from './change-password.ts';
 import { formOf, originOf } from './form-body.ts';
-import type { GuessGuard } from './guess-guard.ts';
+import type { LoginThrottle } from './login-throttle.ts';
 import { SlowDown } from './oauth-errors.ts';
 import { seeOther, sendPage } from './pages/layout.ts';
 import { messagePage } from './pages/message-page.ts';
@@ -13,8 +14,9 @@ import type { PasswordLinks } from './password-links.ts';
 
 export interface PasswordLinkRoutesParts {
   readonly browser: Browser;
+  readonly devices: KnownDevices;
   readonly links: PasswordLinks;
-  readonly guard: GuessGuard;
+  readonly throttle: LoginThrottle;
 }
 
 const linkCookie = 'signalpost-link';
@@ -32,7 +34,7 @@ const unusable = messagePage(
  * token in a cookie and leaves it out of the address; `GET`, `POST /set-password`: the new password.
  */
 export function registerPasswordLinkRoutes(scope: Http, parts: PasswordLinkRoutesParts): void {
-  const { browser, links } = parts;
+  const { browser, devices, links } = parts;
 
   scope.get('/forgot-password', async (request, reply) => {
     const { csrf } = await browser.visit(request, reply);
@@ -68,9 +70,11 @@ export function registerPasswordLinkRoutes(scope: Http, parts: PasswordLinkRoute
     const password = form.get('new') ?? '';
     const problem = passwordProblem(password);
     if (problem !== undefined) return sendPage(reply, setPasswordPage(csrf, problem));
-    if (!(await links.use(tokenOf(request), password, originOf(request))))
-      return sendPage(reply, unusable);
+    const email = await links.use(tokenOf(request), password, originOf(request));
+    if (email === undefined) return sendPage(reply, unusable);
     reply.header('set-cookie', cookieOf('', 0, browser.isSecure(request)));
+    // Who reads the person's mail is no stranger: other people's guesses must not slow the sign-in that follows.
+    devices.remember(request, reply, email);
     return sendPage(
       reply,
       messagePage('Your password is set', 'You can sign in with it now.', 200, {
@@ -82,7 +86,7 @@ export function registerPasswordLinkRoutes(scope: Http, parts: PasswordLinkRoute
 }
 
 async function sendLink(
-  { browser, links, guard }: PasswordLinkRoutesParts,
+  { browser, links, throttle }: PasswordLinkRoutesParts,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -91,7 +95,8 @@ async function sendLink(
   if (!browser.isOwnForm(request, form)) return seeOther(reply, '/forgot-password');
   try {
     // Every request counts as a wrong guess, so that nobody floods an inbox or tries addresses out.
-    await guard.attempt(`link ${email.toLowerCase()}`, request.ip, async () => undefined);
+    const origin = { kind: 'link', remoteAddress: request.ip } as const;
+    await throttle.attempt(`link ${email.toLowerCase()}`, origin, async () => undefined);
   } catch (error) {
     if (!(error instanceof SlowDown)) throw error;
     const { csrf } = await browser.visit(request, reply);

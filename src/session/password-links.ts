@@ -1,5 +1,5 @@
 import { hashToken, type TokenMint } from '../access/token-mint.ts';
-import type { PersonWithPassword } from '../account/person-store.ts';
+import { type PersonWithPassword, readPerson } from '../account/person-store.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
@@ -80,12 +80,12 @@ export class PasswordLinks {
   /**
    * Sets the password and ends everything that the old one opened; spending the link and setting the password are one
    * transaction, so a link is worth its password or nothing.
-   * @returns false where the link was used or has expired
+   * @returns the person's address; undefined where the link was used or has expired
    * @throws TemporarilyUnavailable where too many passwords wait already
    */
-  async use(token: string, password: string, origin: Origin): Promise<boolean> {
+  async use(token: string, password: string, origin: Origin): Promise<string | undefined> {
     // Whoever has no link makes no work.
-    if (!(await this.isLive(token))) return false;
+    if (!(await this.isLive(token))) return undefined;
     const { database, store, passwords, clock, audit } = this.#parts;
     const passwordHash = await passwords.hash(password);
     const personId = await database.kysely.transaction().execute(async (transaction) => {
@@ -93,9 +93,9 @@ export class PasswordLinks {
       if (spender !== undefined) await replacePassword(transaction, spender, passwordHash);
       return spender;
     });
-    if (personId === undefined) return false;
+    if (personId === undefined) return undefined;
     await audit.record({ kind: 'password_set_by_link', outcome: 'success', personId, origin });
-    return true;
+    return (await readPerson(database.kysely, personId))?.email;
   }
 
   /** Resolves when no mail is under way. */

@@ -1,5 +1,5 @@
 import type { PersonWithPassword } from '../account/person-store.ts';
-import type { GuessGuard } from './guess-guard.ts';
+import type { GuessOrigin, LoginThrottle } from './login-throttle.ts';
 import type { PasswordChecker } from './password-checker.ts';
 
 /** Longer than any address that mail can be sent to (RFC 5321 section 4.5.3.1.3). */
@@ -8,7 +8,7 @@ const longestAddress = 254;
 export interface PersonProverParts {
   readonly findPerson: (email: string) => Promise<PersonWithPassword | undefined>;
   readonly passwords: PasswordChecker;
-  readonly guard: GuessGuard;
+  readonly throttle: LoginThrottle;
 }
 
 /** What came of an address and a password. */
@@ -28,11 +28,11 @@ export class PersonProver {
   }
 
   /** @throws SlowDown for guesses that come too fast, TemporarilyUnavailable where too many passwords wait */
-  async prove(email: string, password: string, remoteAddress: string): Promise<Proof> {
-    const { findPerson, passwords, guard } = this.#parts;
+  async prove(email: string, password: string, origin: GuessOrigin): Promise<Proof> {
+    const { findPerson, passwords, throttle } = this.#parts;
     const address = email.slice(0, longestAddress + 1).toLowerCase();
     let named: PersonWithPassword | undefined;
-    const person = await guard.attempt(`password ${address}`, remoteAddress, async () => {
+    const person = await throttle.attempt(`password ${address}`, origin, async () => {
       named = address.length <= longestAddress ? await findPerson(address) : undefined;
       const matches = await passwords.check(named?.passwordHash, password);
       return matches && named?.disabled === false ? named : undefined;

@@ -2,7 +2,7 @@ import { createHmac, type KeyObject, randomBytes } from 'node:crypto';
 import { Secret } from 'otpauth';
 import type { PersonId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
-import type { GuessGuard } from './guess-guard.ts';
+import type { GuessOrigin, LoginThrottle } from './login-throttle.ts';
 import type { RecoveryCodeStore } from './recovery-code-store.ts';
 
 /** Codes that a person gets at a time. */
@@ -12,7 +12,7 @@ const codeBytes = 10;
 
 export interface RecoveryCodesParts {
   readonly store: RecoveryCodeStore;
-  readonly guard: GuessGuard;
+  readonly throttle: LoginThrottle;
   readonly key: MasterKey;
 }
 
@@ -43,9 +43,9 @@ export class RecoveryCodes {
    * True for a code that was not used before; it is spent.
    * @throws SlowDown for guesses that come too fast, those of the second factor included
    */
-  async spend(personId: PersonId, code: string, remoteAddress: string): Promise<boolean> {
-    const { guard, store } = this.#parts;
-    const right = await guard.attemptCode(`code ${personId}`, remoteAddress, async () =>
+  async spend(personId: PersonId, code: string, origin: GuessOrigin): Promise<boolean> {
+    const { throttle, store } = this.#parts;
+    const right = await throttle.attemptCode(`code ${personId}`, origin, async () =>
       (await store.spend(personId, this.#hash(personId, code))) ? true : undefined,
     );
     return right === true;

@@ -4,14 +4,14 @@ import type { Clock } from '../foundation/clock.ts';
 import type { PersonId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { seal, unseal } from '../foundation/seal.ts';
-import type { GuessGuard } from './guess-guard.ts';
+import type { GuessOrigin, LoginThrottle } from './login-throttle.ts';
 import type { SecondFactorStore } from './second-factor-store.ts';
 
 const stepMilliseconds = 30_000;
 
 export interface SecondFactorParts {
   readonly store: SecondFactorStore;
-  readonly guard: GuessGuard;
+  readonly throttle: LoginThrottle;
   readonly key: MasterKey;
   readonly clock: Clock;
 }
@@ -52,9 +52,9 @@ export class SecondFactors {
    * True for a code of now that was not used before; the first one confirms an enrolment.
    * @throws SlowDown for guesses that come too fast
    */
-  async verify(personId: PersonId, code: string, remoteAddress: string): Promise<boolean> {
-    const { guard } = this.#parts;
-    const right = await guard.attemptCode(`code ${personId}`, remoteAddress, async () =>
+  async verify(personId: PersonId, code: string, origin: GuessOrigin): Promise<boolean> {
+    const { throttle } = this.#parts;
+    const right = await throttle.attemptCode(`code ${personId}`, origin, async () =>
       (await this.#spend(personId, code.replaceAll(' ', ''))) ? true : undefined,
     );
     return right === true;

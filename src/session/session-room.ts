@@ -11,12 +11,13 @@ import { registerAuthorizeRoutes } from './authorize/authorize-routes.ts';
 import { ConsentStore } from './authorize/consent-store.ts';
 import { Browser } from './browser/browser.ts';
 import { BrowserSessionStore } from './browser/browser-session-store.ts';
+import { KnownDevices } from './browser/known-devices.ts';
 import { ClientSecrets } from './client-secret.ts';
 import { CodeGrant } from './grants/code-grant.ts';
 import { PasswordGrant } from './grants/password-grant.ts';
 import { RefreshGrant } from './grants/refresh-grant.ts';
-import { GuessGuard } from './guess-guard.ts';
 import type { IntegrationDirectory } from './integration-directory.ts';
+import { LoginThrottle } from './login-throttle.ts';
 import { registerChangePasswordRoutes } from './me/change-password-routes.ts';
 import { registerMeRoutes } from './me/me-routes.ts';
 import { registerSecondFactorRoutes } from './me/second-factor-routes.ts';
@@ -70,18 +71,22 @@ export function createSession(parts: SessionParts): Session {
   const { database, key, clock, log, integrations, publicUrl } = parts;
   const mint = new TokenMint(key);
   const audit = new AuditStore(database);
-  const guard = new GuessGuard(new WrongGuessStore(database), key, clock);
+  const throttle = new LoginThrottle(new WrongGuessStore(database), key, clock);
   const passwords = new PasswordChecker(parts.processes);
   const clients = new ClientAuthenticator(integrations, new ClientSecrets(key), audit, clock);
   const findPerson = (email: string) => findPersonByEmail(database.kysely, email);
-  const prover = new PersonProver({ findPerson, passwords, guard });
+  const prover = new PersonProver({ findPerson, passwords, throttle });
   const secondFactors = new SecondFactors({
     store: new SecondFactorStore(database),
-    guard,
+    throttle,
     key,
     clock,
   });
-  const recoveryCodes = new RecoveryCodes({ store: new RecoveryCodeStore(database), guard, key });
+  const recoveryCodes = new RecoveryCodes({
+    store: new RecoveryCodeStore(database),
+    throttle,
+    key,
+  });
   const endpoint = new TokenEndpoint(clients, [
     new PasswordGrant({ database, mint, clock, audit, prover, secondFactors }),
     new CodeGrant({ database, mint, clock, audit }),
@@ -90,6 +95,7 @@ export function createSession(parts: SessionParts): Session {
   const cleaner = new TokenCleaner(database, clock, log, parts.auditDays);
   const sessions = new BrowserSessionStore(database);
   const browser = new Browser({ store: sessions, key, clock, publicUrl });
+  const devices = new KnownDevices({ browser, key, clock });
   const links = new PasswordLinks({
     database,
     store: new PasswordLinkStore(database),
@@ -112,8 +118,8 @@ export function createSession(parts: SessionParts): Session {
       registerOwnTokensRoutes(http, { clients, tokens: ownTokens, publicUrl });
       registerMetadataRoutes(http, publicUrl);
       registerPages(http, (scope) => {
-        registerSignInRoutes(scope, { browser, prover, secondFactors, audit });
-        registerSignInCodeRoutes(scope, { browser, secondFactors, recoveryCodes, audit });
+        registerSignInRoutes(scope, { browser, devices, prover, secondFactors, audit });
+        registerSignInCodeRoutes(scope, { browser, devices, secondFactors, recoveryCodes, audit });
         registerAuthorizeRoutes(scope, {
           database,
           clock,
@@ -124,7 +130,7 @@ export function createSession(parts: SessionParts): Session {
           findIntegration,
           publicUrl,
         });
-        registerPasswordLinkRoutes(scope, { browser, links, guard });
+        registerPasswordLinkRoutes(scope, { browser, devices, links, throttle });
         registerMeRoutes(scope, { browser, sessions, consents, secondFactors, audit, clock });
         registerChangePasswordRoutes(scope, { database, browser, prover, passwords, audit });
         registerSecondFactorRoutes(scope, { browser, prover, secondFactors, recoveryCodes, audit });

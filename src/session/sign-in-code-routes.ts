@@ -3,8 +3,10 @@ import type { PersonId } from '../foundation/ids.ts';
 import type { Http } from '../http/create-http.ts';
 import type { AuditStore } from './audit-store.ts';
 import type { Browser } from './browser/browser.ts';
+import type { KnownDevices } from './browser/known-devices.ts';
 import { formOf, originOf } from './form-body.ts';
 import { localAddress } from './local-address.ts';
+import type { GuessOrigin } from './login-throttle.ts';
 import { SlowDown } from './oauth-errors.ts';
 import { type Page, seeOther, sendPage } from './pages/layout.ts';
 import { recoveryCodePage } from './pages/recovery-codes-page.ts';
@@ -15,6 +17,7 @@ import { queryOf, signInAddress, waitText } from './sign-in-routes.ts';
 
 export interface SignInCodeParts {
   readonly browser: Browser;
+  readonly devices: KnownDevices;
   readonly secondFactors: SecondFactors;
   readonly recoveryCodes: RecoveryCodes;
   readonly audit: AuditStore;
@@ -32,7 +35,7 @@ interface Way {
   readonly wrong: string;
   /** What the audit log says beside the sign-in. */
   readonly detail: Readonly<Record<string, boolean>>;
-  prove(personId: PersonId, code: string, remoteAddress: string): Promise<boolean>;
+  prove(personId: PersonId, code: string, origin: GuessOrigin): Promise<boolean>;
 }
 
 /**
@@ -70,7 +73,7 @@ export function registerSignInCodeRoutes(scope: Http, parts: SignInCodeParts): v
 }
 
 async function giveCode(
-  { browser, audit }: SignInCodeParts,
+  { browser, devices, audit }: SignInCodeParts,
   way: Way,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -81,14 +84,19 @@ async function giveCode(
   if (person !== undefined) return seeOther(reply, next);
   if (halfway === undefined || !browser.isOwnForm(request, form))
     return seeOther(reply, signInAddress(next));
-  const { personId } = halfway;
+  const { personId, email } = halfway;
+  const guess = {
+    kind: 'sign-in',
+    remoteAddress: request.ip,
+    device: devices.read(request, email),
+  } as const;
   const origin = originOf(request);
   const record = (outcome: 'success' | 'refused') =>
     audit.record({ kind: 'sign_in', outcome, personId, origin, detail: way.detail });
   const again = (error: string, status: number) =>
     sendPage(reply, way.page({ csrf, next, error, status }));
   try {
-    if (!(await way.prove(personId, form.get('code') ?? '', request.ip))) {
+    if (!(await way.prove(personId, form.get('code') ?? '', guess))) {
       await record('refused');
       return again(way.wrong, 401);
     }
@@ -98,6 +106,7 @@ async function giveCode(
     return again(waitText(error.retryAfter), error.status);
   }
   await browser.signIn(request, reply, personId, true);
+  devices.remember(request, reply, email);
   await record('success');
   return seeOther(reply, next);
 }

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Http } from '../http/create-http.ts';
 import type { AuditStore } from './audit-store.ts';
 import type { Browser } from './browser/browser.ts';
+import type { KnownDevices } from './browser/known-devices.ts';
 import { formOf, originOf } from './form-body.ts';
 import { localAddress } from './local-address.ts';
 import { SlowDown, TemporarilyUnavailable } from './oauth-errors.ts';
@@ -12,6 +13,7 @@ import type { SecondFactors } from './second-factor.ts';
 
 export interface SignInParts {
   readonly browser: Browser;
+  readonly devices: KnownDevices;
   readonly prover: PersonProver;
   readonly secondFactors: SecondFactors;
   readonly audit: AuditStore;
@@ -49,7 +51,7 @@ export function signInAddress(next: string): string {
 }
 
 async function signIn(
-  { browser, prover, secondFactors, audit }: SignInParts,
+  { browser, devices, prover, secondFactors, audit }: SignInParts,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -66,7 +68,11 @@ async function signIn(
     return again({ note: expired, status: 403 });
   }
   try {
-    const proof = await prover.prove(email, form.get('password') ?? '', request.ip);
+    const proof = await prover.prove(email, form.get('password') ?? '', {
+      kind: 'sign-in',
+      remoteAddress: request.ip,
+      device: devices.read(request, email),
+    });
     const { person } = proof;
     if (person === undefined) {
       await record('refused', proof.named?.id);
@@ -74,7 +80,10 @@ async function signIn(
     }
     const complete = !(await secondFactors.has(person.id));
     await browser.signIn(request, reply, person.id, complete);
-    if (complete) await record('success', person.id);
+    if (complete) {
+      devices.remember(request, reply, person.email);
+      await record('success', person.id);
+    }
     return seeOther(reply, complete ? next : `/sign-in/code?${new URLSearchParams({ next })}`);
   } catch (error) {
     if (!(error instanceof SlowDown || error instanceof TemporarilyUnavailable)) throw error;

@@ -5,6 +5,10 @@ import type { Database } from '../foundation/database/open-database.ts';
 export interface GuessSubject {
   readonly key: Buffer;
   readonly free: number;
+  /** Seconds between two guesses, at most; a quarter of an hour where not given. */
+  readonly longestDelay?: number;
+  /** Seconds that a guess may wait for its turn instead of being refused; none where not given. */
+  readonly hold?: number;
 }
 
 /** A guess that is counted as wrong for one subject, and how that subject stood before. */
@@ -15,10 +19,11 @@ export interface CountedGuess {
   readonly freeAt: string;
 }
 
-/** What came of asking for a guess: it is counted, or it has to wait so many seconds. */
-export type GuessTurn =
-  | { readonly counted: readonly CountedGuess[] }
-  | { readonly counted?: never; readonly wait: number };
+/** What came of asking for a guess: it is counted and may be checked in so many seconds, or it has to come again then. */
+export interface GuessTurn {
+  readonly counted: readonly CountedGuess[] | undefined;
+  readonly wait: number;
+}
 
 /** Longest delay between two guesses, in seconds. */
 const longestDelay = 900;
@@ -35,7 +40,7 @@ export class WrongGuessStore {
 
   /**
    * Counts a guess as wrong for all its subjects, unless one of them has to wait. Past the free ones each doubles the delay:
-   * 1 s, 2 s, 4 s … up to a quarter of an hour.
+   * 1 s, 2 s, 4 s … up to the subject's longest. One that may be held takes its turn after those that wait already.
    *
    * It is counted before it is read, so that guesses at once, on whatever nodes, get no further than one by one, and neither
    * does who makes the process end in the middle of one.
@@ -51,21 +56,29 @@ export class WrongGuessStore {
         select key, case when last_at > ${now(offset)} - interval '1 hour' then failures else 0 end as failures,
           last_at::text as "lastAt", free_at::text as "freeAt", extract(epoch from free_at - ${now(offset)})::float8 as wait
         from wrong_guess where key = any(${keys}) order by key for update`.execute(transaction);
-      const freeOf = (key: Buffer) =>
-        subjects.find((subject) => subject.key.equals(key))?.free ?? 0;
-      // Below the free ones nobody waits, also not for a guess that was counted a moment after this one began.
-      const waits = rows.map(({ key, failures, wait }) => (failures < freeOf(key) ? 0 : wait));
-      const wait = Math.max(...waits);
-      if (wait > 0) return { wait };
+      const turns = rows.map(({ key, failures, wait }) => {
+        const subject = subjects.find((other) => other.key.equals(key)) ?? { key, free: 0 };
+        // Below the free ones nobody waits, also not for a guess that was counted a moment after this one began.
+        const due = failures < subject.free ? 0 : Math.max(0, wait);
+        return {
+          due,
+          refused: due > (subject.hold ?? 0),
+          delay: delayAfter(subject, failures + 1),
+        };
+      });
+      const refused = turns.filter((turn) => turn.refused);
+      if (refused.length > 0)
+        return { counted: undefined, wait: Math.max(...refused.map(({ due }) => due)) };
+      const wait = Math.max(...turns.map(({ due }) => due));
       const counts = rows.map(({ failures }) => failures + 1);
-      const delays = rows.map(({ key, failures }) => delayOf(failures + 1 - freeOf(key)));
+      const delays = turns.map(({ due, delay }) => due + delay);
       await sql`
         update wrong_guess as guess
         set failures = given.failures, last_at = ${now(offset)}, free_at = ${now(offset)} + given.delay * interval '1 s'
         from unnest(${rows.map(({ key }) => key)}::bytea[], ${counts}::integer[], ${delays}::float8[])
           as given (key, failures, delay)
         where guess.key = given.key`.execute(transaction);
-      return { counted: rows };
+      return { counted: rows, wait };
     });
   }
 
@@ -87,7 +100,8 @@ export class WrongGuessStore {
   }
 }
 
-/** Seconds that follow a wrong guess, `past` of which came after the free ones. */
-function delayOf(past: number): number {
-  return past < 0 ? 0 : Math.min(longestDelay, 2 ** Math.min(past, 10));
+/** Seconds that follow so many wrong guesses of a subject. */
+function delayAfter(subject: GuessSubject, failures: number): number {
+  const past = failures - subject.free;
+  return past < 0 ? 0 : Math.min(subject.longestDelay ?? longestDelay, 2 ** Math.min(past, 10));
 }

@@ -25,7 +25,7 @@ class SlowPlace {
     });
   }
 
-  async #write(items: readonly Engagement[]): Promise<void> {
+  async #write(items: readonly Engagement[]): Promise<ReadonlySet<string>> {
     this.atOnce += 1;
     this.mostAtOnce = Math.max(this.mostAtOnce, this.atOnce);
     await new Promise<void>((resolve, reject) => {
@@ -35,6 +35,7 @@ class SlowPlace {
       this.atOnce -= 1;
     });
     this.written.push(...items);
+    return new Set();
   }
 
   /** Ends the next write: it is taken, or fails. */

@@ -3,6 +3,7 @@ import { createHmac, createSign, generateKeyPairSync, sign } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { maxReports } from '../../src/feedback/event-limits.ts';
 import { readSes } from '../../src/feedback/relay/read-ses.ts';
 import { relayHeaders } from '../../src/feedback/relay/relay-event.ts';
 import { isSnsAddress, SnsSignatures } from '../../src/feedback/relay/sns-signature.ts';
@@ -182,11 +183,16 @@ test('SendGrid: events are taken where the raw body is signed', async () => {
 test('SendGrid: every event of a large batch counts, also where one holds what the database cannot store', async () => {
   const { id, mail } = await shop.send('note');
   const about = { email: 'ann@people.test', 'smtp-id': mail.headers['message-id']?.[0] };
-  const others = Array.from({ length: 2_000 }, (_, place) => ({
-    ...about,
-    event: 'deferred',
-    sg_event_id: `d${place}`,
-  }));
+  // So many of each message as one stores.
+  const delayed = await Promise.all(Array.from({ length: 20 }, () => shop.send('note')));
+  const others = delayed.flatMap((message) =>
+    Array.from({ length: maxReports }, (_, place) => ({
+      ...about,
+      'smtp-id': message.mail.headers['message-id']?.[0],
+      event: 'deferred',
+      sg_event_id: `d${place}`,
+    })),
+  );
   const odd = { ...about, event: 'bounce', sg_event_id: 'odd', status: '5.1.1\0', email: 'x\0@y' };
   const last = { ...about, event: 'spamreport', sg_event_id: 'last' };
   const body = JSON.stringify([odd, ...others, last]);
@@ -199,7 +205,8 @@ test('SendGrid: every event of a large batch counts, also where one holds what t
     ).toString('base64'),
   };
   assert.equal((await post('sendgrid', body, headers)).status, 200);
-  assert.equal((await shop.events(id, 'delayed')).length, 2_000);
+  for (const message of delayed)
+    assert.equal((await shop.events(message.id, 'delayed')).length, maxReports);
   assert.equal((await shop.events(id, 'bounced', 'complained')).length, 2);
 });
 

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { storableJson } from '../../foundation/database/storable-json.ts';
 import type { MessageId } from '../../foundation/ids.ts';
+import { maxReports } from '../event-limits.ts';
 
 /** Something that happened to a message after it was handed over, told from outside. */
 export interface OutsideEvent {
@@ -16,19 +17,20 @@ export interface OutsideEvent {
 }
 
 /**
- * Writes what was told about messages of this installation.
+ * Writes what was told about messages of this installation. A recipient of a message gets so many events of a kind and no
+ * more: anyone who had the message knows its return path, and a relay's reports repeat.
  * @param offset milliseconds added to the database's clock
- * @returns how many were new events of messages that are kept
+ * @returns how many were past the limit of their message
  */
 export async function writeOutsideEvents(
   kysely: Database['kysely'],
   events: readonly OutsideEvent[],
   offset: number,
 ): Promise<number> {
-  let written = 0;
+  let past = 0;
   for (let from = 0; from < events.length; from += mostRows)
-    written += await writeSome(kysely, events.slice(from, from + mostRows), offset);
-  return written;
+    past += await writeSome(kysely, events.slice(from, from + mostRows), offset);
+  return past;
 }
 
 /** Events of one statement: a relay may tell of thousands in one request. */
@@ -48,38 +50,39 @@ async function writeSome(
     detail: event.detail,
   }));
   // A report names a message by its id alone; it is looked for in each account by itself.
-  const { numAffectedRows } = await sql`
-    insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
-    select distinct on (m.account_id, m.id, i.id) m.account_id, m.id, m.retention_days, i.id,
-      now() + ${offset}::float8 * interval '1 ms', i.kind,
-      coalesce(i.recipient, case when m.content -> 'cc' is null then 0 else coalesce((
-        select c.place::smallint from json_array_elements_text(m.content -> 'cc') with ordinality as c (address, place)
-        where lower(c.address) = i.address limit 1), 0) end),
-      i.detail
-    from json_to_recordset(${storableJson(JSON.stringify(rows))}::json)
-      as i (message_id uuid, recipient smallint, address text, id uuid, kind text, detail json)
-    cross join account a
-    cross join lateral (
-      select account_id, id, retention_days, content from message
-      where account_id = a.id and id = i.message_id limit 1) as m
-    on conflict do nothing`.execute(kysely);
-  return Number(numAffectedRows ?? 0n);
-}
-
-/**
- * How many events of the kind of `event` its message has.
- * @param most it counts no further
- */
-export async function countOutsideEvents(
-  kysely: Database['kysely'],
-  { messageId, kind }: Pick<OutsideEvent, 'messageId' | 'kind'>,
-  most: number,
-): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from account a cross join lateral (
-      select from message_event where account_id = a.id and message_id = ${messageId} and kind = ${kind}
-      limit ${most}) as e`.execute(kysely);
-  return rows[0]?.count ?? 0;
+  const { rows: past } = await sql<{ count: number }>`
+    with found as materialized (
+      select distinct on (m.account_id, m.id, i.id) m.account_id, m.id as message_id, m.retention_days, i.id, i.kind, i.detail,
+        coalesce(i.recipient, case when m.content -> 'cc' is null then 0 else coalesce((
+          select c.place::smallint from json_array_elements_text(m.content -> 'cc') with ordinality as c (address, place)
+          where lower(c.address) = i.address limit 1), 0) end) as recipient
+      from json_to_recordset(${storableJson(JSON.stringify(rows))}::json)
+        as i (message_id uuid, recipient smallint, address text, id uuid, kind text, detail json)
+      cross join account a
+      cross join lateral (
+        select account_id, id, retention_days, content from message
+        where account_id = a.id and id = i.message_id limit 1) as m),
+    fresh as (
+      select f.*, row_number() over (partition by f.account_id, f.message_id, f.kind, f.recipient order by f.id) as place
+      from found f
+      where not exists (
+        select from message_event e where e.account_id = f.account_id and e.message_id = f.message_id and e.id = f.id
+          and e.retention_days = f.retention_days)),
+    placed as materialized (
+      select f.*, place + stored <= ${maxReports} as fits from fresh f
+      cross join lateral (
+        select count(*) as stored from (
+          select from message_event e
+          where e.account_id = f.account_id and e.message_id = f.message_id and e.retention_days = f.retention_days
+            and e.kind = f.kind and e.recipient = f.recipient
+          limit ${maxReports}) as s) as counted),
+    written as (
+      insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
+      select account_id, message_id, retention_days, id, now() + ${offset}::float8 * interval '1 ms', kind, recipient, detail
+      from placed where fits
+      on conflict do nothing)
+    select count(*)::int as count from placed where not fits`.execute(kysely);
+  return past[0]?.count ?? 0;
 }
 
 /** The same report about the same message always makes the same id. */

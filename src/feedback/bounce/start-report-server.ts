@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { SMTPServer, type SMTPServerSession } from 'smtp-server';
+import type { SMTPServerSession } from 'smtp-server';
 import type { ReturnPath } from '../../delivery/return-path.ts';
 import type { Clock } from '../../foundation/clock.ts';
 import type { Log } from '../../foundation/log.ts';
 import { truncateAddress } from '../tracking/classify-reader.ts';
+import { LimitedSmtpServer } from './limited-smtp-server.ts';
 import { RateLimit } from './rate-limit.ts';
 import { type ReceivedReport, ReportReceiver } from './receive-report.ts';
 import type { OutsideEvent } from './report-store.ts';
@@ -15,11 +16,6 @@ const mostBytes = 10 * 1024 ** 2;
 /** Connections, and messages a minute from one network. */
 const mostClients = 100;
 const messagesPerMinute = 600;
-/**
- * Events of one kind that a message can get by mail: a few for each of its recipients. Whoever had a message knows its
- * return path, and must not fill the table with it.
- */
-const mostEvents = 50;
 
 export interface ReportServerParts {
   readonly host: string;
@@ -29,9 +25,7 @@ export interface ReportServerParts {
   /** PEM; without them STARTTLS is not offered. */
   readonly tls: { readonly key: string; readonly cert: string } | undefined;
   readonly readReturnPath: (address: string) => ReturnPath | undefined;
-  readonly write: (events: readonly OutsideEvent[]) => Promise<number>;
-  /** How many events of the kind the message has; counts to `most` and no further. */
-  readonly count: (event: OutsideEvent, most: number) => Promise<number>;
+  readonly write: (events: readonly OutsideEvent[]) => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -48,57 +42,64 @@ export interface ReportServer {
  */
 export async function startReportServer(parts: ReportServerParts): Promise<ReportServer> {
   const limit = new RateLimit(messagesPerMinute);
-  const warnings = new RateLimit(1);
   const receiver = new ReportReceiver();
   const paths = new WeakMap<SMTPServerSession, ReturnPath>();
-  const server = new SMTPServer({
-    ...(parts.hostname !== undefined && { name: parts.hostname }),
-    banner: 'reports only',
-    size: mostBytes,
-    maxClients: mostClients,
-    logger: false,
-    disableReverseLookup: true,
-    authOptional: true,
-    disabledCommands: [
-      'AUTH',
-      'XCLIENT',
-      'XFORWARD',
-      ...(parts.tls === undefined ? ['STARTTLS'] : []),
-    ],
-    ...parts.tls,
-    socketTimeout: 60_000,
-    closeTimeout: 2_000,
-    onMailFrom(_address, session, callback) {
-      const free = limit.take(truncateAddress(session.remoteAddress), parts.clock.now());
-      callback(
-        free ? null : replyError(451, 'Too many messages from your network; try again shortly'),
-      );
-    },
-    onRcptTo({ address }, session, callback) {
-      // One report is about one message: a second recipient is put off (RFC 5321 section 4.5.3.1.10).
-      if (session.envelope.rcptTo.length > 0)
-        return callback(replyError(452, 'One recipient at a time'));
-      const path = parts.readReturnPath(address);
-      if (path === undefined) return callback(replyError(550, 'No such return path here'));
-      paths.set(session, path);
-      return callback(null);
-    },
-    onData(stream, session, callback) {
-      receiver
-        .receive(stream as AsyncIterable<Buffer>, async (report) => {
-          if (!stream.sizeExceeded) await keep(report, paths.get(session));
-          return true;
-        })
-        .then((kept) => {
-          if (stream.sizeExceeded) throw replyError(552, `The limit is ${mostBytes} bytes`);
-          if (kept === undefined) throw replyError(451, 'Too much mail at once; try again shortly');
-        })
-        .then(
-          () => callback(null, 'Noted'),
-          (error: unknown) => callback(toReply(error, parts.log)),
+  const server = new LimitedSmtpServer(
+    {
+      ...(parts.hostname !== undefined && { name: parts.hostname }),
+      banner: 'reports only',
+      size: mostBytes,
+      maxClients: mostClients,
+      logger: false,
+      disableReverseLookup: true,
+      authOptional: true,
+      disabledCommands: [
+        'AUTH',
+        'XCLIENT',
+        'XFORWARD',
+        ...(parts.tls === undefined ? ['STARTTLS'] : []),
+      ],
+      ...parts.tls,
+      // RFC 5321 section 4.5.3.2.7; one without a message has less.
+      socketTimeout: 5 * 60_000,
+      closeTimeout: 2_000,
+      onMailFrom(_address, session, callback) {
+        if (server.useOf(session)?.beginMessage(parts.clock.now()) === false)
+          return callback(replyError(421, 'Too many messages in one session; connect again'));
+        const free = limit.take(truncateAddress(session.remoteAddress), parts.clock.now());
+        return callback(
+          free ? null : replyError(451, 'Too many messages from your network; try again shortly'),
         );
+      },
+      onRcptTo({ address }, session, callback) {
+        // One report is about one message: a second recipient is put off (RFC 5321 section 4.5.3.1.10).
+        if (session.envelope.rcptTo.length > 0)
+          return callback(replyError(452, 'One recipient at a time'));
+        const path = parts.readReturnPath(address);
+        if (path === undefined) return callback(replyError(550, 'No such return path here'));
+        paths.set(session, path);
+        return callback(null);
+      },
+      onData(stream, session, callback) {
+        receiver
+          .receive(stream as AsyncIterable<Buffer>, async (report) => {
+            if (!stream.sizeExceeded) await keep(report, paths.get(session));
+            return true;
+          })
+          .then((kept) => {
+            if (stream.sizeExceeded) throw replyError(552, `The limit is ${mostBytes} bytes`);
+            if (kept === undefined)
+              throw replyError(451, 'Too much mail at once; try again shortly');
+          })
+          .finally(() => server.useOf(session)?.endMessage(parts.clock.now()))
+          .then(
+            () => callback(null, 'Noted'),
+            (error: unknown) => callback(toReply(error, parts.log)),
+          );
+      },
     },
-  });
+    parts.clock,
+  );
   server.on('error', (error) => parts.log.debug({ err: error }, 'a report connection failed'));
   server.listen(parts.port, parts.host);
   await once(server.server, 'listening');
@@ -109,17 +110,7 @@ export async function startReportServer(parts: ReportServerParts): Promise<Repor
 
   async function keep(report: ReceivedReport, path: ReturnPath | undefined): Promise<void> {
     const event = path && takeReport(path, report);
-    if (event === undefined) return;
-    if ((await parts.count(event, mostEvents)) < mostEvents) {
-      await parts.write([event]);
-      return;
-    }
-    const { messageId, kind } = event;
-    if (warnings.take(`${messageId} ${kind}`, parts.clock.now()))
-      parts.log.warn(
-        { messageId, kind, most: mostEvents },
-        'a message has too many reports by mail',
-      );
+    if (event !== undefined) await parts.write([event]);
   }
 }
 

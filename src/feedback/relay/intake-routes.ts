@@ -24,7 +24,7 @@ export interface IntakeRouteParts {
   readonly secrets: IntakeSecrets;
   readonly clock: Clock;
   readonly fetchText: FetchText;
-  readonly write: (events: readonly OutsideEvent[]) => Promise<number>;
+  readonly write: (events: readonly OutsideEvent[]) => Promise<void>;
   /** Writes events unless the token was spent before; both are one commit. */
   readonly writeOnce: (token: string, events: readonly OutsideEvent[]) => Promise<void>;
 }

@@ -1,37 +1,70 @@
 import type { Database } from '../../foundation/database/open-database.ts';
+import { maxClicksPerMessage, maxEngagements } from '../event-limits.ts';
 import type { Engagement } from './engagement.ts';
 
 /**
  * Writes opens and clicks as events of their messages. What came before the message was delivered is a scanner on the way
  * to the mailbox; with Cc recipients that cannot be told, since one may have it before another. Nothing is written for
- * messages that are not there any more, and nothing of the reader's machine where the content was erased.
+ * messages that are not there any more, and nothing of the reader's machine where the content was erased. A message keeps
+ * so many of each kind and no more; nodes that write at the same time may each add a batch.
+ * @returns the ids of those whose limit was reached before
  */
 export async function writeEngagements(
   database: Pick<Database, 'pool'>,
   items: readonly Engagement[],
-): Promise<void> {
-  await database.pool.query({
+): Promise<ReadonlySet<string>> {
+  const { rows } = await database.pool.query<{ id: string }>({
     name: 'engagement-write',
     text: `
-      insert into message_event (account_id, message_id, retention_days, id, at, kind, detail)
-      select i.account_id, i.message_id, i.retention_days, i.id, i.at, i.kind,
-        case when m.content is null then (i.detail::jsonb - 'userAgent' - 'network')::json
-          when i.class = 'person'
-            and (m.state in ('queued', 'deferred') or (m.state = 'delivered' and i.at < m.state_at))
-            and m.content -> 'cc' is null
-          then (i.detail::jsonb || '{"class":"scanner","reason":"came before the message was delivered"}'::jsonb)::json
-          else i.detail end
-      from json_to_recordset($1::json) as i (account_id text, message_id uuid, retention_days smallint, id uuid,
-        at timestamptz, kind text, class text, detail json)
-      -- For each by itself: the planner would read whole partitions for a few hundred.
-      cross join lateral (
-        select state, state_at, content from message
-        where account_id = i.account_id and id = i.message_id and retention_days = i.retention_days
-        limit 1
-      ) m
-      on conflict do nothing`,
-    values: [JSON.stringify(items.map(rowOf))],
+      with given as materialized (
+        select i.account_id, i.message_id, i.retention_days, i.id, i.at, i.kind, i.class as read_class,
+          case when m.early and i.class = 'person' and m.content is not null then 'scanner' else i.class end as class,
+          i.detail ->> 'link' as link,
+          case when m.content is null then (i.detail::jsonb - 'userAgent' - 'network')::json
+            when i.class = 'person' and m.early
+              then (i.detail::jsonb || '{"class":"scanner","reason":"came before the message was delivered"}'::jsonb)::json
+            else i.detail end as detail
+        from json_to_recordset($1::json) as i (account_id text, message_id uuid, retention_days smallint, id uuid,
+          at timestamptz, kind text, class text, detail json)
+        -- For each by itself: the planner would read whole partitions for a few hundred.
+        cross join lateral (
+          select content, (state in ('queued', 'deferred') or (state = 'delivered' and i.at < state_at))
+            and content -> 'cc' is null as early
+          from message
+          where account_id = i.account_id and id = i.message_id and retention_days = i.retention_days
+          limit 1
+        ) m),
+      stored as materialized (
+        select g.account_id, g.message_id, e.kind, e.class, e.link, e.count,
+          sum(e.count) over (partition by g.account_id, g.message_id, e.kind, e.class) as total
+        from (select distinct account_id, message_id, retention_days from given) g
+        cross join lateral (
+          select kind, detail ->> 'class' as class, detail ->> 'link' as link, count(*) as count from message_event
+          where account_id = g.account_id and message_id = g.message_id and retention_days = g.retention_days
+            and kind in ('opened', 'clicked')
+          group by 1, 2, 3
+        ) e),
+      placed as (
+        select g.*, coalesce(s.count, 0) as stored, coalesce(t.total, 0) as total,
+          row_number() over (partition by g.account_id, g.message_id, g.kind, g.class, g.link order by g.at, g.id) as place,
+          row_number() over (partition by g.account_id, g.message_id, g.kind, g.class order by g.at, g.id) as place_in_all
+        from given g
+        left join stored s on s.account_id = g.account_id and s.message_id = g.message_id and s.kind = g.kind
+          and s.class = g.class and s.link is not distinct from g.link
+        left join lateral (
+          select total from stored
+          where account_id = g.account_id and message_id = g.message_id and kind = g.kind and class = g.class
+          limit 1
+        ) t on true),
+      written as (
+        insert into message_event (account_id, message_id, retention_days, id, at, kind, detail)
+        select account_id, message_id, retention_days, id, at, kind, detail from placed
+        where stored + place <= $2 and total + place_in_all <= $3
+        on conflict do nothing)
+      select id from placed where (stored >= $2 or total >= $3) and class = read_class`,
+    values: [JSON.stringify(items.map(rowOf)), maxEngagements, maxClicksPerMessage],
   });
+  return new Set(rows.map(({ id }) => id));
 }
 
 function rowOf(item: Engagement): Record<string, unknown> {

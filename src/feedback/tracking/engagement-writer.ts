@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../foundation/log.ts';
 import type { Engagement } from './engagement.ts';
+import { EngagementLimit } from './engagement-limit.ts';
 import { findBursts } from './find-bursts.ts';
 
 /** Opens and clicks wait so long for those that come with them, which shows bursts. */
@@ -11,7 +12,8 @@ const mostWaiting = 200_000;
 const retryMilliseconds = 1_000;
 
 export interface EngagementWriterOptions {
-  readonly write: (items: readonly Engagement[]) => Promise<void>;
+  /** Writes them. @returns the ids of those that are past the limit of their message */
+  readonly write: (items: readonly Engagement[]) => Promise<ReadonlySet<string>>;
   readonly log: Log;
   readonly holdMilliseconds?: number;
   readonly mostWaiting?: number;
@@ -24,6 +26,7 @@ export interface EngagementWriterOptions {
 export class EngagementWriter {
   readonly #options: EngagementWriterOptions;
   readonly #hold: number;
+  readonly #limit = new EngagementLimit();
   #waiting: Engagement[] = [];
   /** Taken from those that wait and not written yet. */
   #inFlight = 0;
@@ -39,12 +42,13 @@ export class EngagementWriter {
     this.#hold = options.holdMilliseconds ?? holdMilliseconds;
   }
 
-  /** Adds one; never throws and never waits. */
+  /** Adds one, unless its message has enough of its kind; never throws and never waits. */
   add(item: Engagement): void {
     if (this.#givenUp) {
       this.#tellLoss(1);
       return;
     }
+    if (!this.#limit.take(item)) return;
     const most = this.#options.mostWaiting ?? mostWaiting;
     if (this.#waiting.length + this.#inFlight >= most)
       this.#dropped += this.#waiting.splice(0, mostPerBatch).length;
@@ -98,14 +102,17 @@ export class EngagementWriter {
   async #flush(): Promise<boolean> {
     const items = findBursts(this.#waiting.splice(0));
     this.#inFlight = items.length;
+    this.#limit.startRound();
     for (let from = 0; from < items.length; from += mostPerBatch) {
       const batch = items.slice(from, from + mostPerBatch);
       try {
-        await this.#options.write(batch);
+        this.#limit.noteFull(batch, await this.#options.write(batch));
         this.#inFlight -= batch.length;
       } catch (error) {
         this.#options.log.warn({ err: error }, 'opens and clicks cannot be written; trying on');
-        this.#waiting = items.slice(from).concat(this.#waiting);
+        const again = items.slice(from);
+        this.#limit.restore(again);
+        this.#waiting = again.concat(this.#waiting);
         this.#inFlight = 0;
         return false;
       }

@@ -2,12 +2,13 @@ import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { normaliseAddress } from '../../foundation/email-address.ts';
 import { newId } from '../../foundation/ids.ts';
+import { maxReports } from '../event-limits.ts';
 import { addSuppressions } from '../suppression/suppression-store.ts';
 import type { Unsubscription } from './unsubscribe-token.ts';
 
 /**
  * Takes an address off an account's non-transactional mail, now and in one commit with the event of its message. Again
- * changes nothing. An account that is gone has nothing to be taken off.
+ * changes nothing, and doing and undoing it over and over stores so many events and no more. An account that is gone has nothing to be taken off.
  */
 export async function unsubscribe(
   kysely: Database['kysely'],
@@ -27,9 +28,10 @@ export async function unsubscribe(
       insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
       select account_id, id, retention_days, ${newId()}, now() + ${offset}::float8 * interval '1 ms', 'unsubscribed', 0,
         json_build_object('how', ${how}::text)
-      from message where account_id = ${accountId} and id = ${messageId} and retention_days = ${retentionDays}`.execute(
-      transaction,
-    );
+      from message where account_id = ${accountId} and id = ${messageId} and retention_days = ${retentionDays}
+        and ${maxReports} > (select count(*) from message_event
+          where account_id = ${accountId} and message_id = ${messageId} and retention_days = ${retentionDays}
+            and kind = 'unsubscribed' and recipient = 0)`.execute(transaction);
   });
 }
 

@@ -49,7 +49,11 @@ export class PasswordGrant implements Grant {
     client: KnownIntegration,
     origin: Origin,
   ): Promise<PersonWithPassword> {
-    const proof = await this.#parts.prover.prove(email, password, origin.remoteAddress);
+    const proof = await this.#parts.prover.prove(email, password, {
+      kind: 'client',
+      clientId: client.clientId,
+      remoteAddress: origin.remoteAddress,
+    });
     if (proof.person !== undefined) return proof.person;
     await this.#record('refused', proof.named?.id, client, origin, 'wrong_password');
     throw new InvalidGrant('The user or the password is wrong', {

@@ -43,7 +43,8 @@ export function registerChangePasswordRoutes(scope: Http, parts: ChangePasswordP
       const problem = passwordProblem(next);
       if (problem !== undefined)
         return sendPage(reply, changePasswordPage({ csrf, error: problem, status: 422 }));
-      const proof = await prover.prove(person.email, form.get('password') ?? '', request.ip);
+      const origin = { kind: 'session', remoteAddress: request.ip } as const;
+      const proof = await prover.prove(person.email, form.get('password') ?? '', origin);
       if (proof.person === undefined) {
         await record('refused');
         const error = 'The present password is wrong.';

@@ -4,6 +4,7 @@ import type { Http } from '../../http/create-http.ts';
 import type { AuditStore } from '../audit-store.ts';
 import type { Browser } from '../browser/browser.ts';
 import { originOf } from '../form-body.ts';
+import type { GuessOrigin } from '../login-throttle.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
 import { enrolPage, secondFactorStatePage } from '../pages/me-page.ts';
 import { recoveryCodesPage } from '../pages/recovery-codes-page.ts';
@@ -47,8 +48,8 @@ export function registerSecondFactorRoutes(scope: Http, parts: SecondFactorRoute
   /** Six digits are of the authenticator, anything else can only be a recovery code. */
   function prove(request: FastifyRequest, { person }: SignedInVisit, code: string) {
     return /^[\d ]+$/.test(code)
-      ? secondFactors.verify(person.personId, code, request.ip)
-      : recoveryCodes.spend(person.personId, code, request.ip);
+      ? secondFactors.verify(person.personId, code, guessOriginOf(request))
+      : recoveryCodes.spend(person.personId, code, guessOriginOf(request));
   }
 
   async function showNewCodes(request: FastifyRequest, reply: FastifyReply, visit: SignedInVisit) {
@@ -76,7 +77,7 @@ export function registerSecondFactorRoutes(scope: Http, parts: SecondFactorRoute
     signedInForm(browser, page, (request, reply) => async (visit, form) => {
       const { email, personId } = visit.person;
       if (await secondFactors.has(personId)) return seeOther(reply, page);
-      const proof = await prover.prove(email, form.get('password') ?? '', request.ip);
+      const proof = await prover.prove(email, form.get('password') ?? '', guessOriginOf(request));
       if (proof.person === undefined) return showState(reply, visit, 'The password is wrong.');
       const { secret, uri } = await secondFactors.enrol(personId, email);
       const picture = renderSVG(uri, { border: 2 });
@@ -88,7 +89,7 @@ export function registerSecondFactorRoutes(scope: Http, parts: SecondFactorRoute
     `${page}/confirm`,
     signedInForm(browser, page, (request, reply) => async (visit, form) => {
       const { personId } = visit.person;
-      if (!(await secondFactors.verify(personId, form.get('code') ?? '', request.ip)))
+      if (!(await secondFactors.verify(personId, form.get('code') ?? '', guessOriginOf(request))))
         return showState(reply, visit, `${wrongCode} Begin again.`);
       await record('second_factor_added', 'success', request, visit);
       return showNewCodes(request, reply, visit);
@@ -118,4 +119,8 @@ export function registerSecondFactorRoutes(scope: Http, parts: SecondFactorRoute
       return seeOther(reply, '/me?done=removed');
     }),
   );
+}
+
+function guessOriginOf(request: FastifyRequest): GuessOrigin {
+  return { kind: 'session', remoteAddress: request.ip };
 }

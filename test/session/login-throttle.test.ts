@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { OffsetClock } from '../../src/foundation/clock.ts';
-import { GuessGuard, networkOf } from '../../src/session/guess-guard.ts';
+import { networkOf } from '../../src/foundation/network-of.ts';
+import { type GuessOrigin, LoginThrottle } from '../../src/session/login-throttle.ts';
 import { SlowDown } from '../../src/session/oauth-errors.ts';
 import { WrongGuessStore } from '../../src/session/wrong-guess-store.ts';
 import type { Answer } from '../support/ask.ts';
@@ -64,19 +65,30 @@ test('a stranger elsewhere cannot slow a person’s own sign-in', async () => {
   assert.equal((await guess(email, '192.0.2.2', true)).status, 200);
 });
 
-test('codes of a second factor are counted per person, wherever they come from; passwords are not', async () => {
-  const guard = new GuessGuard(new WrongGuessStore(database), testKey, clock);
+test('codes of a second factor are counted per person, wherever they come from, and apart from passwords', async () => {
+  const throttle = new LoginThrottle(new WrongGuessStore(database), testKey, clock);
   const wrong = async () => undefined;
+  const from = (remoteAddress: string): GuessOrigin => ({
+    kind: 'sign-in',
+    remoteAddress,
+    device: undefined,
+  });
   for (let count = 0; count < 20; count += 1) {
-    assert.equal(await guard.attemptCode('code p1', `203.0.113.${count}`, wrong), undefined);
-    assert.equal(await guard.attempt('password p1', `203.0.114.${count}`, wrong), undefined);
+    assert.equal(
+      await throttle.attemptCode('code p1', from(`203.0.113.${count}`), wrong),
+      undefined,
+    );
+    assert.equal(
+      await throttle.attempt('password p1', from(`203.0.114.${count}`), wrong),
+      undefined,
+    );
   }
   const right = async () => true;
   await earlier(clock, () =>
-    assert.rejects(guard.attemptCode('code p1', '203.0.115.1', right), SlowDown),
+    assert.rejects(throttle.attemptCode('code p1', from('203.0.115.1'), right), SlowDown),
   );
-  assert.equal(await guard.attemptCode('code p2', '203.0.115.2', right), true);
-  assert.equal(await guard.attempt('password p1', '203.0.115.3', right), true);
+  assert.equal(await throttle.attemptCode('code p2', from('203.0.115.2'), right), true);
+  assert.equal(await throttle.attempt('password p1', from('203.0.115.3'), right), true);
 });
 
 test('unknown people are slowed like known ones', async () => {

@@ -1,0 +1,70 @@
+import type { Socket } from 'node:net';
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
+import type { Clock } from '../../foundation/clock.ts';
+import { networkOf } from '../../foundation/network-of.ts';
+import { SessionSlots, type SessionUse } from './session-limits.ts';
+
+type Connection = SMTPServer['connections'] extends Set<infer Item> ? Item : never;
+
+const sweepMilliseconds = 1_000;
+
+/**
+ * An SMTP server whose few slots nobody can hold: a cap for each network, and limits of time and commands for each message.
+ * The library itself only ends connections that say nothing, so one that repeats NOOP would stay for ever. Whatever is
+ * refused is put off with 421, so that mail of an honest sender comes again (RFC 5321 section 4.2.1).
+ */
+export class LimitedSmtpServer extends SMTPServer {
+  readonly #clock: Clock;
+  readonly #slots = new SessionSlots();
+  readonly #open = new Map<string, { readonly connection: Connection; readonly use: SessionUse }>();
+  readonly #sweep: NodeJS.Timeout;
+
+  constructor(options: SMTPServerOptions, clock: Clock) {
+    super(options);
+    this.#clock = clock;
+    this.#sweep = setInterval(() => this.#endExpired(), sweepMilliseconds);
+    this.#sweep.unref();
+  }
+
+  /** What a session has used; undefined once it has ended. */
+  useOf(session: Pick<SMTPServerSession, 'id'>): SessionUse | undefined {
+    return this.#open.get(session.id)?.use;
+  }
+
+  /** A connection that came in. */
+  override connect(socket: Socket, options?: Parameters<SMTPServer['connect']>[1]): void {
+    const use = this.#slots.take(networkOf(socket.remoteAddress ?? ''), this.#clock.now());
+    if (use === undefined) {
+      socket.on('error', () => undefined);
+      socket.end('421 4.7.0 Too many connections from your network, try again later\r\n', () =>
+        socket.destroy(),
+      );
+      return;
+    }
+    const known = new Set(this.connections);
+    super.connect(socket, options);
+    const connection = [...this.connections].find((other) => !known.has(other));
+    socket.once('close', () => {
+      this.#slots.free(use);
+      if (connection !== undefined) this.#open.delete(connection.id);
+    });
+    if (connection === undefined) return;
+    this.#open.set(connection.id, { connection, use });
+    const perform = connection._onCommand.bind(connection);
+    connection._onCommand = (command, done) => {
+      if (use.takeCommand()) perform(command, done);
+      else connection.send(421, 'Too many commands without a message');
+    };
+  }
+
+  override close(callback: () => void): void {
+    clearInterval(this.#sweep);
+    super.close(callback);
+  }
+
+  #endExpired(): void {
+    const now = this.#clock.now();
+    for (const { connection, use } of this.#open.values())
+      if (use.isExpired(now)) connection.send(421, 'Too long without a message');
+  }
+}

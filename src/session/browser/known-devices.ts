@@ -1,0 +1,64 @@
+import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
+import { parseCookie, stringifySetCookie } from 'cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../foundation/clock.ts';
+import type { MasterKey } from '../../foundation/master-key.ts';
+import type { Browser } from './browser.ts';
+
+const days = 180;
+const valuePattern = /^(\d{1,15})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
+
+export interface KnownDevicesParts {
+  readonly browser: Pick<Browser, 'isSecure'>;
+  readonly key: MasterKey;
+  readonly clock: Clock;
+}
+
+/**
+ * Remembers in a signed cookie that a person signed in with a browser before (OWASP: device cookies). It opens nothing: its
+ * bearer's wrong passwords are counted apart from those of strangers, so that their flood does not slow the person down.
+ */
+export class KnownDevices {
+  readonly #parts: KnownDevicesParts;
+  readonly #key: KeyObject;
+
+  constructor(parts: KnownDevicesParts) {
+    this.#parts = parts;
+    this.#key = parts.key.derive('known device');
+  }
+
+  /** Names the browser where this person signed in with it before. */
+  read(request: FastifyRequest, email: string): string | undefined {
+    const value = parseCookie(request.headers.cookie ?? '')[this.#cookieName(request)] ?? '';
+    const [, issued = '', name = '', sent = ''] = valuePattern.exec(value) ?? [];
+    if (Number(issued) < this.#parts.clock.now() - days * 86_400_000) return undefined;
+    const [given, right] = [Buffer.from(sent), Buffer.from(this.#sign(issued, name, email))];
+    return given.length === right.length && timingSafeEqual(given, right) ? name : undefined;
+  }
+
+  /** Remembers that the person has signed in. */
+  remember(request: FastifyRequest, reply: FastifyReply, email: string): void {
+    const issued = String(Math.floor(this.#parts.clock.now()));
+    const name = this.read(request, email) ?? randomBytes(16).toString('base64url');
+    const cookie = stringifySetCookie({
+      name: this.#cookieName(request),
+      value: `${issued}.${name}.${this.#sign(issued, name, email)}`,
+      path: '/',
+      httpOnly: true,
+      sameSite: 'lax',
+      maxAge: days * 86_400,
+      secure: this.#parts.browser.isSecure(request),
+    });
+    const others = [reply.getHeader('set-cookie') ?? []].flat().map(String);
+    reply.removeHeader('set-cookie').header('set-cookie', [...others, cookie]);
+  }
+
+  #sign(issued: string, name: string, email: string): string {
+    const text = [issued, name, email.toLowerCase()].join('\0');
+    return createHmac('sha256', this.#key).update(text).digest('base64url');
+  }
+
+  #cookieName(request: FastifyRequest): string {
+    return this.#parts.browser.isSecure(request) ? '__Host-signalpost-device' : 'signalpost-device';
+  }
+}

@@ -1,0 +1,185 @@
+import { createHmac, type KeyObject } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '../foundation/clock.ts';
+import type { ClientId } from '../foundation/ids.ts';
+import type { MasterKey } from '../foundation/master-key.ts';
+import { networkOf } from '../foundation/network-of.ts';
+import { SlowDown } from './oauth-errors.ts';
+import type { CountedGuess, GuessSubject, WrongGuessStore } from './wrong-guess-store.ts';
+
+const freePerPair = 5;
+const freePerAddress = 30;
+const freePerCodes = 20;
+const freePerPerson = 30;
+/**
+ * Seconds between two passwords of strangers for one person, at most: with the free ones fewer than a hundred an hour
+ * (ASVS 2.2.1). A longer delay would let strangers keep the person out.
+ */
+const longestPersonDelay = 60;
+/** Seconds that a request waits here for its turn; one that would wait longer is told to come again. */
+const longestHold = 8;
+/** Requests of a process that wait at once. */
+const maxHeld = 64;
+/** A wrong guess of a client that made too many is answered this much later. */
+const lateMilliseconds = 250;
+
+/** Where a guess comes from. Guesses of one kind never count against another. */
+export type GuessOrigin =
+  | {
+      readonly kind: 'sign-in';
+      readonly remoteAddress: string;
+      /** Names the browser where the person signed in with it before. */
+      readonly device: string | undefined;
+    }
+  /** A signed-in browser that proves the person again. */
+  | { readonly kind: 'session'; readonly remoteAddress: string }
+  | { readonly kind: 'link'; readonly remoteAddress: string }
+  /** The token endpoint, once the client is authenticated. */
+  | { readonly kind: 'client'; readonly clientId: ClientId; readonly remoteAddress: string };
+
+type Check<Proof> = () => Promise<Proof | undefined>;
+
+/**
+ * Slows guessing down: per pair of person and address, per address over all persons, and per person over all addresses.
+ * Delays only: a browser that the person signed in with before is counted by itself (OWASP device cookies), so strangers
+ * cannot keep a person out. At the token endpoint a right password is never refused for wrong ones from elsewhere. Unknown
+ * persons are counted like known ones. Codes of six digits have longer delays per person: whoever may guess them has the
+ * password already (NIST SP 800-63B section 5.2.2).
+ */
+export class LoginThrottle {
+  readonly #store: WrongGuessStore;
+  readonly #clock: Clock;
+  readonly #key: KeyObject;
+  readonly #sleep: (milliseconds: number) => Promise<void>;
+  #held = 0;
+
+  constructor(
+    store: WrongGuessStore,
+    key: MasterKey,
+    clock: Clock,
+    sleep: (milliseconds: number) => Promise<void> = delay,
+  ) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#key = key.derive('wrong guesses');
+    this.#sleep = sleep;
+  }
+
+  /**
+   * Lets a guess be checked, unless too many were wrong before.
+   * @param whom names the person and what is guessed, as it was sent
+   * @param check answers undefined for a wrong guess
+   * @throws SlowDown, without checking, while the delay lasts
+   */
+  async attempt<Proof>(
+    whom: string,
+    origin: GuessOrigin,
+    check: Check<Proof>,
+  ): Promise<Proof | undefined> {
+    const person = this.#personOf(whom, origin);
+    const subjects = this.#subjectsOf(whom, origin);
+    if (origin.kind === 'sign-in' && origin.device === undefined) subjects.push(person);
+    const proof = await this.#attempt(subjects, check);
+    if (proof === undefined && origin.kind === 'client') await this.#countAfter(person);
+    return proof;
+  }
+
+  /** As `attempt`, for what is short enough to be guessed from many addresses. */
+  attemptCode<Proof>(
+    whom: string,
+    origin: GuessOrigin,
+    check: Check<Proof>,
+  ): Promise<Proof | undefined> {
+    const subjects = this.#subjectsOf(whom, origin);
+    if (origin.kind !== 'sign-in' || origin.device === undefined)
+      subjects.push({ key: this.#personOf(whom, origin).key, free: freePerCodes });
+    return this.#attempt(subjects, check);
+  }
+
+  async #attempt<Proof>(
+    subjects: readonly GuessSubject[],
+    check: Check<Proof>,
+  ): Promise<Proof | undefined> {
+    const turn = await this.#store.count(subjects, this.#clock.offset);
+    if (turn.counted === undefined) throw slowDown(turn.wait);
+    const { counted } = turn;
+    if (turn.wait > 0 && !(await this.#hold(Math.ceil(turn.wait * 1_000)))) {
+      await this.#store.takeBack(counted);
+      throw slowDown(turn.wait);
+    }
+    const proof = await this.#read(check, counted);
+    const [own] = subjects;
+    if (proof !== undefined && own !== undefined) {
+      // The wrong ones before it were this person's own; those of others at the same address, or elsewhere, still count.
+      await this.#store.takeBack(counted.filter(({ key }) => !key.equals(own.key)));
+      await this.#store.forget(own.key);
+    }
+    return proof;
+  }
+
+  /** Counts a guess that proved wrong. @throws SlowDown, a moment later, where there were too many */
+  async #countAfter(person: GuessSubject): Promise<void> {
+    const turn = await this.#store.count([{ ...person, hold: 0 }], this.#clock.offset);
+    if (turn.counted !== undefined) return;
+    await this.#hold(lateMilliseconds);
+    throw slowDown(turn.wait);
+  }
+
+  /** Waits; false, without waiting, where too many wait already. */
+  async #hold(milliseconds: number): Promise<boolean> {
+    if (this.#held >= maxHeld) return false;
+    this.#held += 1;
+    try {
+      await this.#sleep(milliseconds);
+    } finally {
+      this.#held -= 1;
+    }
+    return true;
+  }
+
+  /** A guess that could not be read, since too many are, counts for nothing. */
+  async #read<Proof>(
+    check: () => Promise<Proof>,
+    counted: readonly CountedGuess[],
+  ): Promise<Proof> {
+    try {
+      return await check();
+    } catch (cause) {
+      await this.#store.takeBack(counted);
+      throw cause;
+    }
+  }
+
+  /** The first is the guesser's own. */
+  #subjectsOf(whom: string, origin: GuessOrigin): GuessSubject[] {
+    if (origin.kind === 'sign-in' && origin.device !== undefined)
+      return [{ key: this.#name('device', origin.device, whom), free: freePerPair }];
+    const network = networkOf(origin.remoteAddress);
+    const scope = scopeOf(origin);
+    return [
+      { key: this.#name('pair', scope, network, whom), free: freePerPair },
+      { key: this.#name('address', scope, network), free: freePerAddress },
+    ];
+  }
+
+  #personOf(whom: string, origin: GuessOrigin): GuessSubject {
+    return {
+      key: this.#name('person', scopeOf(origin), whom),
+      free: freePerPerson,
+      longestDelay: longestPersonDelay,
+      hold: longestHold,
+    };
+  }
+
+  #name(...parts: readonly string[]): Buffer {
+    return createHmac('sha256', this.#key).update(parts.join('\0')).digest();
+  }
+}
+
+function scopeOf(origin: GuessOrigin): string {
+  return origin.kind === 'client' ? `client ${origin.clientId}` : origin.kind;
+}
+
+function slowDown(seconds: number): SlowDown {
+  return new SlowDown('Too many wrong attempts; try again later', Math.ceil(seconds));
+}

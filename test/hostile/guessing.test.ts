@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { OffsetClock } from '../../src/foundation/clock.ts';
+import { type GuessOrigin, LoginThrottle } from '../../src/session/login-throttle.ts';
+import { SlowDown } from '../../src/session/oauth-errors.ts';
+import { WrongGuessStore } from '../../src/session/wrong-guess-store.ts';
+import { earlier } from '../support/earlier.ts';
+import { password, passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
+import { TestBrowser } from '../support/test-browser.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService, testKey } from '../support/test-service.ts';
+
+const { url, database } = await createTestDatabase();
+const clock = new OffsetClock();
+const environment = { TRUST_PROXY: '127.0.0.1' };
+const nodes = [
+  await startTestService({ databaseUrl: url, clock, environment }),
+  await startTestService({ databaseUrl: url, clock, environment }),
+] as const;
+const world = new SessionWorld(database);
+await world.addAccount();
+const client = await world.addIntegration();
+const other = await world.addIntegration();
+
+const addresses = Array.from({ length: 60 }, (_, index) => `198.51.100.${index + 1}`);
+
+async function signIn(
+  browser: TestBrowser,
+  email: string,
+  given = password,
+): Promise<{ status: number }> {
+  return browser.submit(await browser.open('/sign-in'), { email, password: given });
+}
+
+function stranger(address: string, node = 0): TestBrowser {
+  return new TestBrowser((nodes[node] ?? nodes[0]).url, { 'x-forwarded-for': address });
+}
+
+/** Five wrong passwords from each of sixty addresses, on both nodes. @returns how many were checked */
+async function floodSignIn(email: string): Promise<number> {
+  const statuses = await Promise.all(
+    addresses.map(async (address, index) => {
+      const browser = stranger(address, index % 2);
+      const found: number[] = [];
+      for (let guess = 0; guess < 5; guess += 1)
+        found.push((await signIn(browser, email, 'wrong')).status);
+      return found;
+    }),
+  );
+  for (const status of statuses.flat()) assert.ok([401, 429, 503].includes(status), `${status}`);
+  return statuses.flat().filter((status) => status === 401).length;
+}
+
+async function floodToken(email: string): Promise<Map<number, number>> {
+  const counts = new Map<number, number>();
+  for (let guess = 0; guess < 5; guess += 1)
+    for (let from = 0; from < addresses.length; from += 20)
+      await Promise.all(
+        addresses.slice(from, from + 20).map(async (address, index) => {
+          const fields = { ...passwordFields({ email }, client), password: 'wrong' };
+          const node = nodes[index % 2] ?? nodes[0];
+          const { status } = await postToken(node, fields, { 'x-forwarded-for': address });
+          counts.set(status, (counts.get(status) ?? 0) + 1);
+        }),
+      );
+  return counts;
+}
+
+test('ASVS 4.0.3 2.2.1: 300 wrong passwords from 60 addresses are slowed, and the person’s own browser is not', async () => {
+  const { email } = await world.addPerson();
+  const own = stranger('192.0.2.1');
+  assert.equal((await signIn(own, email)).status, 200);
+  await own.submit(await own.open('/me'), {}, '/sign-out');
+  const checked = await floodSignIn(email);
+  assert.ok(checked <= 36, `${checked} of 300 were checked`);
+  // A person's delay is at work now, for whoever is not known.
+  const refused = await earlier(clock, () => signIn(stranger('192.0.2.2'), email));
+  assert.equal(refused.status, 429);
+  assert.equal((await earlier(clock, () => signIn(own, email))).status, 200);
+  // And for nobody longer than a minute.
+  clock.advance(60_000);
+  assert.equal((await signIn(stranger('192.0.2.3'), email)).status, 200);
+});
+
+test('ASVS 4.0.3 2.2.1: strangers check fewer than a hundred passwords an hour for one person, from however many addresses', async () => {
+  const began = clock.now();
+  const throttle = new LoginThrottle(
+    new WrongGuessStore(database),
+    testKey,
+    clock,
+    async (milliseconds) => clock.advance(milliseconds),
+  );
+  let checked = 0;
+  for (let number = 0; clock.now() < began + 3_600_000; number += 1) {
+    const origin: GuessOrigin = {
+      kind: 'sign-in',
+      remoteAddress: `2001:db8:${number.toString(16)}::1`,
+      device: undefined,
+    };
+    try {
+      await throttle.attempt('password victim@shop.test', origin, async () => {
+        checked += 1;
+        return undefined;
+      });
+    } catch (error) {
+      if (!(error instanceof SlowDown)) throw error;
+      clock.advance(error.retryAfter * 1_000);
+    }
+  }
+  assert.ok(checked < 100, `${checked} were checked`);
+});
+
+test('ASVS 4.0.3 2.2.1: wrong passwords of one browser that is known count against it alone', async () => {
+  const { email } = await world.addPerson();
+  const own = stranger('192.0.2.4');
+  assert.equal((await signIn(own, email)).status, 200);
+  await own.submit(await own.open('/me'), {}, '/sign-out');
+  for (let guess = 0; guess < 5; guess += 1)
+    assert.equal((await signIn(own, email, 'wrong')).status, 401);
+  assert.equal((await earlier(clock, () => signIn(own, email))).status, 429);
+  assert.equal((await earlier(clock, () => signIn(stranger('192.0.2.4'), email))).status, 200);
+});
+
+test('RFC 6749 section 10.10: 300 wrong passwords of a client are slowed, and its right one is never refused for them', async () => {
+  const person = await world.addPerson();
+  const counts = await floodToken(person.email);
+  assert.ok((counts.get(429) ?? 0) > 200, JSON.stringify([...counts]));
+  const right = await earlier(clock, () =>
+    postToken(nodes[0], passwordFields(person, client), { 'x-forwarded-for': '192.0.2.5' }),
+  );
+  assert.equal(right.status, 200);
+  const wrong = { ...passwordFields(person, other), password: 'wrong' };
+  const elsewhere = await postToken(nodes[1], wrong, { 'x-forwarded-for': '192.0.2.6' });
+  assert.equal(elsewhere.body.error, 'invalid_grant', 'another client’s guesses count apart');
+});
+
+test('ASVS 4.0.3 2.2.1: wrong passwords on the sign-in page never refuse a token, not even at the same address', async () => {
+  const person = await world.addPerson();
+  const from = '192.0.2.7';
+  for (let guess = 0; guess < 8; guess += 1) await signIn(stranger(from), person.email, 'wrong');
+  const answer = await earlier(clock, () =>
+    postToken(nodes[0], passwordFields(person, client), { 'x-forwarded-for': from }),
+  );
+  assert.equal(answer.status, 200);
+});
+
+test('RFC 6749 section 2.3.1: without the client’s secret no password is checked or counted', async () => {
+  const person = await world.addPerson();
+  const before = await countGuesses();
+  const fields = { ...passwordFields(person, client), client_secret: 'another' };
+  for (let guess = 0; guess < 10; guess += 1)
+    assert.equal((await postToken(nodes[0], fields)).status, 401);
+  assert.equal(await countGuesses(), before);
+});
+
+async function countGuesses(): Promise<number> {
+  const { rows } = await database.pool.query('select count(*)::int as count from wrong_guess');
+  return rows[0]?.count;
+}

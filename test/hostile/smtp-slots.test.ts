@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { ReturnPaths } from '../../src/delivery/return-path.ts';
+import {
+  idleMilliseconds,
+  maxCommandsPerMessage,
+  maxMessagesPerSession,
+  maxSessionsPerNetwork,
+  transactionMilliseconds,
+} from '../../src/feedback/bounce/session-limits.ts';
+import { OffsetClock } from '../../src/foundation/clock.ts';
+import type { MessageId } from '../../src/foundation/ids.ts';
+import { FeedbackShop } from '../support/feedback-shop.ts';
+import { testKey } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const clock = new OffsetClock();
+const shop = await FeedbackShop.open(
+  { BOUNCE_PORT: '0', BOUNCE_HOST: '0.0.0.0' },
+  undefined,
+  clock,
+);
+await shop.publish('note', '<p>Note</p>');
+const port = shop.service.app.reportPort() ?? 0;
+const report = String(
+  await readFile(
+    join(import.meta.dirname, '../feedback/mail-reports/postfix-mailbox-full.eml'),
+    'latin1',
+  ),
+);
+
+/** An SMTP client that says what it is told to. */
+class Client {
+  readonly socket: Socket;
+  #text = '';
+  closed = false;
+
+  constructor(from = '127.0.0.1') {
+    this.socket = connect({ host: '127.0.0.1', port, localAddress: from });
+    this.socket.on('data', (chunk) => {
+      this.#text += chunk;
+    });
+    this.socket.on('error', () => undefined);
+    this.socket.on('close', () => {
+      this.closed = true;
+    });
+    after(() => this.socket.destroy());
+  }
+
+  static async open(from?: string): Promise<Client> {
+    const client = new Client(from);
+    await client.reply(/^220 /);
+    return client;
+  }
+
+  /** Waits for a reply, and forgets what came up to it. */
+  async reply(pattern: RegExp): Promise<string> {
+    return await waitFor(`reply ${pattern}`, () => {
+      const lines = this.#text.split('\r\n');
+      const at = lines.findIndex((line) => pattern.test(line));
+      if (at < 0) return false;
+      this.#text = lines.slice(at + 1).join('\r\n');
+      return lines[at];
+    });
+  }
+
+  async say(line: string, pattern: RegExp): Promise<string> {
+    this.socket.write(`${line}\r\n`);
+    return await this.reply(pattern);
+  }
+
+  async end(): Promise<void> {
+    this.socket.destroy();
+    await waitFor('the end', () => this.closed);
+  }
+}
+
+const paths = new ReturnPaths(testKey);
+
+async function giveReport(client: Client, number: number, messageId: string): Promise<void> {
+  const to = paths.make({ messageId: messageId as MessageId, recipient: 0 }, 'bounces.shop.test');
+  await client.say('MAIL FROM:<>', /^250 /);
+  await client.say(`RCPT TO:<${to}>`, /^250 /);
+  await client.say('DATA', /^354 /);
+  await client.say(`X-Time: ${number}\r\n${report}\r\n.`, /^250 /);
+}
+
+test('ASVS 4.0.3 11.1.4: one network holds a few SMTP sessions only, and others come in', async () => {
+  const held = await Promise.all(
+    Array.from({ length: maxSessionsPerNetwork }, () => Client.open()),
+  );
+  const refused = new Client();
+  assert.equal(
+    await refused.reply(/^\d/),
+    '421 4.7.0 Too many connections from your network, try again later',
+  );
+  await waitFor('the end of the refused one', () => refused.closed);
+  const elsewhere = await Client.open('127.0.0.2');
+  await elsewhere.say('EHLO there', /^250 /);
+  // A slot is free again with its connection.
+  await held[0]?.end();
+  await waitFor('a free slot', async () => {
+    const again = new Client();
+    const free = (await again.reply(/^\d/)).startsWith('220');
+    await again.end();
+    return free;
+  });
+  for (const client of [...held, elsewhere]) await client.end();
+});
+
+test('RFC 5321 section 4.5.3.2.7: NOOP, RSET and HELP hold no session', async () => {
+  const client = await Client.open('127.0.0.3');
+  await client.say('EHLO there', /^250 /);
+  for (let count = 1; count < maxCommandsPerMessage; count += 1)
+    await client.say(['NOOP', 'RSET', 'HELP'][count % 3] ?? '', /^2\d\d /);
+  await client.say('NOOP', /^421 /);
+  await waitFor('the end', () => client.closed);
+});
+
+test('RFC 5321 section 4.5.3.2.7: a session without a message ends after a minute, one within a message stays', async () => {
+  const idle = await Client.open('127.0.0.4');
+  const busy = await Client.open('127.0.0.4');
+  await busy.say('EHLO there', /^250 /);
+  await busy.say('MAIL FROM:<>', /^250 /);
+  clock.advance(idleMilliseconds + 1_000);
+  await idle.reply(/^421 /);
+  await waitFor('the end', () => idle.closed);
+  await busy.say('NOOP', /^250 /);
+  // RSET and MAIL anew get no more time.
+  await busy.say('RSET', /^250 /);
+  await busy.say('MAIL FROM:<>', /^250 /);
+  clock.advance(transactionMilliseconds - idleMilliseconds);
+  await busy.reply(/^421 /);
+  await waitFor('the end', () => busy.closed);
+});
+
+test('ASVS 4.0.3 11.1.4: a session takes so many messages, and each gives it its commands anew', async () => {
+  const { id } = await shop.send('note');
+  const client = await Client.open('127.0.0.5');
+  await client.say('EHLO there', /^250 /);
+  for (let number = 0; number < maxMessagesPerSession; number += 1)
+    await giveReport(client, number, id);
+  await client.say('MAIL FROM:<>', /^421 /);
+  await waitFor('the end', () => client.closed);
+  const next = await Client.open('127.0.0.5');
+  await next.say('EHLO there', /^250 /);
+  await giveReport(next, 0, id);
+});
