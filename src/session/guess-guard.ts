@@ -1,7 +1,7 @@
 import { createHmac, type KeyObject } from 'node:crypto';
-import { isIPv6 } from 'node:net';
 import type { Clock } from '../foundation/clock.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
+import { networkOf } from '../foundation/network-of.ts';
 import { SlowDown } from './oauth-errors.ts';
 import type { CountedGuess, GuessSubject, WrongGuessStore } from './wrong-guess-store.ts';
 
@@ -90,20 +90,4 @@ export class GuessGuard {
 
 function slowDown(seconds: number): SlowDown {
   return new SlowDown('Too many wrong attempts; try again later', Math.ceil(seconds));
-}
-
-/** The address, or the /64 network of an IPv6 one, which a single customer holds whole. */
-export function networkOf(remoteAddress: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(remoteAddress)?.[1];
-  if (mapped !== undefined) return mapped;
-  if (!isIPv6(remoteAddress)) return remoteAddress;
-  const [head = '', tail] = remoteAddress.split('%')[0]?.split('::') ?? [];
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0');
-  const groups = [...left, ...(tail === undefined ? [] : zeros), ...right];
-  return groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':');
 }
