@@ -2,6 +2,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { FastifyInstance } from 'fastify';
 import type { Log } from '../foundation/log.ts';
 import { Exchange, type ExchangeScene } from './exchange.ts';
+import type { BodyTraffic } from './limits/body-traffic.ts';
+import { findLimit } from './limits/limit-routes.ts';
+import type { RouteLimit } from './limits/route-limit.ts';
 
 /** Answers an exchange. What it throws is logged, and its client sees the connection end. */
 export type DirectHandler = (exchange: Exchange) => Promise<void>;
@@ -21,12 +24,21 @@ interface DirectRoute {
 export class DirectRoutes {
   readonly #http: FastifyInstance;
   readonly #log: Log;
+  readonly #limits: readonly RouteLimit[];
+  readonly #traffic: BodyTraffic;
   readonly #routes: DirectRoute[] = [];
   #closing = false;
 
-  constructor(http: FastifyInstance, log: Log) {
+  constructor(
+    http: FastifyInstance,
+    log: Log,
+    limits: readonly RouteLimit[],
+    traffic: BodyTraffic,
+  ) {
     this.#http = http;
     this.#log = log;
+    this.#limits = limits;
+    this.#traffic = traffic;
     const { server } = http;
     const [framework] = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request');
@@ -47,7 +59,15 @@ export class DirectRoutes {
    * @param name how logs call the route
    */
   post(prefix: string, name: string, handler: DirectHandler): void {
-    const scene = { log: this.#log, route: name, closing: () => this.#closing };
+    const limit = findLimit(this.#limits, ['POST'], `${prefix}*`);
+    if (limit === undefined) throw new Error(`POST ${prefix}* has no line in the table of limits`);
+    const scene = {
+      log: this.#log,
+      route: name,
+      closing: () => this.#closing,
+      limit,
+      traffic: this.#traffic,
+    };
     const route = { prefix, scene, handler };
     this.#routes.push(route);
     this.#http.route({

@@ -38,18 +38,21 @@ export class InputChecker {
     return query;
   }
 
-  /** @throws Problem that names every value that cannot be used */
-  readBody(endpoint: Endpoint, given: unknown): unknown {
+  /**
+   * @param maxValues members and array items, nested ones included
+   * @throws Problem that names every value that cannot be used
+   */
+  readBody(endpoint: Endpoint, given: unknown, maxValues?: number): unknown {
     if (endpoint.body === undefined || endpoint.accepts !== undefined) return given;
     // Files are handed on unread, to endpoints that take one.
     if (given instanceof Readable)
       throw new Problem('unsupported-media-type', 'Send the body as application/json');
-    this.#check(this.#forBodies, endpoint.body, given ?? {});
+    this.#check(this.#forBodies, endpoint.body, given ?? {}, maxValues);
     return given ?? {};
   }
 
-  #check(ajv: Ajv, schema: TSchema, value: unknown): void {
-    const bad = findBadText(value, mostErrors);
+  #check(ajv: Ajv, schema: TSchema, value: unknown, maxValues?: number): void {
+    const bad = findBadText(value, mostErrors, maxValues);
     if (bad.length > 0)
       throw new Problem('validation-failed', `${bad[0]?.field} ${bad[0]?.reason}`, { errors: bad });
     const check = this.#compiled.get(schema) ?? ajv.compile(schema);

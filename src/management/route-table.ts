@@ -136,9 +136,11 @@ export interface Route {
   readonly path: string;
   readonly access: Access;
   readonly endpoint: Endpoint;
+  /** How large its body may be, where it isn't what follows from the rest of the line. */
+  readonly size?: 'sources' | undefined;
 }
 
-type Line = readonly [Route['method'], string, Access, Endpoint];
+type Line = readonly [Route['method'], string, Access, Endpoint, Route['size']?];
 
 const account = '/accounts/:accountId';
 const template = `${account}/templates/:templateId`;
@@ -216,10 +218,10 @@ const lines: readonly Line[] = [
   ['PUT', template, 'templates:write', putTemplate],
   ['DELETE', template, 'templates:publish', deleteTemplate],
   ['GET', `${template}/draft`, 'templates:read', getDraft],
-  ['PUT', `${template}/draft`, 'templates:write', putDraft],
+  ['PUT', `${template}/draft`, 'templates:write', putDraft, 'sources'],
   ['DELETE', `${template}/draft`, 'templates:write', deleteDraft],
-  ['POST', `${template}/preview`, 'templates:read', previewTemplate],
-  ['POST', `${template}/test-send`, 'templates:write', testSendTemplate],
+  ['POST', `${template}/preview`, 'templates:read', previewTemplate, 'sources'],
+  ['POST', `${template}/test-send`, 'templates:write', testSendTemplate, 'sources'],
   ['POST', `${template}/publish`, 'templates:publish', publishTemplate],
   ['POST', `${template}/roll-back`, 'templates:publish', rollBackTemplate],
   ['POST', `${template}/duplicate`, 'templates:write', duplicateTemplate],
@@ -289,9 +291,10 @@ const lines: readonly Line[] = [
   ['DELETE', `${account}/inbox/messages`, 'inbox:write', emptyInbox],
 ];
 
-export const routeTable: readonly Route[] = lines.map(([method, path, access, endpoint]) => ({
+export const routeTable: readonly Route[] = lines.map(([method, path, access, endpoint, size]) => ({
   method,
   path,
   access,
   endpoint,
+  size,
 }));

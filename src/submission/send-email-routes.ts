@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { Fault } from '../foundation/errors.ts';
 import { answerFaultDirectly, toFault } from '../http/answer-fault.ts';
-import { bodyLimit, type Http } from '../http/create-http.ts';
+import type { Http } from '../http/create-http.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { mendEncoding } from '../http/mend-encoding.ts';
 import { onlyMethod } from '../http/only-method.ts';
-import { readBody } from '../http/read-body.ts';
 import { type AdmissionParts, admitCaller } from './admit-caller.ts';
 import type { Receipt } from './commit-message.ts';
 import { inTime } from './in-time.ts';
@@ -45,13 +44,14 @@ export function registerSendEmailRoute(http: Http, parts: SendRouteParts): void 
 const prefix = '/ete/v1/email/';
 const replayed = ['idempotency-replayed', 'true'];
 
-async function send(parts: SendRouteParts, { request }: Exchange): Promise<Receipt> {
+async function send(parts: SendRouteParts, exchange: Exchange): Promise<Receipt> {
+  const { request } = exchange;
   const { headers } = request;
   const [accountText, templateText] = readIds(request.url ?? '');
   const admitting = admitCaller(parts, headers.authorization, accountText);
   const admission = admitting instanceof Promise ? await inTime(admitting) : admitting;
   if (admission.account.suspended) throw new Fault('ACCOUNT_SUSPENDED');
-  const body = await readBody(request, bodyLimit);
+  const body = await exchange.readBody();
   return sendEmail(parts, {
     admission,
     templateText,

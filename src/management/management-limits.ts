@@ -1,0 +1,45 @@
+import { kibibyte, mebibyte, type RouteLimit } from '../http/limits/route-limit.ts';
+import { managementPrefix } from './management-prefix.ts';
+import { type Route, routeTable } from './route-table.ts';
+
+/** What most bodies of the management API may be. */
+const usual = { bodyBytes: 64 * kibibyte, bodySeconds: 15, bodyValues: 2_000 };
+
+/** A template's sources, and the values of a preview or a test message. */
+const sources = { bodyBytes: 4 * mebibyte, bodySeconds: 30, bodyValues: 10_000 };
+
+/** For callers who aren't known yet. */
+const strangers = { bodyBytes: 4 * kibibyte, bodySeconds: 10, bodyValues: 20 };
+
+/** A CSV file goes to disk. */
+const file = { bodyBytes: 1024 * mebibyte, bodySeconds: 900, streamed: true };
+
+const none = { bodyBytes: 0, bodySeconds: 0 };
+
+/** The limits of a route of the management API. */
+export function limitOf(route: Route): RouteLimit {
+  const { method, path, access } = route;
+  return {
+    methods: [method],
+    path: `${managementPrefix}${path}`,
+    caller: callerOf(access),
+    known: access !== 'public',
+    ...bodyOf(route),
+  };
+}
+
+function bodyOf({ method, access, endpoint, size }: Route) {
+  if (method === 'GET') return none;
+  if (endpoint.accepts !== undefined) return file;
+  if (access === 'public') return strangers;
+  return size === 'sources' ? sources : usual;
+}
+
+function callerOf(access: Route['access']): string {
+  if (access === 'public') return 'anyone';
+  if (access === 'signed-in') return 'anyone signed in';
+  return access === 'operate' ? 'operators' : `\`${access}\``;
+}
+
+/** The limits of every route of the management API. */
+export const managementLimits: readonly RouteLimit[] = routeTable.map(limitOf);
