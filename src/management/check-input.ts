@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
 import { describeSchemaErrors } from '../manifest/check-schema.ts';
+import { makeUniqueItemsLinear } from '../manifest/linear-unique-items.ts';
 import { formatPath } from '../manifest/manifest-path.ts';
 import { findBadText } from '../submission/find-bad-text.ts';
 import { Problem } from './answer/problem.ts';
@@ -21,8 +22,10 @@ const mostErrors = 50;
 /** Checks bodies and queries against the schemas of their endpoints; each schema is compiled when it is first needed. */
 export class InputChecker {
   /** Query parameters are text: numbers and flags are read from it. */
-  readonly #forQueries = new Ajv({ ...common, coerceTypes: true, useDefaults: true });
-  readonly #forBodies = new Ajv(common);
+  readonly #forQueries = makeUniqueItemsLinear(
+    new Ajv({ ...common, coerceTypes: true, useDefaults: true }),
+  );
+  readonly #forBodies = makeUniqueItemsLinear(new Ajv(common));
   readonly #compiled = new WeakMap<TSchema, ValidateFunction>();
 
   /** @throws Problem that names every value that cannot be used */

@@ -5,8 +5,11 @@ import { type Route, routeTable } from './route-table.ts';
 /** What most bodies of the management API may be. */
 const usual = { bodyBytes: 64 * kibibyte, bodySeconds: 15, bodyValues: 2_000 };
 
-/** A template's sources, and the values of a preview or a test message. */
+/** A template's sources. */
 const sources = { bodyBytes: 4 * mebibyte, bodySeconds: 30, bodyValues: 10_000 };
+
+/** Values of a template's fields as the send operation takes them, fields of a contact, names of a sender. */
+const values = { bodyBytes: 1 * mebibyte, bodySeconds: 30, bodyValues: 2_000 };
 
 /** For callers who aren't known yet. */
 const strangers = { bodyBytes: 4 * kibibyte, bodySeconds: 10, bodyValues: 20 };
@@ -32,7 +35,8 @@ function bodyOf({ method, access, endpoint, size }: Route) {
   if (method === 'GET') return none;
   if (endpoint.accepts !== undefined) return file;
   if (access === 'public') return strangers;
-  return size === 'sources' ? sources : usual;
+  if (size === 'sources') return sources;
+  return size === 'values' ? values : usual;
 }
 
 function callerOf(access: Route['access']): string {

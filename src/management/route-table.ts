@@ -137,7 +137,7 @@ export interface Route {
   readonly access: Access;
   readonly endpoint: Endpoint;
   /** How large its body may be, where it isn't what follows from the rest of the line. */
-  readonly size?: 'sources' | undefined;
+  readonly size?: 'sources' | 'values' | undefined;
 }
 
 type Line = readonly [Route['method'], string, Access, Endpoint, Route['size']?];
@@ -187,7 +187,7 @@ const lines: readonly Line[] = [
 
   ['GET', `${account}/senders`, 'senders:read', listSenders],
   ['GET', `${account}/senders/:address`, 'senders:read', getSender],
-  ['PUT', `${account}/senders/:address`, 'senders:write', putSender],
+  ['PUT', `${account}/senders/:address`, 'senders:write', putSender, 'values'],
   ['DELETE', `${account}/senders/:address`, 'senders:write', deleteSender],
   ['POST', `${account}/senders/:address/link`, 'senders:write', mailSenderLink],
 
@@ -221,7 +221,7 @@ const lines: readonly Line[] = [
   ['PUT', `${template}/draft`, 'templates:write', putDraft, 'sources'],
   ['DELETE', `${template}/draft`, 'templates:write', deleteDraft],
   ['POST', `${template}/preview`, 'templates:read', previewTemplate, 'sources'],
-  ['POST', `${template}/test-send`, 'templates:write', testSendTemplate, 'sources'],
+  ['POST', `${template}/test-send`, 'templates:write', testSendTemplate, 'values'],
   ['POST', `${template}/publish`, 'templates:publish', publishTemplate],
   ['POST', `${template}/roll-back`, 'templates:publish', rollBackTemplate],
   ['POST', `${template}/duplicate`, 'templates:write', duplicateTemplate],
@@ -234,7 +234,7 @@ const lines: readonly Line[] = [
   ['DELETE', list, 'lists:write', deleteList],
   ['GET', `${list}/contacts`, 'contacts:read', listContacts],
   ['GET', `${list}/contacts/:email`, 'contacts:read', getContact],
-  ['PUT', `${list}/contacts/:email`, 'contacts:write', putContact],
+  ['PUT', `${list}/contacts/:email`, 'contacts:write', putContact, 'values'],
   ['DELETE', `${list}/contacts/:email`, 'contacts:write', deleteContact],
   ['GET', `${list}/export`, 'contacts:read', exportContacts],
   ['GET', `${list}/imports`, 'contacts:read', listImports],

@@ -10,22 +10,44 @@ export function Time(description: string) {
 
 /** A moment that callers give. */
 export function TimeOrDay(description: string) {
-  return Type.Union([Type.String({ format: 'date-time' }), Type.String({ format: 'date' })], {
-    description: `${description} A day alone means its beginning in UTC.`,
-  });
+  return Type.Union(
+    [
+      Type.String({ format: 'date-time', maxLength: 64 }),
+      Type.String({ format: 'date', maxLength: 10 }),
+    ],
+    {
+      description: `${description} A day alone means its beginning in UTC.`,
+    },
+  );
 }
 
 export function Nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** An object whose members are named by data, such as personalization values. */
-export function Texts(description: string) {
+/** How many members an object of texts has at most, and how long their names and values are. */
+export interface TextLimits {
+  readonly members: number;
+  readonly nameLength: number;
+  readonly length: number;
+}
+
+/** An object whose members are named by data, such as the columns of a contact. */
+export function Texts(description: string, limits?: TextLimits) {
   return Type.Unsafe<Record<string, string>>({
     type: 'object',
-    additionalProperties: { type: 'string' },
+    ...(limits && {
+      maxProperties: limits.members,
+      propertyNames: { type: 'string', maxLength: limits.nameLength },
+    }),
+    additionalProperties: { type: 'string', ...(limits && { maxLength: limits.length }) },
     description,
   });
 }
 
-export const Uuid = Type.String({ format: 'uuid' });
+/** Values of template fields: as many and as long as the send operation takes. */
+export function FieldValues() {
+  return Texts('Values by field name.', { members: 1_000, nameLength: 1_000, length: 262_144 });
+}
+
+export const Uuid = Type.String({ format: 'uuid', maxLength: 36 });

@@ -40,7 +40,11 @@ export const createApiKey = endpoint({
   body: Type.Object(
     {
       name: Name('What the key is for.'),
-      scopes: Type.Array(Type.Enum([...permissions]), { minItems: 1, uniqueItems: true }),
+      scopes: Type.Array(Type.Enum([...permissions]), {
+        minItems: 1,
+        maxItems: permissions.length,
+        uniqueItems: true,
+      }),
       expiresInDays: Type.Optional(
         Type.Integer({ minimum: 1, maximum: 3_650, description: 'Default: it does not end.' }),
       ),

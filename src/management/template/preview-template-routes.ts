@@ -6,7 +6,7 @@ import { type CompileResult, compileTemplate } from '../../template/compile-temp
 import type { CompiledTemplate } from '../../template/compiled-template.ts';
 import { parseOverride } from '../../template/parse-override.ts';
 import { invalid, notFound } from '../answer/problem.ts';
-import { Nullable, strict, Texts } from '../answer/schema-parts.ts';
+import { FieldValues, Nullable, strict } from '../answer/schema-parts.ts';
 import { accountOf, type Call, endpoint } from '../endpoint.ts';
 import { findHints } from './find-hints.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
@@ -68,7 +68,7 @@ export const previewTemplate = endpoint({
     {
       content: Type.Optional(TemplateContent),
       version: Type.Optional(Type.Integer({ minimum: 1 })),
-      values: Type.Optional(Texts('Values by field name.')),
+      values: Type.Optional(FieldValues()),
       subjectLine: Type.Optional(Type.String({ maxLength: 90 })),
       previewText: Type.Optional(Type.String({ maxLength: 240 })),
     },

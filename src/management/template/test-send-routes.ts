@@ -6,7 +6,7 @@ import { readSender } from '../../sender/sender-store.ts';
 import { compileTemplate } from '../../template/compile-template.ts';
 import { writeVersion } from '../../template/template-store.ts';
 import { invalid, Problem } from '../answer/problem.ts';
-import { strict, Texts, Uuid } from '../answer/schema-parts.ts';
+import { FieldValues, strict, Uuid } from '../answer/schema-parts.ts';
 import { inTransaction } from '../change-resource.ts';
 import { accountOf, type Call, endpoint } from '../endpoint.ts';
 import { acceptByHand } from '../message/accept-by-hand.ts';
@@ -28,7 +28,7 @@ export const testSendTemplate = endpoint({
     {
       to: Type.String({ description: 'Who gets it.', maxLength: 320 }),
       version: Type.Optional(Type.Integer({ minimum: 1 })),
-      values: Type.Optional(Texts('Values by field name.')),
+      values: Type.Optional(FieldValues()),
     },
     strict,
   ),
