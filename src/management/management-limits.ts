@@ -1,4 +1,4 @@
-import { kibibyte, mebibyte, type RouteLimit } from '../http/limits/route-limit.ts';
+import { gibibyte, kibibyte, mebibyte, type RouteLimit } from '../http/limits/route-limit.ts';
 import { managementPrefix } from './management-prefix.ts';
 import { type Route, routeTable } from './route-table.ts';
 
@@ -11,11 +11,14 @@ const sources = { bodyBytes: 4 * mebibyte, bodySeconds: 30, bodyValues: 10_000 }
 /** Values of a template's fields as the send operation takes them, fields of a contact, names of a sender. */
 const values = { bodyBytes: 1 * mebibyte, bodySeconds: 30, bodyValues: 2_000 };
 
+/** For a route whose path says all; some clients send `{}` all the same. */
+const empty = { bodyBytes: 1 * kibibyte, bodySeconds: 10 };
+
 /** For callers who aren't known yet. */
 const strangers = { bodyBytes: 4 * kibibyte, bodySeconds: 10, bodyValues: 20 };
 
 /** A CSV file goes to disk. */
-const file = { bodyBytes: 1024 * mebibyte, bodySeconds: 900, streamed: true };
+const file = { bodyBytes: 1 * gibibyte, bodySeconds: 900, streamed: true };
 
 const none = { bodyBytes: 0, bodySeconds: 0 };
 
@@ -35,6 +38,7 @@ function bodyOf({ method, access, endpoint, size }: Route) {
   if (method === 'GET') return none;
   if (endpoint.accepts !== undefined) return file;
   if (access === 'public') return strangers;
+  if (endpoint.body === undefined) return empty;
   if (size === 'sources') return sources;
   return size === 'values' ? values : usual;
 }

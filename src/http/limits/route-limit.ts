@@ -31,9 +31,11 @@ export interface RouteLimit {
 
 export const kibibyte = 1024;
 export const mebibyte = 1024 * kibibyte;
+export const gibibyte = 1024 * mebibyte;
 
 /** How a refusal and the table name a size: in the largest unit that it is a whole number of. */
 export function formatBytes(bytes: number): string {
+  if (bytes >= gibibyte && bytes % gibibyte === 0) return `${bytes / gibibyte} GiB`;
   if (bytes >= mebibyte && bytes % mebibyte === 0) return `${bytes / mebibyte} MiB`;
   if (bytes >= kibibyte && bytes % kibibyte === 0) return `${bytes / kibibyte} KiB`;
   return `${bytes} bytes`;
