@@ -8,8 +8,9 @@ import { stopInTime } from '../src/command/stop-in-time.ts';
 import { aborted, stopSignal } from '../src/command/stop-signal.ts';
 import { readConfig } from '../src/config.ts';
 import { createLog } from '../src/foundation/log.ts';
-import { bodyLimit, type Http } from '../src/http/create-http.ts';
-import { readBody } from '../src/http/read-body.ts';
+import type { Http } from '../src/http/create-http.ts';
+import type { RouteLimit } from '../src/http/limits/route-limit.ts';
+import { sendBodyBytes } from '../src/http/limits/route-limits.ts';
 import { SendBodyParser } from '../src/submission/parse-send-body.ts';
 import { readBodyJson } from '../src/submission/read-body-json.ts';
 
@@ -27,12 +28,18 @@ function registerNothing(http: Http): void {
   const answer =
     '{"success":true,"message":"Successfully Accepted","messageId":"00000000-0000-7000-8000-000000000000","suppressedRecipients":[]}';
   http.direct.post('/bench/nothing/', '/bench/nothing/*', async (exchange) => {
-    const body = await readBody(exchange.request, bodyLimit);
+    const body = await exchange.readBody();
     if ('unusable' in body) throw new Error(body.unusable);
     parser.parse(readBodyJson(body, exchange.request.headers['content-type']), true);
     exchange.answer(200, answer);
   });
 }
+
+const nothing = { caller: 'anyone', known: true, bodyBytes: sendBodyBytes, bodySeconds: 30 };
+const moreRoutes: readonly RouteLimit[] = [
+  { methods: ['GET'], path: '/bench/nothing/:token', ...nothing },
+  { methods: ['POST'], path: '/bench/nothing/*', ...nothing },
+];
 
 async function serveHere(): Promise<void> {
   const config = readConfig(process.env);
@@ -40,7 +47,7 @@ async function serveHere(): Promise<void> {
   const signal = stopSignal();
   const installation = await openInstallation(config, log, signal);
   const roles = new Set((process.env.BENCH_ROLES ?? 'http').split(',') as Role[]);
-  const app = createApp({ config, log, roles, ...installation });
+  const app = createApp({ config, log, roles, moreRoutes, ...installation });
   registerNothing(app.http);
   await app.start();
   const url = await listen(app.http, config);

@@ -43,6 +43,8 @@ export async function startBenchService(
         SIGNALPOST_KEY: benchKey,
         PORT: '0',
         LOG_LEVEL: 'error',
+        // The load comes from one address.
+        MAX_CONNECTIONS_PER_PEER: '20000',
         ...(processes !== undefined && { BENCH_PROCESSES: String(processes) }),
         ...(roles !== undefined && { BENCH_ROLES: roles }),
         ...(smtpUrl !== undefined && { SMTP_URL: smtpUrl }),

@@ -6,6 +6,7 @@ import { managementPrefix } from '../src/management/management-prefix.ts';
 import { openapiDocument } from '../src/management/openapi/openapi-document.ts';
 import { ManifestSchema } from '../src/manifest/manifest-schema.ts';
 import { describeApi } from './describe-api.ts';
+import { describeLimits } from './describe-limits.ts';
 import { dumpSchema } from './dump-schema.ts';
 import { withScratchDatabase } from './scratch-database.ts';
 
@@ -62,6 +63,17 @@ async function describeSettings(): Promise<string> {
   );
 }
 
+/** docs/limits.md with its tables written anew between their marks. */
+async function writeLimits(): Promise<string> {
+  let text = await readFile(new URL('docs/limits.md', root), 'utf8');
+  for (const [name, table] of Object.entries(describeLimits())) {
+    const marks = new RegExp(`(<!-- ${name}:start -->\\n)[\\s\\S]*(<!-- ${name}:end -->)`);
+    text = text.replace(marks, (_all, start: string, end: string) => `${start}${table}\n${end}`);
+  }
+  return text;
+}
+
+await put('docs/limits.md', await writeLimits());
 await put('README.md', await describeSettings());
 await put('docs/manifest.schema.json', `${JSON.stringify(ManifestSchema, null, 2)}\n`);
 const openapi = JSON.stringify(openapiDocument(packageFacts.version), null, 2);

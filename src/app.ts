@@ -28,11 +28,14 @@ import type { Log } from './foundation/log.ts';
 import type { MasterKey } from './foundation/master-key.ts';
 import { createHttp, type Http } from './http/create-http.ts';
 import { registerHealthRoutes } from './http/health-routes.ts';
+import type { RouteLimit } from './http/limits/route-limit.ts';
+import { routeLimits } from './http/limits/route-limits.ts';
 import { registerMetricsRoutes } from './http/metrics-routes.ts';
 import { publicUrl } from './http/public-url.ts';
 import { registerInboxOffRoutes } from './inbox/inbox-off-routes.ts';
 import { createInbox } from './inbox/inbox-room.ts';
 import { registerListRoutes } from './list/list-routes.ts';
+import { managementLimits } from './management/management-limits.ts';
 import { createManagement } from './management/management-room.ts';
 import { noteTemplateCalls } from './management/template/template-call-store.ts';
 import { loadTemplate } from './rendering/load-template.ts';
@@ -68,6 +71,8 @@ export interface AppParts {
   readonly processes?: number;
   /** Where several processes share the port: joins this one's numbers with theirs, and reads all of them. */
   readonly shareMetrics?: (own: Registry) => () => Promise<string>;
+  /** Limits of routes that are registered beside the service's own. */
+  readonly moreRoutes?: readonly RouteLimit[];
 }
 
 /** The service, wired but not listening: routes on `http`, workers behind `start`. */
@@ -228,7 +233,12 @@ export function createApp(parts: AppParts): App {
     followers: [suppressBounced, rollUp, noteTemplateCalls, webhooks.follower, writeSearchRows],
   });
   const reportUpkeep = new ReportUpkeep({ database, clock, log });
-  const http = createHttp({ log, trustProxy: config.trustProxy });
+  const http = createHttp({
+    log,
+    trustProxy: config.trustProxy,
+    routes: [...routeLimits, ...managementLimits, ...(parts.moreRoutes ?? [])],
+    connections: config.connections,
+  });
 
   registerConsoleRoutes(http);
   registerHealthRoutes(http, async () =>

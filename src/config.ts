@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import {
   readAddress,
   readChoice,
+  readCount,
   readDatabaseUrl,
   readDays,
   readDomains,
@@ -20,6 +21,8 @@ import { readSmtpServers } from './delivery/smtp-server-settings.ts';
 import { type DnsServer, parseDnsServer } from './foundation/dns/dns-server.ts';
 import { OperatorError } from './foundation/errors.ts';
 import { type AccountId, parseAccountId, parseTemplateId } from './foundation/ids.ts';
+import type { ConnectionLimits } from './http/limits/limit-connections.ts';
+import { possibleConnections } from './http/limits/open-files.ts';
 
 /** How messages leave: to the local inbox, to a relay by SMTP, or straight to the recipients' servers. */
 export type DeliveryKind = 'inbox' | 'relay' | 'direct';
@@ -42,6 +45,7 @@ export interface Config {
   /** The address that others see, without a trailing slash; undefined until the port is known. */
   readonly publicUrl: string | undefined;
   readonly trustProxy: readonly string[];
+  readonly connections: ConnectionLimits;
   readonly deliveryRedirect: string | undefined;
   readonly deliveryAllow: readonly string[];
   /** Where bounces and complaints come in by mail; undefined: nowhere. */
@@ -120,6 +124,10 @@ export function readConfig(environment: Environment): Config {
     smtpUrl,
     publicUrl: readPublicUrl(read('PUBLIC_URL')),
     trustProxy: readProxies(read('TRUST_PROXY')),
+    connections: readConnections(
+      read('MAX_CONNECTIONS') ?? '20000',
+      read('MAX_CONNECTIONS_PER_PEER'),
+    ),
     deliveryRedirect: readAddress('DELIVERY_REDIRECT', read('DELIVERY_REDIRECT')),
     deliveryAllow: readDomains('DELIVERY_ALLOW', read('DELIVERY_ALLOW')),
     reports: readReports(read),
@@ -156,6 +164,18 @@ export function readConfig(environment: Environment): Config {
     ),
     senderTemplate: readOwnTemplate('SENDER_TEMPLATE', read('SENDER_TEMPLATE')),
   };
+}
+
+const defaultPerPeer = 2_000;
+
+/** No peer gets more than half of the connections unless it is told so. */
+function readConnections(totalText: string, perPeerText: string | undefined): ConnectionLimits {
+  const total = possibleConnections(readCount('MAX_CONNECTIONS', totalText));
+  const perPeer =
+    perPeerText === undefined
+      ? Math.max(1, Math.min(defaultPerPeer, Math.floor(total / 2)))
+      : readCount('MAX_CONNECTIONS_PER_PEER', perPeerText);
+  return { total, perPeer };
 }
 
 function readReports(read: Read): ReportConfig | undefined {

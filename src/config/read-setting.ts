@@ -95,6 +95,12 @@ export function readPort(name: string, text: string): number {
   return port;
 }
 
+/** A number from 1 up. @throws OperatorError */
+export function readCount(name: string, text: string): number {
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+  throw new OperatorError(`${name} must be a whole number from 1 to 9999999, not "${text}".`);
+}
+
 /** A number of days. @throws OperatorError */
 export function readDays(name: string, text: string): number {
   const days = Number(text);

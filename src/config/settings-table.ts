@@ -101,6 +101,18 @@ export const settings: readonly Setting[] = [
     meaning: 'Addresses or networks of proxies whose `X-Forwarded-*` count, separated by commas.',
   },
   {
+    name: 'MAX_CONNECTIONS',
+    default: '20000',
+    meaning:
+      'Max open HTTP connections of each process; fewer where `ulimit -n` is lower. At the limit the connection that has been idle longest is closed.',
+  },
+  {
+    name: 'MAX_CONNECTIONS_PER_PEER',
+    default: '2000',
+    meaning:
+      'Max of them from one IPv4 address or IPv6 /64. Name your reverse proxy in `TRUST_PROXY`, which has no such limit; otherwise it counts as one peer.',
+  },
+  {
     name: 'BOUNCE_PORT',
     default: '(none)',
     meaning:

@@ -4,9 +4,16 @@ import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import { answerClientError } from './answer-client-error.ts';
 import { withoutBaseSlash } from './base-slash.ts';
-import { clientAddressBehind } from './client-address.ts';
 import { closeFinishedConnections } from './close-connections.ts';
 import { DirectRoutes } from './direct-routes.ts';
+import { leaveBodyUnread } from './leave-body-unread.ts';
+import { BodyRefusal } from './limits/body-refusal.ts';
+import { BodyTraffic } from './limits/body-traffic.ts';
+import { type ByteBudgets, defaultByteBudgets } from './limits/bytes-in-flight.ts';
+import { type ConnectionLimits, limitConnections } from './limits/limit-connections.ts';
+import { limitRoutes } from './limits/limit-routes.ts';
+import { Peers } from './limits/peers.ts';
+import type { RouteLimit } from './limits/route-limit.ts';
 import { mendEncoding } from './mend-encoding.ts';
 import { RequestLog } from './request-log.ts';
 
@@ -14,6 +21,10 @@ export interface HttpOptions {
   readonly log: Log;
   /** Addresses or networks of proxies whose X-Forwarded-* count. */
   readonly trustProxy: readonly string[];
+  /** The limits of every route that may be registered. */
+  readonly routes: readonly RouteLimit[];
+  readonly connections?: ConnectionLimits;
+  readonly bytes?: ByteBudgets;
 }
 
 export type Http = FastifyInstance;
@@ -22,15 +33,17 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Routes that are answered past the framework. */
     readonly direct: DirectRoutes;
+    /** The bodies that are in memory. */
+    readonly bodyTraffic: BodyTraffic;
   }
 }
 
-/** Largest request body of the contract's operations, in bytes. */
-export const bodyLimit = 256 * 1024;
+/** How often connections are looked at whose request takes too long to arrive. */
+const checkIntervalMs = 5_000;
 
 /**
  * The HTTP server without routes and without listening. Every answer carries X-Request-Id; a trailing slash changes
- * nothing; sizes and times of what a stranger may send are limited.
+ * nothing; sizes and times of what a stranger may send are limited by the table of routes.
  */
 export function createHttp(options: HttpOptions): Http {
   const http = fastify({
@@ -42,9 +55,9 @@ export function createHttp(options: HttpOptions): Http {
     childLoggerFactory: (log, bindings) => new RequestLog(log as Log, bindings),
     genReqId: newId,
     trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
-    bodyLimit,
-    // A client that trickles its request in holds a connection no longer than this.
-    requestTimeout: 30_000,
+    // A client that trickles its request in holds a connection no longer than this; the table of routes has less for bodies.
+    requestTimeout: 900_000,
+    http: { headersTimeout: 15_000, connectionsCheckingInterval: checkIntervalMs },
     connectionTimeout: 0,
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
@@ -53,13 +66,19 @@ export function createHttp(options: HttpOptions): Http {
     rewriteUrl: (request) => mendEncoding(withoutBaseSlash(request.url ?? '/')),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
   }) as unknown as Http;
+  const peers = new Peers(options.trustProxy);
+  const traffic = new BodyTraffic(peers, options.bytes ?? defaultByteBudgets);
+  http.decorate('bodyTraffic', traffic);
   http.decorate(
     'direct',
-    new DirectRoutes(http, options.log, clientAddressBehind(options.trustProxy)),
+    new DirectRoutes(http, { log: options.log, limits: options.routes, traffic, peers }),
   );
+  if (options.connections !== undefined) limitConnections(http.server, options.connections, peers);
   closeFinishedConnections(http);
+  limitRoutes(http, options.routes, traffic);
   http.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
+    if (request.is404) leaveBodyUnread(request, reply);
     done();
   });
   http.addHook('onResponse', (request, reply, done) => {
@@ -79,10 +98,14 @@ export function createHttp(options: HttpOptions): Http {
   http.setErrorHandler((error, request, reply) => {
     const given = statusOf(error);
     const status = isUnavailable(error) ? 503 : given;
-    if (status >= 500) request.log.error({ err: error }, 'request failed');
-    if (status === 503) reply.header('retry-after', 1);
+    if (status >= 500 && !(error instanceof BodyRefusal))
+      request.log.error({ err: error }, 'request failed');
+    const refusal = error instanceof BodyRefusal ? error : undefined;
+    if (status === 503 || refusal?.retryAfter !== undefined)
+      reply.header('retry-after', refusal?.retryAfter ?? 1);
     const message =
-      status >= 500 || !(error instanceof Error) ? publicMessage(status) : error.message;
+      refusal?.message ??
+      (status >= 500 || !(error instanceof Error) ? publicMessage(status) : error.message);
     return reply.code(status).send({ status, message, requestId: request.id });
   });
   return http;

@@ -2,8 +2,11 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { FastifyInstance } from 'fastify';
 import type { Log } from '../foundation/log.ts';
 import { withoutBaseSlash } from './base-slash.ts';
-import type { ClientAddress } from './client-address.ts';
 import { Exchange, type ExchangeScene } from './exchange.ts';
+import type { BodyTraffic } from './limits/body-traffic.ts';
+import { findLimit } from './limits/limit-routes.ts';
+import type { Peers } from './limits/peers.ts';
+import type { RouteLimit } from './limits/route-limit.ts';
 
 /** Answers an exchange. What it throws is logged, and its client sees the connection end. */
 export type DirectHandler = (exchange: Exchange) => Promise<void>;
@@ -14,6 +17,13 @@ interface DirectRoute {
   readonly handler: DirectHandler;
 }
 
+export interface DirectRoutesParts {
+  readonly log: Log;
+  readonly limits: readonly RouteLimit[];
+  readonly traffic: BodyTraffic;
+  readonly peers: Peers;
+}
+
 /**
  * Routes that are answered on Node's own request and answer: the framework's hooks, body parser and reply would cost the send
  * operation a fifth of its processor time. The server gives them their requests before the framework looks at them. The
@@ -22,15 +32,13 @@ interface DirectRoute {
  */
 export class DirectRoutes {
   readonly #http: FastifyInstance;
-  readonly #log: Log;
-  readonly #clientAddress: ClientAddress;
+  readonly #parts: DirectRoutesParts;
   readonly #routes: DirectRoute[] = [];
   #closing = false;
 
-  constructor(http: FastifyInstance, log: Log, clientAddress: ClientAddress) {
-    this.#clientAddress = clientAddress;
+  constructor(http: FastifyInstance, parts: DirectRoutesParts) {
     this.#http = http;
-    this.#log = log;
+    this.#parts = parts;
     const { server } = http;
     const [framework] = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request');
@@ -51,12 +59,10 @@ export class DirectRoutes {
    * @param name how logs call the route
    */
   post(prefix: string, name: string, handler: DirectHandler): void {
-    const scene = {
-      log: this.#log,
-      route: name,
-      closing: () => this.#closing,
-      clientAddress: this.#clientAddress,
-    };
+    const { log, limits, traffic, peers } = this.#parts;
+    const limit = findLimit(limits, ['POST'], `${prefix}*`);
+    if (limit === undefined) throw new Error(`POST ${prefix}* has no line in the table of limits`);
+    const scene = { log, route: name, closing: () => this.#closing, limit, traffic, peers };
     const route = { prefix, scene, handler };
     this.#routes.push(route);
     this.#http.route({

@@ -1,9 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
+import { Fault } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
-import type { ClientAddress } from './client-address.ts';
-import { letRestGoBy } from './read-body.ts';
+import type { BodyTraffic } from './limits/body-traffic.ts';
+import type { BodyShare } from './limits/bytes-in-flight.ts';
+import type { Peers } from './limits/peers.ts';
+import type { RouteLimit } from './limits/route-limit.ts';
+import { letRestGoBy, type RawBody, readBody } from './read-body.ts';
 import { RequestLog } from './request-log.ts';
 
 /** What the exchanges of a route share. */
@@ -13,7 +17,9 @@ export interface ExchangeScene {
   readonly route: string;
   /** True once the server ends, and its connections with their answers. */
   readonly closing: () => boolean;
-  readonly clientAddress: ClientAddress;
+  readonly peers: Peers;
+  readonly limit: Pick<RouteLimit, 'bodyBytes' | 'bodySeconds' | 'known'>;
+  readonly traffic: BodyTraffic;
 }
 
 /** A request that is answered without the framework, and its answer. */
@@ -24,6 +30,9 @@ export class Exchange {
   readonly #response: ServerResponse;
   readonly #scene: ExchangeScene;
   readonly #startedAt = performance.now();
+  #share: BodyShare | undefined;
+  /** The connection ends with the answer. */
+  #ending = false;
 
   constructor(request: IncomingMessage, response: ServerResponse, scene: ExchangeScene) {
     this.request = request;
@@ -38,7 +47,7 @@ export class Exchange {
 
   /** The address that the request comes from. */
   get remoteAddress(): string {
-    return this.#scene.clientAddress(this.request);
+    return this.#scene.peers.addressOf(this.request);
   }
 
   /** Writes lines that carry the request's id. */
@@ -47,16 +56,33 @@ export class Exchange {
   }
 
   /**
+   * Reads the body of a caller who is admitted.
+   * @throws Fault IO_EXCEPTION while there is no room for it
+   */
+  async readBody(): Promise<RawBody> {
+    const { limit, traffic } = this.#scene;
+    const share = traffic.open(this.request, limit.known);
+    this.#share = share;
+    const body = await readBody(this.request, limit.bodyBytes, share, limit.bodySeconds);
+    if ('unusable' in body) {
+      this.#ending = body.tooSlow === true || body.noRoom === true;
+      if (body.noRoom) throw new Fault('IO_EXCEPTION', { retryAfter: 1 });
+    }
+    return body;
+  }
+
+  /**
    * Answers once, in one write; nobody where the client is gone.
    * @param json the body
    * @param headers further ones: name, value, name, value…
    */
   answer(status: number, json: string, headers: readonly string[] = []): void {
+    this.#share?.end();
     const response = this.#response;
     const { log, route, closing } = this.#scene;
     const head = ['x-request-id', this.id, 'content-type', 'application/json; charset=utf-8'];
     head.push('content-length', String(Buffer.byteLength(json)), ...headers);
-    if (closing() || !letRestGoBy(this.request)) head.push('connection', 'close');
+    if (closing() || this.#ending || !letRestGoBy(this.request)) head.push('connection', 'close');
     response.writeHead(status, head);
     response.end(json);
     if (log.isLevelEnabled('debug'))
@@ -65,6 +91,7 @@ export class Exchange {
 
   /** Ends the connection without an answer. */
   abandon(): void {
+    this.#share?.end();
     this.#response.destroy();
   }
 }

@@ -1,5 +1,6 @@
 import type { HTTPMethods } from 'fastify';
 import type { Http } from './create-http.ts';
+import { leaveBodyUnread } from './leave-body-unread.ts';
 
 /**
  * Answers 405 to what a path does not take, naming what it does (RFC 9110 section 15.5.6): a 404 would look like a wrong
@@ -12,10 +13,14 @@ export function onlyMethod(http: Http, method: 'GET' | 'POST', url: string): voi
   http.route({
     method: others.filter((other) => !allowed.includes(other)),
     url,
-    handler: (request, reply) =>
+    config: { refusesAll: true },
+    onRequest: (request, reply) => {
+      leaveBodyUnread(request, reply);
       reply
         .code(405)
         .header('allow', allowed.join(', '))
-        .send({ status: 405, message: 'Method Not Allowed', requestId: request.id }),
+        .send({ status: 405, message: 'Method Not Allowed', requestId: request.id });
+    },
+    handler: () => undefined,
   });
 }

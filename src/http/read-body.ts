@@ -1,33 +1,64 @@
 import type { IncomingMessage } from 'node:http';
+import type { BodyShare } from './limits/bytes-in-flight.ts';
+import { formatBytes } from './limits/route-limit.ts';
 
 /** The bytes of a body, or why there are none. */
-export type RawBody = Buffer | { readonly unusable: string };
+export type RawBody = Buffer | UnusableBody;
 
-const notWhole: RawBody = { unusable: 'the body was not sent whole' };
+export interface UnusableBody {
+  readonly unusable: string;
+  /** The caller may try the same again. */
+  readonly noRoom?: true;
+  /** Nothing more of it is worth waiting for. */
+  readonly tooSlow?: true;
+}
+
+const notWhole: UnusableBody = { unusable: 'the body was not sent whole' };
+const noRoom: UnusableBody = { unusable: 'too many bodies are in progress', noRoom: true };
 
 /**
  * Reads the body of a request, whatever its content type says.
  * @param most bytes; of a larger body nothing is kept, and what is still to come is let go by
+ * @param share counts what is kept
+ * @param seconds that the body may take to arrive
  */
-export function readBody(request: IncomingMessage, most: number): Promise<RawBody> {
+export function readBody(
+  request: IncomingMessage,
+  most: number,
+  share?: BodyShare,
+  seconds = 30,
+): Promise<RawBody> {
   const announced = request.headers['content-length'];
   const length = announced === undefined ? undefined : Number(announced);
   if (length !== undefined && length > most) return Promise.resolve(tooLarge(most));
   if (request.destroyed) return Promise.resolve(notWhole);
+  if (share?.fullFor(length ?? 0) !== undefined) return Promise.resolve(noRoom);
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let read = 0;
+    let refused = false;
+    const refuse = (body: UnusableBody): void => {
+      refused = true;
+      chunks.length = 0;
+      clearTimeout(timeout);
+      resolve(body);
+    };
     const finish = (): void => {
+      if (refused) return;
+      clearTimeout(timeout);
       const [first] = chunks;
       resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks));
     };
+    const timeout = setTimeout(
+      () =>
+        refuse({ unusable: `the body did not arrive within ${seconds} seconds`, tooSlow: true }),
+      seconds * 1_000,
+    );
     request.on('data', (chunk: Buffer) => {
       read += chunk.length;
-      if (read > most) {
-        chunks.length = 0;
-        resolve(tooLarge(most));
-        return;
-      }
+      if (refused) return;
+      if (read > most) return refuse(tooLarge(most));
+      if (share?.take(chunk.length) !== undefined) return refuse(noRoom);
       chunks.push(chunk);
       // As long as it was said to be (RFC 9112 section 6.2): nothing of it can be missing.
       if (read === length) finish();
@@ -35,12 +66,14 @@ export function readBody(request: IncomingMessage, most: number): Promise<RawBod
     request.on('end', () => {
       if (length === undefined || length === 0) finish();
     });
-    request.on('error', () => resolve(notWhole));
+    request.on('error', () => refuse(notWhole));
   });
 }
 
 /** Bytes of a body that nobody wants which are still taken, so that its sender comes to read the answer (RFC 9112 section 9.6). */
 const mostLetGoBy = 4 * 1024 * 1024;
+/** How long they may take. */
+const letGoByMs = 15_000;
 
 /**
  * Lets what is still to come of a request's body go by, and ends the connection where that is too much.
@@ -50,6 +83,8 @@ export function letRestGoBy(request: IncomingMessage): boolean {
   if (request.complete) return true;
   if (Number(request.headers['content-length'] ?? 0) > mostLetGoBy) return false;
   let gone = 0;
+  const timeout = setTimeout(() => request.destroy(), letGoByMs).unref();
+  request.once('close', () => clearTimeout(timeout));
   request.on('data', (chunk: Buffer) => {
     gone += chunk.length;
     if (gone > mostLetGoBy) request.destroy();
@@ -57,6 +92,6 @@ export function letRestGoBy(request: IncomingMessage): boolean {
   return true;
 }
 
-function tooLarge(most: number): RawBody {
-  return { unusable: `the body is larger than ${most / 1024} KiB` };
+function tooLarge(most: number): UnusableBody {
+  return { unusable: `the body is larger than ${formatBytes(most)}` };
 }

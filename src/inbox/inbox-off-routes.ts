@@ -1,14 +1,20 @@
 import type { Http } from '../http/create-http.ts';
+import { leaveBodyUnread } from '../http/leave-body-unread.ts';
 
 /** `/inbox` where mail is not captured: 404 that says why. */
 export function registerInboxOffRoutes(http: Http): void {
   for (const url of ['/inbox', '/inbox/*']) {
-    http.all(url, async (request, reply) =>
-      reply.code(404).send({
-        status: 404,
-        message: 'There is no inbox here: it captures mail with DELIVERY=inbox only',
-        requestId: request.id,
-      }),
-    );
+    http.all(url, {
+      config: { refusesAll: true },
+      onRequest: (request, reply) => {
+        leaveBodyUnread(request, reply);
+        reply.code(404).send({
+          status: 404,
+          message: 'There is no inbox here: it captures mail with DELIVERY=inbox only',
+          requestId: request.id,
+        });
+      },
+      handler: () => undefined,
+    });
   }
 }

@@ -49,9 +49,5 @@ export function registerInboxRoutes(http: Http, parts: InboxRoutesParts): void {
 /** No request here says anything in its body; a form sends an empty one. */
 function ignoreBodies(inbox: Http): void {
   inbox.removeAllContentTypeParsers();
-  inbox.addContentTypeParser(
-    '*',
-    { parseAs: 'string', bodyLimit: 16 * 1024 },
-    (_request, _body, done) => done(null),
-  );
+  inbox.addContentTypeParser('*', { parseAs: 'string' }, (_request, _body, done) => done(null));
 }

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
 import { describeSchemaErrors } from '../manifest/check-schema.ts';
+import { makeUniqueItemsLinear } from '../manifest/linear-unique-items.ts';
 import { formatPath } from '../manifest/manifest-path.ts';
 import { findBadText } from '../submission/find-bad-text.ts';
 import { Problem } from './answer/problem.ts';
@@ -21,8 +22,10 @@ const mostErrors = 50;
 /** Checks bodies and queries against the schemas of their endpoints; each schema is compiled when it is first needed. */
 export class InputChecker {
   /** Query parameters are text: numbers and flags are read from it. */
-  readonly #forQueries = new Ajv({ ...common, coerceTypes: true, useDefaults: true });
-  readonly #forBodies = new Ajv(common);
+  readonly #forQueries = makeUniqueItemsLinear(
+    new Ajv({ ...common, coerceTypes: true, useDefaults: true }),
+  );
+  readonly #forBodies = makeUniqueItemsLinear(new Ajv(common));
   readonly #compiled = new WeakMap<TSchema, ValidateFunction>();
 
   /** @throws Problem that names every value that cannot be used */
@@ -38,18 +41,21 @@ export class InputChecker {
     return query;
   }
 
-  /** @throws Problem that names every value that cannot be used */
-  readBody(endpoint: Endpoint, given: unknown): unknown {
+  /**
+   * @param maxValues members and array items, nested ones included
+   * @throws Problem that names every value that cannot be used
+   */
+  readBody(endpoint: Endpoint, given: unknown, maxValues?: number): unknown {
     if (endpoint.body === undefined || endpoint.accepts !== undefined) return given;
     // Files are handed on unread, to endpoints that take one.
     if (given instanceof Readable)
       throw new Problem('unsupported-media-type', 'Send the body as application/json');
-    this.#check(this.#forBodies, endpoint.body, given ?? {});
+    this.#check(this.#forBodies, endpoint.body, given ?? {}, maxValues);
     return given ?? {};
   }
 
-  #check(ajv: Ajv, schema: TSchema, value: unknown): void {
-    const bad = findBadText(value, mostErrors);
+  #check(ajv: Ajv, schema: TSchema, value: unknown, maxValues?: number): void {
+    const bad = findBadText(value, mostErrors, maxValues);
     if (bad.length > 0)
       throw new Problem('validation-failed', `${bad[0]?.field} ${bad[0]?.reason}`, { errors: bad });
     const check = this.#compiled.get(schema) ?? ajv.compile(schema);

@@ -7,13 +7,11 @@ import { entityTag, isAmong } from './answer/entity-tag.ts';
 import { notFound, Problem } from './answer/problem.ts';
 import { InputChecker } from './check-input.ts';
 import type { Call, PathParams } from './endpoint.ts';
+import { limitOf } from './management-limits.ts';
 import type { ManagementParts } from './management-parts.ts';
 import { managementPrefix } from './management-prefix.ts';
 import { malformedParam, namesInPath, pathParams } from './path-params.ts';
 import { type Route, routeTable } from './route-table.ts';
-
-/** Bytes of a JSON body; a template's sources are the longest. */
-const longestBody = 4 * 1024 * 1024;
 
 /**
  * The management API: every route of the table under `/manage/v1`. Checks come in one order: path, caller, permission,
@@ -71,13 +69,14 @@ function registerRoute(
   parts: ManagementParts,
   partsOf: (account: string) => ManagementParts,
   checker: InputChecker,
-  { method, path, access, endpoint }: Route,
+  route: Route,
 ): void {
+  const { method, path, access, endpoint } = route;
+  const { bodyValues } = limitOf(route);
   const calls = new WeakMap<FastifyRequest, Pick<Call, 'params' | 'actor' | 'account'>>();
   scope.route({
     method,
     url: path,
-    bodyLimit: longestBody,
     // Before the body is read, so that strangers cannot make the service keep bodies.
     async onRequest(request) {
       const given = request.params as Readonly<Record<string, string>>;
@@ -90,7 +89,7 @@ function registerRoute(
       const admitted = calls.get(request);
       if (admitted === undefined) throw new Error('a request reached its handler unadmitted');
       const query = checker.readQuery(endpoint, request.query);
-      const body = checker.readBody(endpoint, request.body);
+      const body = checker.readBody(endpoint, request.body, bodyValues);
       if (endpoint.status !== undefined) reply.code(endpoint.status);
       const own = partsOf(admitted.account?.id ?? '');
       const call = { parts: own, ...admitted, query, body, request, reply };

@@ -23,7 +23,7 @@ function publicId(description: string): PathParam {
 
 function uuid(description: string): PathParam {
   return {
-    schema: Type.String({ description, format: 'uuid' }),
+    schema: Type.String({ description, format: 'uuid', maxLength: 36 }),
     form: 'must be a UUID',
     read: parseMessageId,
   };

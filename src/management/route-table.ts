@@ -141,9 +141,11 @@ export interface Route {
   readonly path: string;
   readonly access: Access;
   readonly endpoint: Endpoint;
+  /** How large its body may be, where it isn't what follows from the rest of the line. */
+  readonly size?: 'sources' | 'values' | undefined;
 }
 
-type Line = readonly [Route['method'], string, Access, Endpoint];
+type Line = readonly [Route['method'], string, Access, Endpoint, Route['size']?];
 
 const account = '/accounts/:accountId';
 const template = `${account}/templates/:templateId`;
@@ -190,7 +192,7 @@ const lines: readonly Line[] = [
 
   ['GET', `${account}/senders`, 'senders:read', listSenders],
   ['GET', `${account}/senders/:address`, 'senders:read', getSender],
-  ['PUT', `${account}/senders/:address`, 'senders:write', putSender],
+  ['PUT', `${account}/senders/:address`, 'senders:write', putSender, 'values'],
   ['DELETE', `${account}/senders/:address`, 'senders:write', deleteSender],
   ['POST', `${account}/senders/:address/link`, 'senders:write', mailSenderLink],
 
@@ -222,10 +224,10 @@ const lines: readonly Line[] = [
   ['PUT', template, 'templates:write', putTemplate],
   ['DELETE', template, 'templates:publish', deleteTemplate],
   ['GET', `${template}/draft`, 'templates:read', getDraft],
-  ['PUT', `${template}/draft`, 'templates:write', putDraft],
+  ['PUT', `${template}/draft`, 'templates:write', putDraft, 'sources'],
   ['DELETE', `${template}/draft`, 'templates:write', deleteDraft],
-  ['POST', `${template}/preview`, 'templates:read', previewTemplate],
-  ['POST', `${template}/test-send`, 'templates:write', testSendTemplate],
+  ['POST', `${template}/preview`, 'templates:read', previewTemplate, 'sources'],
+  ['POST', `${template}/test-send`, 'templates:write', testSendTemplate, 'values'],
   ['POST', `${template}/publish`, 'templates:publish', publishTemplate],
   ['POST', `${template}/roll-back`, 'templates:publish', rollBackTemplate],
   ['POST', `${template}/duplicate`, 'templates:write', duplicateTemplate],
@@ -238,7 +240,7 @@ const lines: readonly Line[] = [
   ['DELETE', list, 'lists:write', deleteList],
   ['GET', `${list}/contacts`, 'contacts:read', listContacts],
   ['GET', `${list}/contacts/:email`, 'contacts:read', getContact],
-  ['PUT', `${list}/contacts/:email`, 'contacts:write', putContact],
+  ['PUT', `${list}/contacts/:email`, 'contacts:write', putContact, 'values'],
   ['DELETE', `${list}/contacts/:email`, 'contacts:write', deleteContact],
   ['GET', `${list}/export`, 'contacts:read', exportContacts],
   ['GET', `${list}/imports`, 'contacts:read', listImports],
@@ -295,9 +297,10 @@ const lines: readonly Line[] = [
   ['DELETE', `${account}/inbox/messages`, 'inbox:write', emptyInbox],
 ];
 
-export const routeTable: readonly Route[] = lines.map(([method, path, access, endpoint]) => ({
+export const routeTable: readonly Route[] = lines.map(([method, path, access, endpoint, size]) => ({
   method,
   path,
   access,
   endpoint,
+  size,
 }));

@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { describeUnion, withoutAlternatives } from './describe-union.ts';
+import { makeUniqueItemsLinear } from './linear-unique-items.ts';
 import type { ManifestPath } from './manifest-path.ts';
 import type { ProblemList } from './manifest-problems.ts';
 import { ManifestSchema, type RawManifest } from './manifest-schema.ts';
@@ -11,7 +12,9 @@ import { withoutBroken } from './without-broken.ts';
  *   undefined where it is no list of accounts
  */
 export function checkSchema(value: unknown, problems: ProblemList): RawManifest | undefined {
-  const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true });
+  const ajv = makeUniqueItemsLinear(
+    new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true }),
+  );
   ajv.addVocabulary(['patternErrorMessage']);
   const check = ajv.compile<RawManifest>(ManifestSchema);
   if (check(value)) return value;
@@ -28,7 +31,9 @@ export function describeSchemaErrors(
   errors: readonly ErrorObject[],
   value: unknown,
 ): { readonly path: ManifestPath; readonly message: string }[] {
-  return withoutAlternatives(errors).map((error) => ({
+  // What is wrong with a name is said by the error inside it.
+  const told = withoutAlternatives(errors).filter(({ keyword }) => keyword !== 'propertyNames');
+  return told.map((error) => ({
     path: pathOf(error, value),
     message: describe(error),
   }));
@@ -80,11 +85,15 @@ function describe(error: ErrorObject): string {
     case 'minLength':
       return limit === 1 ? 'is empty' : `must have at least ${limit} characters`;
     case 'maxLength':
-      return `must have at most ${limit} characters`;
+      return error.propertyName === undefined
+        ? `must have at most ${limit} characters`
+        : `has a name of more than ${limit} characters`;
     case 'minItems':
       return `must have at least ${limit} ${limit === 1 ? 'entry' : 'entries'}`;
     case 'maxItems':
-      return `must have at most ${limit} entries`;
+      return `must have at most ${limit} ${limit === 1 ? 'entry' : 'entries'}`;
+    case 'maxProperties':
+      return `must have at most ${limit} members`;
     case 'uniqueItems':
       return 'has an entry twice';
     case 'minimum':

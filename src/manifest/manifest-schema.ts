@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { roles } from '../account/account.ts';
+import { longestPassword } from '../account/hash-password.ts';
 
 /** Ids of accounts, integrations, templates and lists. */
 function PublicId(description: string) {
@@ -30,16 +31,30 @@ function Flag(description: string) {
 
 const strict = { additionalProperties: false } as const;
 
+/** Max characters of a source as it is given; publishing has a lower limit. A manifest's file may have as many bytes. */
+export const maxSourceText = 2 * 1024 * 1024;
+
+/** Max characters of a subject or preview text as it is given; publishing has a lower limit. */
+const maxLineText = 10_000;
+
+/** Max characters of a text of a field as it is given; publishing has a lower limit. */
+const maxFieldText = 20_000;
+
+/** Max entries of a list in a manifest. */
+const maxEntries = 10_000;
+
+const path = { minLength: 1, maxLength: 4_096 } as const;
+
 /** Text in the manifest itself, or the file beside it that holds the text. */
 function TextOrFile(description: string) {
   return Type.Union(
     [
-      Type.String(),
+      Type.String({ maxLength: maxSourceText }),
       Type.Object(
         {
           file: Type.String({
             description: 'Path of a UTF-8 file, relative to the manifest.',
-            minLength: 1,
+            ...path,
           }),
         },
         strict,
@@ -57,6 +72,7 @@ export const UserSchema = Type.Object(
       Type.String({
         description:
           'At least 12 characters; better a reference to the environment. Set for new users only, unless --reset-passwords is given.',
+        maxLength: longestPassword,
       }),
     ),
     role: Type.Enum([...roles], {
@@ -92,6 +108,7 @@ export const IntegrationSchema = Type.Object(
       Type.String({
         description:
           'At least 24 printable ASCII characters; better a reference to the environment. Needed for a new integration.',
+        maxLength: 1_000,
       }),
     ),
     name: Name('Shown to people who are asked to authorize it.'),
@@ -107,6 +124,7 @@ export const IntegrationSchema = Type.Object(
         description: 'Default: authorization_code and refresh_token.',
         uniqueItems: true,
         minItems: 1,
+        maxItems: 3,
       }),
     ),
   },
@@ -116,10 +134,17 @@ export const IntegrationSchema = Type.Object(
 export const FieldSchema = Type.Object(
   {
     default: Type.Optional(
-      Type.String({ description: 'Taken where a request gives no value; may be empty.' }),
+      Type.String({
+        description: 'Taken where a request gives no value; may be empty.',
+        maxLength: maxFieldText,
+      }),
     ),
-    sample: Type.Optional(Type.String({ description: 'For previews and examples.' })),
-    description: Type.Optional(Type.String({ description: 'For people who send with it.' })),
+    sample: Type.Optional(
+      Type.String({ description: 'For previews and examples.', maxLength: maxFieldText }),
+    ),
+    description: Type.Optional(
+      Type.String({ description: 'For people who send with it.', maxLength: maxFieldText }),
+    ),
     secret: Flag('Its values are masked, its links never tracked, both erased at the end.'),
   },
   strict,
@@ -133,9 +158,12 @@ export const TemplateSchema = Type.Object(
     sender: Type.Optional(
       Address('The sender where a request names none. Default: the address of `createdBy`.'),
     ),
-    subject: Type.String({ description: 'With {{fields}}.', minLength: 1 }),
+    subject: Type.String({ description: 'With {{fields}}.', minLength: 1, maxLength: maxLineText }),
     previewText: Type.Optional(
-      Type.String({ description: 'Shown by mail programs beside the subject. With {{fields}}.' }),
+      Type.String({
+        description: 'Shown by mail programs beside the subject. With {{fields}}.',
+        maxLength: maxLineText,
+      }),
     ),
     html: Type.Optional(TextOrFile('The HTML part, with {{fields}}; or use `mjml`.')),
     mjml: Type.Optional(TextOrFile('The HTML part as MJML, with {{fields}}; or use `html`.')),
@@ -144,6 +172,8 @@ export const TemplateSchema = Type.Object(
       Type.Unsafe<Record<string, Static<typeof FieldSchema>>>({
         type: 'object',
         description: 'What is to be known about the fields, by their names.',
+        maxProperties: 1_000,
+        propertyNames: { type: 'string', maxLength: 1_000 },
         additionalProperties: FieldSchema,
       }),
     ),
@@ -175,7 +205,7 @@ export const ListSchema = Type.Object(
       Type.String({
         description:
           'Path of a UTF-8 CSV file, relative to the manifest. Its first row names the columns, one of them `email`.',
-        minLength: 1,
+        ...path,
       }),
     ),
   },
@@ -206,6 +236,7 @@ export const AccountSchema = Type.Object(
       Type.Array(Type.Enum(['transactional']), {
         description: 'What the account may do beyond the rest. Default: nothing.',
         uniqueItems: true,
+        maxItems: 1,
       }),
     ),
     suspended: Flag('A suspended account can send nothing. Default false.'),
@@ -213,11 +244,11 @@ export const AccountSchema = Type.Object(
       Type.Enum([30, 90, 400], { description: 'How long messages are kept. Default 90.' }),
     ),
     quota: Type.Optional(QuotaSchema),
-    users: Type.Optional(Type.Array(UserSchema)),
-    senders: Type.Optional(Type.Array(SenderSchema)),
-    integrations: Type.Optional(Type.Array(IntegrationSchema)),
-    templates: Type.Optional(Type.Array(TemplateSchema)),
-    lists: Type.Optional(Type.Array(ListSchema)),
+    users: Type.Optional(Type.Array(UserSchema, { maxItems: maxEntries })),
+    senders: Type.Optional(Type.Array(SenderSchema, { maxItems: maxEntries })),
+    integrations: Type.Optional(Type.Array(IntegrationSchema, { maxItems: maxEntries })),
+    templates: Type.Optional(Type.Array(TemplateSchema, { maxItems: maxEntries })),
+    lists: Type.Optional(Type.Array(ListSchema, { maxItems: maxEntries })),
   },
   { ...strict, description: 'An account with what belongs to it.' },
 );
@@ -225,8 +256,10 @@ export const AccountSchema = Type.Object(
 /** The format of a manifest: strict, so that a misspelt member is named instead of being passed over. */
 export const ManifestSchema = Type.Object(
   {
-    $schema: Type.Optional(Type.String({ description: 'For editors; says where this schema is.' })),
-    accounts: Type.Array(AccountSchema, { minItems: 1 }),
+    $schema: Type.Optional(
+      Type.String({ description: 'For editors; says where this schema is.', maxLength: 2_000 }),
+    ),
+    accounts: Type.Array(AccountSchema, { minItems: 1, maxItems: maxEntries }),
   },
   {
     ...strict,

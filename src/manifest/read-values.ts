@@ -1,4 +1,4 @@
-import { shortestPassword } from '../account/hash-password.ts';
+import { longestPassword, shortestPassword } from '../account/hash-password.ts';
 import {
   type ComparableAddress,
   normaliseAddress,
@@ -13,9 +13,6 @@ export interface BuildContext {
   readonly files: ManifestFiles;
   readonly problems: ProblemList;
 }
-
-/** Hashing takes time with the length. */
-const longestPassword = 1_000;
 
 /** The address in the spelling for comparing. */
 export function readAddress(

@@ -10,10 +10,8 @@ import type { SenderProofs } from './sender-proofs.ts';
 export function registerVerifySenderRoutes(http: Http, proofs: SenderProofs): void {
   http.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser(
-      '*',
-      { parseAs: 'string', bodyLimit: 1_024 },
-      (_request, body, done) => done(null, body),
+    scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) =>
+      done(null, body),
     );
     scope.get('/verify-sender/:token', (_request, reply) =>
       show(

@@ -1,6 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { codeOf, isUnavailable } from '../foundation/database/sqlstate.ts';
-import { InvalidRequest, OAuthError, ServerError, TemporarilyUnavailable } from './oauth-errors.ts';
+import { BodyRefusal } from '../http/limits/body-refusal.ts';
+import {
+  InvalidRequest,
+  OAuthError,
+  ServerError,
+  SlowDown,
+  TemporarilyUnavailable,
+} from './oauth-errors.ts';
 
 /** Answers an error as RFC 6749 section 5.2 says: JSON with `error` and `error_description`, never cached. */
 export function answerOAuthError(
@@ -34,9 +41,8 @@ function toOAuthError(error: unknown): OAuthError {
     return new TemporarilyUnavailable('The service cannot work now; try again shortly', {
       cause: error,
     });
+  if (error instanceof BodyRefusal) return fromRefusal(error);
   switch (codeOf(error)) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new InvalidRequest('The form is too large', { cause: error });
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new InvalidRequest('The body must be application/x-www-form-urlencoded', {
@@ -45,4 +51,13 @@ function toOAuthError(error: unknown): OAuthError {
     default:
       return new ServerError('The request failed for a fault of the service', { cause: error });
   }
+}
+
+/** The token endpoint answers a form that can't be read with 400, whatever the reason (RFC 6749 section 5.2). */
+function fromRefusal(refusal: BodyRefusal): OAuthError {
+  const { statusCode, message, retryAfter = 1 } = refusal;
+  if (statusCode === 429) return new SlowDown(message, retryAfter);
+  return statusCode === 503
+    ? new TemporarilyUnavailable(message, { cause: refusal })
+    : new InvalidRequest(message, { cause: refusal });
 }

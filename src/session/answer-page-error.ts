@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isUnavailable } from '../foundation/database/sqlstate.ts';
+import { BodyRefusal } from '../http/limits/body-refusal.ts';
 import { OAuthError } from './oauth-errors.ts';
 import { sendPage } from './pages/layout.ts';
 import { messagePage } from './pages/message-page.ts';
@@ -13,6 +14,10 @@ export function answerPageError(
   if (error instanceof OAuthError && error.status < 500) {
     if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
     return sendPage(reply, messagePage('This did not work', `${error.message}.`, error.status));
+  }
+  if (error instanceof BodyRefusal) {
+    if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
+    return sendPage(reply, messagePage('This did not work', `${error.message}.`, error.statusCode));
   }
   request.log.error({ err: error, requestId: request.id }, 'page failed');
   if (isUnavailable(error) || error instanceof OAuthError) {

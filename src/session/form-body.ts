@@ -4,15 +4,12 @@ import type { Origin } from './audit-store.ts';
 import { Form, parseForm } from './form.ts';
 import { InvalidRequest } from './oauth-errors.ts';
 
-/** Bytes of the largest form that is read: many times what any grant needs. */
-const largestForm = 16 * 1024;
-
 /** Lets the routes of this scope take forms and nothing else: `request.body` is a `Form`, or undefined without a body. */
 export function acceptForms(scope: Http): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser(
     'application/x-www-form-urlencoded',
-    { parseAs: 'string', bodyLimit: largestForm },
+    { parseAs: 'string' },
     (_request, body, done) => {
       try {
         done(null, parseForm(body.toString()));
@@ -21,7 +18,7 @@ export function acceptForms(scope: Http): void {
       }
     },
   );
-  scope.addContentTypeParser('*', { bodyLimit: largestForm }, (_request, body, done) => {
+  scope.addContentTypeParser('*', (_request, body, done) => {
     body.resume();
     done(new InvalidRequest('The body must be application/x-www-form-urlencoded'));
   });

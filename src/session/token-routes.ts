@@ -1,4 +1,5 @@
 import type { Http } from '../http/create-http.ts';
+import { leaveBodyUnread } from '../http/leave-body-unread.ts';
 import { answerOAuthError, neverCached } from './answer-oauth-error.ts';
 import { acceptForms, formOf, originOf } from './form-body.ts';
 import { accessTokenSeconds } from './issue-tokens-store.ts';
@@ -29,11 +30,15 @@ export function registerTokenRoutes(http: Http, endpoint: TokenEndpoint): void {
     scope.route({
       method: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'],
       url: '/token',
-      handler: (_request, reply) =>
+      config: { refusesAll: true },
+      onRequest: (request, reply) => {
+        leaveBodyUnread(request, reply);
         neverCached(reply)
           .code(405)
           .header('allow', 'POST')
-          .send({ error: 'invalid_request', error_description: 'The token endpoint takes POST' }),
+          .send({ error: 'invalid_request', error_description: 'The token endpoint takes POST' });
+      },
+      handler: () => undefined,
     });
   });
 }

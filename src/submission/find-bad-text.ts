@@ -16,14 +16,22 @@ interface Place {
  * as text nor sent. They can stand in valid JSON only as `\u` escapes, so a text without those need not be searched.
  * What is nested deeper than 64 levels is named and not looked into. Takes time in proportion to the value's size.
  * @param most after so many it looks no further
+ * @param maxValues members and array items, nested ones included; of a value with more only that is named
  */
-export function findBadText(root: unknown, most = Number.POSITIVE_INFINITY): Detail[] {
+export function findBadText(
+  root: unknown,
+  most = Number.POSITIVE_INFINITY,
+  maxValues = Number.POSITIVE_INFINITY,
+): Detail[] {
   const details: Detail[] = [];
+  let values = -1;
   look(root, undefined, 1);
-  return details;
+  if (values <= maxValues) return details;
+  return [{ field: '', reason: `has more than ${maxValues} values; send fewer at once` }];
 
   function look(value: unknown, place: Place | undefined, level: number): void {
-    if (details.length >= most) return;
+    values += 1;
+    if (details.length >= most || values > maxValues) return;
     if (typeof value === 'string') {
       const reason = reasonAgainst(value);
       if (reason !== undefined) details.push({ field: pathOf(place), reason });

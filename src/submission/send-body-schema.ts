@@ -1,26 +1,39 @@
 import { type Static, Type } from 'typebox';
 
+/** More than an address can have (RFC 5321 section 4.5.3.1.3); which ones are addresses is checked later. */
+const maxAddress = 320;
+/** Far more than a name that can be registered has. */
+const maxName = 1_000;
+
 const strict = { additionalProperties: false } as const;
 
 const envelope = Type.Object(
   {
-    toAddress: Type.String({ description: 'Recipient.' }),
+    toAddress: Type.String({ description: 'Recipient.', maxLength: maxAddress }),
     ccAddressList: Type.Optional(
-      Type.Array(Type.String(), { maxItems: 5, description: 'Addresses of the Cc header.' }),
+      Type.Array(Type.String({ maxLength: maxAddress }), {
+        maxItems: 5,
+        description: 'Addresses of the Cc header.',
+      }),
     ),
     fromAddress: Type.Optional(
       Type.String({
         description:
           'A verified sender. Default: the sender selected in the template, otherwise the template creator.',
+        maxLength: maxAddress,
       }),
     ),
     fromDisplayName: Type.Optional(
       Type.String({
         description: 'A name registered for that sender. Default: the first registered one.',
+        maxLength: maxName,
       }),
     ),
     replyToAddress: Type.Optional(
-      Type.String({ description: 'A verified sender. Default: the value of fromAddress.' }),
+      Type.String({
+        description: 'A verified sender. Default: the value of fromAddress.',
+        maxLength: maxAddress,
+      }),
     ),
   },
   strict,

@@ -2,11 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { contractOperations } from '../access/contract-operations.ts';
 import { Fault } from '../foundation/errors.ts';
 import { answerFaultDirectly, toFault } from '../http/answer-fault.ts';
-import { bodyLimit, type Http } from '../http/create-http.ts';
+import type { Http } from '../http/create-http.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { mendEncoding } from '../http/mend-encoding.ts';
 import { onlyMethod } from '../http/only-method.ts';
-import { readBody } from '../http/read-body.ts';
 import { type AdmissionParts, admitCaller } from './admit-caller.ts';
 import type { Receipt } from './commit-message.ts';
 import { inTime } from './in-time.ts';
@@ -57,7 +56,7 @@ async function send(parts: SendRouteParts, exchange: Exchange): Promise<Receipt>
   });
   const admission = admitting instanceof Promise ? await inTime(admitting) : admitting;
   if (admission.account.suspended) throw new Fault('ACCOUNT_SUSPENDED');
-  const body = await readBody(request, bodyLimit);
+  const body = await exchange.readBody();
   return sendEmail(parts, {
     admission,
     templateText,

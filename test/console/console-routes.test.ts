@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import { registerConsoleRoutes } from '../../src/console/console-routes.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { createHttp } from '../../src/http/create-http.ts';
+import { routeLimits } from '../../src/http/limits/route-limits.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'console-'));
 after(() => rm(folder, { recursive: true }));
@@ -14,7 +15,7 @@ await writeFile(join(folder, 'assets/index-1a2b3c.js'), 'console');
 await writeFile(join(folder, 'assets/index-1a2b3c.js.br'), 'compressed');
 
 function start() {
-  const http = createHttp({ log: createLog('silent'), trustProxy: [] });
+  const http = createHttp({ log: createLog('silent'), trustProxy: [], routes: routeLimits });
   registerConsoleRoutes(http, folder);
   after(() => http.close());
   return http;

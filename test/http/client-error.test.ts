@@ -4,8 +4,11 @@ import { type AddressInfo, connect } from 'node:net';
 import { after, test } from 'node:test';
 import { createLog } from '../../src/foundation/log.ts';
 import { createHttp } from '../../src/http/create-http.ts';
+import { testRoute } from '../support/test-route.ts';
 
-const http = createHttp({ log: createLog('silent'), trustProxy: [] });
+const routes = [testRoute('POST', '/x')];
+
+const http = createHttp({ log: createLog('silent'), trustProxy: [], routes });
 http.post('/x', () => 'x');
 await http.listen({ host: '127.0.0.1', port: 0 });
 after(() => http.close());

@@ -5,13 +5,16 @@ import { type AddressInfo, connect } from 'node:net';
 import { after, test } from 'node:test';
 import { createLog } from '../../src/foundation/log.ts';
 import { createHttp } from '../../src/http/create-http.ts';
+import { testRoute } from '../support/test-route.ts';
 import { waitFor } from '../support/wait-for.ts';
+
+const routes = [testRoute('GET', '/*')];
 
 const agent = new Agent({ keepAlive: true });
 after(() => agent.destroy());
 
 async function startServer() {
-  const http = createHttp({ log: createLog('silent'), trustProxy: [] });
+  const http = createHttp({ log: createLog('silent'), trustProxy: [], routes });
   let open = (): void => undefined;
   const gate = new Promise<void>((resolve) => {
     open = resolve;

@@ -8,14 +8,17 @@ import { createHttp } from '../../src/http/create-http.ts';
 import type { DirectHandler } from '../../src/http/direct-routes.ts';
 import { readBody } from '../../src/http/read-body.ts';
 import { logIntoLines } from '../support/log-lines.ts';
+import { testRoute } from '../support/test-route.ts';
 import { waitFor } from '../support/wait-for.ts';
+
+const routes = [testRoute('POST', '/direct/*'), testRoute('POST', '/other')];
 
 const agent = new Agent({ keepAlive: true });
 after(() => agent.destroy());
 
 async function startServer(handler: DirectHandler) {
   const { log, lines } = logIntoLines('debug');
-  const http = createHttp({ log, trustProxy: [] });
+  const http = createHttp({ log, trustProxy: [], routes });
   http.direct.post('/direct/', '/direct/:id', handler);
   http.post('/other', () => 'other');
   await http.listen({ host: '127.0.0.1', port: 0 });
@@ -52,7 +55,7 @@ test('an answer has its length in bytes, its headers and the request’s id, and
 });
 
 test('both addresses of localhost, and requests that are injected, reach the handler', async (t) => {
-  const http = createHttp({ log: createLog('silent'), trustProxy: [] });
+  const http = createHttp({ log: createLog('silent'), trustProxy: [], routes });
   t.after(() => http.close());
   http.direct.post('/direct/', '/direct/:id', async (exchange) => {
     const body = await readBody(exchange.request, 100);

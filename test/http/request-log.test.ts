@@ -4,10 +4,13 @@ import { test } from 'node:test';
 import { pino } from 'pino';
 import { createHttp } from '../../src/http/create-http.ts';
 import { logIntoLines } from '../support/log-lines.ts';
+import { testRoute } from '../support/test-route.ts';
+
+const routes = [testRoute('GET', '/*')];
 
 function serverThatLogs(level: string) {
   const { log, lines } = logIntoLines(level);
-  const http = createHttp({ log, trustProxy: [] });
+  const http = createHttp({ log, trustProxy: [], routes });
   http.get('/fails', () => Promise.reject(new Error('broken')));
   http.get('/works', () => 'fine');
   return { http, lines };
@@ -36,7 +39,7 @@ test('a request logs nothing below the level', async () => {
 test('no log is made for a request that writes nothing', async (t) => {
   const log = pino({ level: 'info' }, new Writable());
   const made = t.mock.method(log, 'child');
-  const http = createHttp({ log, trustProxy: [] });
+  const http = createHttp({ log, trustProxy: [], routes });
   http.get('/works', () => 'fine');
   const before = made.mock.callCount();
   assert.equal((await http.inject('/works')).statusCode, 200);

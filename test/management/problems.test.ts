@@ -56,7 +56,7 @@ test('a body that is nested too deeply is refused at once, whatever its size', a
   const levels = 600_000;
   const body = `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
   const json = { 'content-type': 'application/json' };
-  const answer = await owner.call('PUT', `${path}/lists/l-1`, body, json);
+  const answer = await owner.call('PUT', `${path}/templates/t-0001/draft`, body, json);
   isProblem(answer, 422, 'validation-failed');
   assert.match(String(answer.body.detail), /is nested deeper than 64 levels$/);
 });

@@ -125,7 +125,7 @@ accounts:
       'accounts[0].templates[0].html.fil is not part of the format; known here are file',
       'accounts[0].templates[0].html.file is missing',
       'accounts[0].templates[0].subject is missing',
-      'accounts[0].templates[0].text must be text, or { file: … }',
+      'accounts[0].templates[0].text must be text of at most 2097152 characters, or { file: … }',
       'accounts[0].users[0].role must be one of owner, developer, marketer, viewer, service',
       'accounts[1].id must be text: put it in quotes',
       'accounts[1].name is empty; it must be text',

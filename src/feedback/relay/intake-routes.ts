@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../foundation/clock.ts';
 import type { Http } from '../../http/create-http.ts';
+import { leaveBodyUnread } from '../../http/leave-body-unread.ts';
 import type { OutsideEvent } from '../bounce/report-store.ts';
 import { fieldsOf, textOf } from './json-fields.ts';
 import { isFromMailgun, mailgunToken, readMailgun } from './read-mailgun.ts';
@@ -10,7 +11,7 @@ import { isFromSendgrid, readSendgrid } from './read-sendgrid.ts';
 import { readSes } from './read-ses.ts';
 import { type FetchText, isSnsAddress, SnsSignatures } from './sns-signature.ts';
 
-/** What relays prove themselves with; a relay that has nothing here is answered 404. */
+/** What relays prove themselves with; a relay that has nothing here has no route. */
 export interface IntakeSecrets {
   /** Topics of Amazon SNS whose messages count: anyone can have a topic. */
   readonly snsTopics: readonly string[];
@@ -29,58 +30,68 @@ export interface IntakeRouteParts {
   readonly writeOnce: (token: string, events: readonly OutsideEvent[]) => Promise<void>;
 }
 
-const bodyLimit = 4 * 1024 ** 2;
-
 /**
  * `POST /intake/{ses,postmark,mailgun,sendgrid}`: what relays report by webhook. 200 once it is committed; 401 where the
  * request does not prove itself; 400 for a body that is no JSON; 503 where the database is away, so that the relay tries
- * again. Reports of messages that are not known change nothing, and neither do reports that were taken before.
+ * again. Reports of messages that are not known change nothing, and neither do reports that were taken before. The route
+ * of a relay that isn't configured doesn't exist. What can be checked is checked before the body is read; signatures are
+ * over the body, and the table of limits bounds how much of those there is.
  */
 export function registerIntakeRoutes(http: Http, parts: IntakeRouteParts): void {
   const { secrets, clock, write } = parts;
+  const { snsTopics, postmarkPassword, mailgunKey, sendgridKey } = secrets;
   const signatures = new SnsSignatures(parts.fetchText);
   http.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     // SNS sends JSON as text/plain, and signatures are over the raw body.
-    scope.addContentTypeParser('*', { parseAs: 'string', bodyLimit }, (_request, body, done) =>
+    scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) =>
       done(null, body),
     );
-    scope.post('/intake/ses', async (request, reply) => {
-      if (secrets.snsTopics.length === 0) return reply.callNotFound();
-      const body = jsonOf(request);
-      if (body === undefined) return refuse(reply, 400);
-      const message = fieldsOf(body);
-      if (!secrets.snsTopics.includes(textOf(message.TopicArn))) return refuse(reply, 401);
-      if (!(await signatures.isSigned(message))) return refuse(reply, 401);
-      if (message.Type === 'SubscriptionConfirmation' && isSnsAddress(textOf(message.SubscribeURL)))
-        await parts.fetchText(textOf(message.SubscribeURL));
-      if (message.Type === 'Notification') await write(readSes(parse(textOf(message.Message))));
-      return reply.send({ success: true });
-    });
-    scope.post('/intake/postmark', async (request, reply) => {
-      const { postmarkPassword } = secrets;
-      if (postmarkPassword === undefined) return reply.callNotFound();
-      if (!hasPassword(request, postmarkPassword)) return refuse(reply, 401);
-      return take(request, reply, readPostmark);
-    });
-    scope.post('/intake/mailgun', async (request, reply) => {
-      const { mailgunKey } = secrets;
-      if (mailgunKey === undefined) return reply.callNotFound();
-      const body = jsonOf(request);
-      if (!isFromMailgun(body, mailgunKey, clock.now())) return refuse(reply, 401);
-      const events = readMailgun(body);
-      if (events.length > 0) await parts.writeOnce(`mailgun ${mailgunToken(body)}`, events);
-      return reply.send({ success: true });
-    });
-    scope.post('/intake/sendgrid', async (request, reply) => {
-      const { sendgridKey } = secrets;
-      if (sendgridKey === undefined) return reply.callNotFound();
-      const timestamp = textOf(request.headers['x-twilio-email-event-webhook-timestamp']);
-      const signature = textOf(request.headers['x-twilio-email-event-webhook-signature']);
-      if (!isFromSendgrid(textOf(request.body), timestamp, signature, sendgridKey))
-        return refuse(reply, 401);
-      return take(request, reply, readSendgrid);
-    });
+    if (snsTopics.length > 0) {
+      scope.post('/intake/ses', async (request, reply) => {
+        const body = jsonOf(request);
+        if (body === undefined) return refuse(reply, 400);
+        const message = fieldsOf(body);
+        if (!snsTopics.includes(textOf(message.TopicArn))) return refuse(reply, 401);
+        if (!(await signatures.isSigned(message))) return refuse(reply, 401);
+        if (
+          message.Type === 'SubscriptionConfirmation' &&
+          isSnsAddress(textOf(message.SubscribeURL))
+        )
+          await parts.fetchText(textOf(message.SubscribeURL));
+        if (message.Type === 'Notification') await write(readSes(parse(textOf(message.Message))));
+        return reply.send({ success: true });
+      });
+    }
+    if (postmarkPassword !== undefined) {
+      scope.post('/intake/postmark', {
+        onRequest: requireProof((request) => hasPassword(request, postmarkPassword)),
+        handler: (request, reply) => take(request, reply, readPostmark),
+      });
+    }
+    if (mailgunKey !== undefined) {
+      scope.post('/intake/mailgun', async (request, reply) => {
+        const body = jsonOf(request);
+        if (!isFromMailgun(body, mailgunKey, clock.now())) return refuse(reply, 401);
+        const events = readMailgun(body);
+        if (events.length > 0) await parts.writeOnce(`mailgun ${mailgunToken(body)}`, events);
+        return reply.send({ success: true });
+      });
+    }
+    if (sendgridKey !== undefined) {
+      scope.post('/intake/sendgrid', {
+        onRequest: requireProof((request) => {
+          const { timestamp, signature } = sendgridProof(request);
+          return timestamp !== '' && signature !== '';
+        }),
+        handler: async (request, reply) => {
+          const { timestamp, signature } = sendgridProof(request);
+          if (!isFromSendgrid(textOf(request.body), timestamp, signature, sendgridKey))
+            return refuse(reply, 401);
+          return take(request, reply, readSendgrid);
+        },
+      });
+    }
   });
 
   async function take(
@@ -93,6 +104,25 @@ export function registerIntakeRoutes(http: Http, parts: IntakeRouteParts): void 
     await write(read(body));
     return reply.send({ success: true });
   }
+}
+
+/** Refuses, before its body is read, a request that can't prove itself whatever its body says. */
+function requireProof(hasProof: (request: FastifyRequest) => boolean) {
+  return async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply | undefined> => {
+    if (hasProof(request)) return undefined;
+    leaveBodyUnread(request, reply);
+    return refuse(reply, 401);
+  };
+}
+
+function sendgridProof({ headers }: FastifyRequest) {
+  return {
+    timestamp: textOf(headers['x-twilio-email-event-webhook-timestamp']),
+    signature: textOf(headers['x-twilio-email-event-webhook-signature']),
+  };
 }
 
 function refuse(reply: FastifyReply, status: 400 | 401): FastifyReply {

@@ -22,10 +22,8 @@ export function registerUnsubscribeRoutes(http: Http, parts: UnsubscribeRoutePar
   http.register(async (scope) => {
     // Any form, multipart included: what counts is the address of the request.
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser(
-      '*',
-      { parseAs: 'string', bodyLimit: 4_096 },
-      (_request, body, done) => done(null, body),
+    scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) =>
+      done(null, body),
     );
     scope.get<{ Params: { token: string } }>('/u/:token', (request, reply) => {
       if (tokens.read(request.params.token) === undefined) return unknown(reply);

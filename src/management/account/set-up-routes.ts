@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { readSetUpState } from '../../access/operator-store.ts';
+import { longestPassword } from '../../account/hash-password.ts';
 import { findPersonByEmail, setOperator } from '../../account/person-store.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import { hasLocalHost, isLoopbackPeer } from '../../http/loopback.ts';
@@ -42,7 +43,7 @@ export const setUp = endpoint({
     {
       email: UserSchema.properties.email,
       name: AccountSchema.properties.name,
-      password: Type.String({ description: 'At least 12 characters.' }),
+      password: Type.String({ description: 'At least 12 characters.', maxLength: longestPassword }),
       accountId: AccountSchema.properties.id,
       accountName: AccountSchema.properties.name,
     },

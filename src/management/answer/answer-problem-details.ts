@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isUnavailable } from '../../foundation/database/sqlstate.ts';
 import { Busy, Fault } from '../../foundation/errors.ts';
+import { BodyRefusal } from '../../http/limits/body-refusal.ts';
 import { ManifestError } from '../../manifest/manifest-problems.ts';
 import { Problem, type ProblemCode, problemCatalogue } from './problem.ts';
 
@@ -15,7 +16,7 @@ export function answerProblemDetails(
 ): FastifyReply {
   const problem = toProblem(error);
   const { status, title } = problemCatalogue[problem.code];
-  if (status >= 500 && problem.code !== 'busy')
+  if (status >= 500 && problem.code !== 'busy' && !(error instanceof BodyRefusal))
     request.log.error({ err: problem.cause ?? problem }, title);
   if (status === 503 || problem.retryAfter !== undefined)
     reply.header('retry-after', Math.ceil(problem.retryAfter ?? 1));
@@ -39,11 +40,18 @@ export function answerProblemDetails(
 
 /** What the HTTP server itself refuses, by its error codes. */
 const serverCodes: Readonly<Record<string, ProblemCode>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'too-large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported-media-type',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'malformed-request',
   FST_ERR_CTP_INVALID_JSON_BODY: 'malformed-request',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'malformed-request',
+};
+
+/** Bodies that are not read. */
+const refusalCodes: Readonly<Record<BodyRefusal['statusCode'], ProblemCode>> = {
+  408: 'too-slow',
+  413: 'too-large',
+  429: 'too-many-requests',
+  503: 'unavailable',
 };
 
 function toProblem(error: unknown): Problem {
@@ -52,6 +60,10 @@ function toProblem(error: unknown): Problem {
   if (error instanceof Fault) return fromFault(error);
   if (error instanceof Busy)
     return new Problem('busy', error.message, { retryAfter: error.retryAfter });
+  if (error instanceof BodyRefusal) {
+    const { statusCode, message, retryAfter } = error;
+    return new Problem(refusalCodes[statusCode], message, { retryAfter });
+  }
   if (isUnavailable(error))
     return new Problem('unavailable', 'Try again shortly', { cause: error });
   const code = serverCodes[codeOf(error)];

@@ -17,6 +17,7 @@ export const problemCatalogue = {
   'foreign-request': { status: 403, title: 'Pages of other sites cannot change anything here' },
   'not-found': { status: 404, title: 'There is no such thing' },
   'method-not-allowed': { status: 405, title: 'This cannot be done to it' },
+  'too-slow': { status: 408, title: 'The body took too long' },
   conflict: { status: 409, title: 'Something stands in the way' },
   'breaks-callers': { status: 409, title: 'Recent callers would be refused' },
   'precondition-failed': { status: 412, title: 'It was changed meanwhile' },

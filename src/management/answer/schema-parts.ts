@@ -10,25 +10,51 @@ export function Time(description: string) {
 
 /** A moment that callers give. */
 export function TimeOrDay(description: string) {
-  return Type.Union([Type.String({ format: 'date-time' }), Type.String({ format: 'date' })], {
-    description: `${description} A day alone means its beginning in UTC.`,
-  });
+  return Type.Union(
+    [
+      Type.String({ format: 'date-time', maxLength: 64 }),
+      Type.String({ format: 'date', maxLength: 10 }),
+    ],
+    {
+      description: `${description} A day alone means its beginning in UTC.`,
+    },
+  );
 }
 
 export function Nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/**
- * An object whose members are named by data, such as personalization values.
- * @param maxLength characters of each
- */
-export function Texts(description: string, maxLength?: number) {
+/** How many members an object of texts has at most, and how long their names and values are. */
+export interface TextLimits {
+  readonly members: number;
+  readonly nameLength: number;
+  readonly length: number;
+}
+
+/** An object whose members are named by data, such as the columns of a contact. */
+export function Texts(description: string, limits?: TextLimits) {
   return Type.Unsafe<Record<string, string>>({
     type: 'object',
-    additionalProperties: { type: 'string', ...(maxLength !== undefined && { maxLength }) },
+    ...(limits && {
+      maxProperties: limits.members,
+      propertyNames: { type: 'string', maxLength: limits.nameLength },
+    }),
+    additionalProperties: { type: 'string', ...(limits && { maxLength: limits.length }) },
     description,
   });
 }
 
-export const Uuid = Type.String({ format: 'uuid' });
+/**
+ * Values of template fields: as many and as long as the send operation takes.
+ * @param maxBytes of all of them together, which the endpoint checks
+ */
+export function FieldValues(maxBytes: number) {
+  return Texts(`Values by field name, at most ${maxBytes} bytes together.`, {
+    members: 1_000,
+    nameLength: 1_000,
+    length: maxBytes,
+  });
+}
+
+export const Uuid = Type.String({ format: 'uuid', maxLength: 36 });

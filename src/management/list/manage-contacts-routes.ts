@@ -80,16 +80,21 @@ export const getContact = endpoint({
 export const putContact = endpoint({
   id: 'putContact',
   summary: 'Add a contact to a list, or change its fields',
-  body: Type.Object({ fields: Texts('The other columns by their names.') }, strict),
+  body: Type.Object(
+    {
+      fields: Texts('The other columns by their names.', {
+        members: mostFields,
+        nameLength: longestName,
+        length: longestValue,
+      }),
+    },
+    strict,
+  ),
   answer: ContactView,
   conditional: true,
   async handle(call) {
     const { fields } = call.body;
-    const entries = Object.entries(fields);
-    if (entries.length > mostFields) throw invalid('fields', `has more than ${mostFields} entries`);
-    for (const [name, value] of entries) {
-      if (name.length > longestName || value.length > longestValue)
-        throw invalid(`fields.${name}`, 'is too long');
+    for (const [name, value] of Object.entries(fields)) {
       if (`${name}${value}`.includes('\0')) throw invalid(`fields.${name}`, 'has a NUL character');
     }
     await requireList(call);

@@ -270,7 +270,8 @@ function refusals({ access, path, method, endpoint }: Route): Record<string, unk
   if (access !== 'public') statuses.add(401);
   if (access !== 'public') statuses.add(403);
   if (access === 'public' || path.includes(':')) statuses.add(404);
-  if (method !== 'GET') for (const status of [400, 403, 409, 413, 415]) statuses.add(status);
+  if (method !== 'GET')
+    for (const status of [400, 403, 408, 409, 413, 415, 429]) statuses.add(status);
   if (endpoint.query !== undefined || endpoint.body !== undefined) statuses.add(422);
   if (endpoint.conditional === true) statuses.add(412);
   if (endpoint.limited === true) statuses.add(429);

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { parseOverride } from '../../template/parse-override.ts';
 import { invalid, notFound } from '../answer/problem.ts';
-import { Nullable, strict, Texts } from '../answer/schema-parts.ts';
+import { FieldValues, Nullable, strict } from '../answer/schema-parts.ts';
 import { accountOf, type Call, endpoint } from '../endpoint.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
 import { previewInThread } from './preview-threads.ts';
@@ -24,10 +24,7 @@ const ProblemView = Type.Object(
 );
 
 /** Values of a message that is looked at or tried out. */
-export const Values = Texts(
-  `Values by field name, at most ${maxValueBytes} bytes together.`,
-  maxValueBytes,
-);
+export const Values = FieldValues(maxValueBytes);
 
 const PreviewView = Type.Object(
   {

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { FieldSchema, TemplateSchema } from '../../manifest/manifest-schema.ts';
+import { maxSourceText, TemplateSchema } from '../../manifest/manifest-schema.ts';
 import type { TemplateSource } from '../../template/template-source.ts';
 import { Nullable, strict, Time } from '../answer/schema-parts.ts';
 
@@ -11,21 +11,24 @@ export const TemplateContent = Type.Object(
     subject: known.subject,
     previewText: known.previewText,
     html: Type.Optional(
-      Type.String({ description: 'The HTML part, with {{fields}}; or use `mjml`.' }),
-    ),
-    mjml: Type.Optional(
-      Type.String({ description: 'The HTML part as MJML, with {{fields}}; or use `html`.' }),
-    ),
-    text: Type.Optional(
-      Type.String({ description: 'The text part. Default: made from the HTML.' }),
-    ),
-    fields: Type.Optional(
-      Type.Unsafe<Record<string, Static<typeof FieldSchema>>>({
-        type: 'object',
-        description: 'What is to be known about the fields, by their names.',
-        additionalProperties: FieldSchema,
+      Type.String({
+        description: 'The HTML part, with {{fields}}; or use `mjml`.',
+        maxLength: maxSourceText,
       }),
     ),
+    mjml: Type.Optional(
+      Type.String({
+        description: 'The HTML part as MJML, with {{fields}}; or use `html`.',
+        maxLength: maxSourceText,
+      }),
+    ),
+    text: Type.Optional(
+      Type.String({
+        description: 'The text part. Default: made from the HTML.',
+        maxLength: maxSourceText,
+      }),
+    ),
+    fields: known.fields,
     sender: known.sender,
     freshnessMinutes: known.freshnessMinutes,
   },

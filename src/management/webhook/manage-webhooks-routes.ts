@@ -43,6 +43,7 @@ const Settings = Type.Object(
     kinds: Type.Array(Type.Enum([...webhookKinds]), {
       description: 'What it is told of.',
       minItems: 1,
+      maxItems: webhookKinds.length,
       uniqueItems: true,
     }),
   },

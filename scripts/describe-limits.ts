@@ -1,0 +1,34 @@
+import { defaultByteBudgets } from '../src/http/limits/bytes-in-flight.ts';
+import { formatBytes, type RouteLimit } from '../src/http/limits/route-limit.ts';
+import { routeLimits } from '../src/http/limits/route-limits.ts';
+import { managementLimits } from '../src/management/management-limits.ts';
+
+/** The tables of docs/limits.md: what one route takes, and how much of it is in memory at once. */
+export function describeLimits(): Readonly<Record<'budgets' | 'routes', string>> {
+  const { known, strangers } = defaultByteBudgets;
+  const budgets = [
+    '| bodies in memory | one peer | all together |',
+    '| --- | --- | --- |',
+    `| of callers who are known before their body is read | ${formatBytes(known.perPeer)} | ${formatBytes(known.total)} |`,
+    `| of strangers | ${formatBytes(strangers.perPeer)} | ${formatBytes(strangers.total)} |`,
+  ];
+  const routes = [
+    '| route | caller | body | arrives within | values |',
+    '| --- | --- | --- | --- | --- |',
+    ...[...routeLimits, ...managementLimits].map(toRow),
+  ];
+  return { budgets: budgets.join('\n'), routes: routes.join('\n') };
+}
+
+function toRow({ methods, path, caller, ...limit }: RouteLimit): string {
+  const { bodyBytes, bodySeconds, bodyValues, streamed } = limit;
+  const body =
+    bodyBytes === 0
+      ? ['none', '', '']
+      : [
+          `${formatBytes(bodyBytes)}${streamed ? ', to disk' : ''}`,
+          `${bodySeconds} s`,
+          bodyValues === undefined ? '' : String(bodyValues),
+        ];
+  return `| ${[`${methods.join(', ')} \`${path}\``, caller, ...body].join(' | ')} |`;
+}

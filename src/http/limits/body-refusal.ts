@@ -1,0 +1,36 @@
+import { formatBytes } from './route-limit.ts';
+
+/** A body that is not read, or not to its end. Rooms with error formats of their own know these by class. */
+export class BodyRefusal extends Error {
+  override name = 'BodyRefusal';
+  readonly statusCode: 408 | 413 | 429 | 503;
+  /** Seconds after which the same request may succeed. */
+  readonly retryAfter: number | undefined;
+
+  constructor(statusCode: BodyRefusal['statusCode'], message: string, retryAfter?: number) {
+    super(message);
+    this.statusCode = statusCode;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** RFC 9110 section 15.5.14. */
+export function bodyTooLarge(limit: number): BodyRefusal {
+  const message =
+    limit === 0
+      ? 'This route takes no body; send the request without one'
+      : `The body is larger than ${formatBytes(limit)}`;
+  return new BodyRefusal(413, message);
+}
+
+/** RFC 9110 section 15.5.9. */
+export function bodyTooSlow(seconds: number): BodyRefusal {
+  return new BodyRefusal(408, `The body did not arrive within ${seconds} seconds`);
+}
+
+/** What has no room in memory now. */
+export function noRoom(full: 'peer' | 'total'): BodyRefusal {
+  return full === 'peer'
+    ? new BodyRefusal(429, 'Too many bodies from your network are in progress; retry shortly', 1)
+    : new BodyRefusal(503, 'Too many bodies are in progress; retry shortly', 1);
+}

@@ -1,0 +1,86 @@
+import { mebibyte } from './route-limit.ts';
+
+export interface ByteBudget {
+  /** Max bytes of all bodies that are in memory. */
+  readonly total: number;
+  /** Max bytes of those of one peer. */
+  readonly perPeer: number;
+}
+
+/** Strangers have a budget of their own, so that they can't crowd out those who have an account. */
+export interface ByteBudgets {
+  readonly known: ByteBudget;
+  readonly strangers: ByteBudget;
+}
+
+export const defaultByteBudgets: ByteBudgets = {
+  known: { total: 128 * mebibyte, perPeer: 64 * mebibyte },
+  strangers: { total: 32 * mebibyte, perPeer: 8 * mebibyte },
+};
+
+/** Counts the bytes of bodies from their arrival to the answer, in all and by peer. */
+export class BytesInFlight {
+  readonly #budget: ByteBudget;
+  readonly #peers = new Map<string, number>();
+  #total = 0;
+
+  constructor(budget: ByteBudget) {
+    this.#budget = budget;
+  }
+
+  get total(): number {
+    return this.#total;
+  }
+
+  /** Which budget has no room for so many bytes more; undefined where both have. */
+  fullFor(peer: string, bytes: number): 'peer' | 'total' | undefined {
+    if (bytes === 0) return undefined;
+    if ((this.#peers.get(peer) ?? 0) + bytes > this.#budget.perPeer) return 'peer';
+    return this.#total + bytes > this.#budget.total ? 'total' : undefined;
+  }
+
+  add(peer: string, bytes: number): void {
+    this.#total += bytes;
+    this.#peers.set(peer, (this.#peers.get(peer) ?? 0) + bytes);
+  }
+
+  remove(peer: string, bytes: number): void {
+    this.#total -= bytes;
+    const left = (this.#peers.get(peer) ?? 0) - bytes;
+    if (left > 0) this.#peers.set(peer, left);
+    else this.#peers.delete(peer);
+  }
+}
+
+/** The bytes of one request's body. */
+export class BodyShare {
+  readonly #flight: BytesInFlight;
+  readonly #peer: string;
+  #bytes = 0;
+  #ended = false;
+
+  constructor(flight: BytesInFlight, peer: string) {
+    this.#flight = flight;
+    this.#peer = peer;
+  }
+
+  fullFor(bytes: number): 'peer' | 'total' | undefined {
+    return this.#flight.fullFor(this.#peer, bytes);
+  }
+
+  /** Counts bytes that arrived; says which budget has no room for them, and counts nothing then. */
+  take(bytes: number): 'peer' | 'total' | undefined {
+    const full = this.fullFor(bytes);
+    if (full !== undefined || this.#ended) return full;
+    this.#bytes += bytes;
+    this.#flight.add(this.#peer, bytes);
+    return undefined;
+  }
+
+  /** Gives back what was taken: the request is answered, or its client gone. */
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    if (this.#bytes > 0) this.#flight.remove(this.#peer, this.#bytes);
+  }
+}

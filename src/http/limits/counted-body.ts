@@ -1,0 +1,62 @@
+import type { IncomingMessage } from 'node:http';
+import { Transform, type TransformCallback } from 'node:stream';
+import { letRestGoBy } from '../read-body.ts';
+import { type BodyRefusal, bodyTooLarge, bodyTooSlow, noRoom } from './body-refusal.ts';
+import type { BodyShare } from './bytes-in-flight.ts';
+import type { RouteLimit } from './route-limit.ts';
+
+/** A request's body on its way to its parser: fails where it is too large, too slow or has no room. */
+export class CountedBody extends Transform {
+  readonly #request: IncomingMessage;
+  readonly #share: BodyShare;
+  readonly #limit: number;
+  readonly #timeout: NodeJS.Timeout;
+  #bytes = 0;
+
+  constructor(
+    request: IncomingMessage,
+    { bodyBytes, bodySeconds }: Pick<RouteLimit, 'bodyBytes' | 'bodySeconds'>,
+    share: BodyShare,
+  ) {
+    super();
+    this.#request = request;
+    this.#share = share;
+    this.#limit = bodyBytes;
+    this.#timeout = setTimeout(() => this.destroy(bodyTooSlow(bodySeconds)), bodySeconds * 1_000);
+    this.#timeout.unref();
+    // A body that nobody reads, since its type is refused, may fail too.
+    this.on('error', () => undefined);
+    request.once('error', (error) => this.destroy(error));
+    request.pipe(this);
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    this.#bytes += chunk.length;
+    const refusal = this.#refuse(chunk.length);
+    if (refusal === undefined) done(null, chunk);
+    else done(refusal);
+  }
+
+  #refuse(bytes: number): BodyRefusal | undefined {
+    if (this.#bytes > this.#limit) return bodyTooLarge(this.#limit);
+    const full = this.#share.take(bytes);
+    return full && noRoom(full);
+  }
+
+  /** Once the request is answered: lets go of what wasn't read, so that the connection can serve its next request. */
+  abandon(): void {
+    this.#request.unpipe(this);
+    this.destroy();
+    if (!letRestGoBy(this.#request)) this.#request.destroy();
+  }
+
+  override _flush(done: TransformCallback): void {
+    clearTimeout(this.#timeout);
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    clearTimeout(this.#timeout);
+    done(error);
+  }
+}

@@ -1,0 +1,83 @@
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Peers } from './peers.ts';
+
+export interface ConnectionLimits {
+  /** Max open connections of this process. */
+  readonly total: number;
+  /** Max of one peer; proxies that are trusted have no such limit. */
+  readonly perPeer: number;
+}
+
+interface Connection {
+  readonly socket: Socket;
+  /** Undefined for a trusted proxy. */
+  readonly peer: string | undefined;
+  /** Of the last request; undefined before the first. */
+  answer: ServerResponse | undefined;
+}
+
+/** How many connections are looked at to find an idle one. */
+const maxLooks = 64;
+
+/**
+ * Holds the number of connections within limits. Where one is reached, the oldest idle connection makes room: of the same
+ * peer, or of all; a peer whose connections are all busy gets no further one. A connection that hasn't sent the whole head
+ * of a request counts as idle. Costs a request one look-up.
+ */
+export function limitConnections(server: Server, limits: ConnectionLimits, peers: Peers): void {
+  const open = new Map<Socket, Connection>();
+  const byPeer = new Map<string, Map<Socket, Connection>>();
+  const remove = (connection: Connection): void => {
+    const { socket, peer } = connection;
+    open.delete(socket);
+    if (peer === undefined) return;
+    const own = byPeer.get(peer);
+    own?.delete(socket);
+    if (own?.size === 0) byPeer.delete(peer);
+  };
+  const evict = (connections: Map<Socket, Connection>): boolean => {
+    const idle = findIdle(connections);
+    if (idle === undefined) return false;
+    remove(idle);
+    idle.socket.destroy();
+    return true;
+  };
+  server.on('connection', (socket: Socket) => {
+    const peer = peers.isProxy(socket.remoteAddress ?? '') ? undefined : peers.ofSocket(socket);
+    const own = peer === undefined ? undefined : byPeer.get(peer);
+    const fits =
+      (own === undefined || own.size < limits.perPeer || evict(own)) &&
+      (open.size < limits.total || evict(open));
+    if (!fits) {
+      socket.destroy();
+      return;
+    }
+    const connection = { socket, peer, answer: undefined };
+    open.set(socket, connection);
+    if (peer !== undefined) {
+      // Looked up anew: eviction may have removed the last one.
+      const others = byPeer.get(peer) ?? new Map<Socket, Connection>();
+      byPeer.set(peer, others.set(socket, connection));
+    }
+    socket.once('close', () => remove(connection));
+  });
+  server.on('request', (request, response) => {
+    const connection = open.get(request.socket);
+    if (connection !== undefined) connection.answer = response;
+  });
+}
+
+/** The oldest idle one; busy ones that are met move behind the others, so that the next look starts after them. */
+function findIdle(connections: Map<Socket, Connection>): Connection | undefined {
+  let looks = 0;
+  for (const [socket, connection] of connections) {
+    const { answer } = connection;
+    if (answer === undefined || answer.writableFinished || answer.destroyed) return connection;
+    looks += 1;
+    if (looks >= Math.min(maxLooks, connections.size)) return undefined;
+    connections.delete(socket);
+    connections.set(socket, connection);
+  }
+  return undefined;
+}

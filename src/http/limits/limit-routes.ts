@@ -1,0 +1,83 @@
+import type { FastifyInstance, preParsingHookHandler, RouteOptions } from 'fastify';
+import { letRestGoBy } from '../read-body.ts';
+import { bodyTooLarge, noRoom } from './body-refusal.ts';
+import type { BodyTraffic } from './body-traffic.ts';
+import { CountedBody } from './counted-body.ts';
+import type { RouteLimit } from './route-limit.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route answers every request with the same refusal and needs no limits, as it never reads a body. */
+    readonly refusesAll?: boolean;
+  }
+}
+
+/** Gives every route that is registered from here on its limits. Registering one that the table lacks throws. */
+export function limitRoutes(
+  http: FastifyInstance,
+  table: readonly RouteLimit[],
+  traffic: BodyTraffic,
+): void {
+  http.addHook('onRoute', (route) => {
+    if (route.config?.refusesAll) return;
+    const methods = methodsOf(route);
+    const limit = findLimit(table, methods, route.url);
+    if (limit === undefined)
+      throw new Error(`${methods.join(', ')} ${route.url} has no line in the table of limits`);
+    // Fastify takes 0 for its own default; the guard refuses every body then.
+    route.bodyLimit = Math.max(1, limit.bodyBytes);
+    if (methods.every((method) => method === 'GET' || method === 'HEAD')) return;
+    const others = route.preParsing ?? [];
+    const guard = guardBody(limit, traffic);
+    route.preParsing = [guard, ...(Array.isArray(others) ? others : [others])];
+  });
+}
+
+/** The line of the table for a route with these methods; undefined where there is none for all of them. */
+export function findLimit(
+  table: readonly RouteLimit[],
+  methods: readonly string[],
+  url: string,
+): RouteLimit | undefined {
+  const path = url.length > 1 && url.endsWith('/') ? url.slice(0, -1) : url;
+  return table.find(
+    (limit) =>
+      matches(limit.path, path) &&
+      methods.every((method) => limit.methods.includes(method === 'HEAD' ? 'GET' : method)),
+  );
+}
+
+function matches(pattern: string, path: string): boolean {
+  return pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : pattern === path;
+}
+
+function methodsOf({ method }: Pick<RouteOptions, 'method'>): string[] {
+  return Array.isArray(method) ? [...method] : [method];
+}
+
+/** Refuses a body by what its head says before any of it is read, and counts what is read. */
+function guardBody(limit: RouteLimit, traffic: BodyTraffic): preParsingHookHandler {
+  return (request, reply, payload, done) => {
+    const { raw } = request;
+    const { 'content-length': length, 'transfer-encoding': coding } = raw.headers;
+    const announced = Number(length ?? 0);
+    if (announced === 0 && coding === undefined) return done(null, payload);
+    if (announced > limit.bodyBytes || limit.bodyBytes === 0) {
+      if (!letRestGoBy(raw)) reply.header('connection', 'close');
+      return done(bodyTooLarge(limit.bodyBytes));
+    }
+    if (limit.streamed) return done(null, payload);
+    const share = traffic.open(raw, limit.known);
+    const full = share.fullFor(announced);
+    if (full !== undefined) {
+      reply.header('connection', 'close');
+      return done(noRoom(full));
+    }
+    const body = new CountedBody(raw, limit, share);
+    reply.raw.once('close', () => {
+      body.abandon();
+      share.end();
+    });
+    done(null, body);
+  };
+}

@@ -1,0 +1,102 @@
+import { type Caller, kibibyte, mebibyte, type RouteLimit } from './route-limit.ts';
+
+/** Max bytes of the send operation's body. */
+export const sendBodyBytes = 256 * kibibyte;
+
+/** Max bytes of a form: many times what any of them needs. */
+const formBytes = 16 * kibibyte;
+
+type Body = Pick<RouteLimit, 'bodyBytes' | 'bodySeconds'>;
+
+const none: Body = { bodyBytes: 0, bodySeconds: 0 };
+const form: Body = { bodyBytes: formBytes, bodySeconds: 10 };
+/** A form of one button. */
+const button: Body = { bodyBytes: 1 * kibibyte, bodySeconds: 10 };
+
+/** Callers whose token or password is checked before their body is read. */
+const knownFirst: ReadonlySet<Caller> = new Set(['an access token', 'an inbox reader']);
+
+function line(methods: string, path: string, caller: Caller, body: Body): RouteLimit {
+  const known = knownFirst.has(caller);
+  return { methods: methods.split(' '), path, caller, known, ...body };
+}
+
+/** Every route but those of the management API, whose limits stand in its own table of routes. */
+export const routeLimits: readonly RouteLimit[] = [
+  // The contract
+  line('POST', '/token', 'a registered client', form),
+  line('GET POST', '/authorize', 'a browser', form),
+  line('POST', '/ete/v1/email/*', 'an access token', { bodyBytes: sendBodyBytes, bodySeconds: 30 }),
+  line('GET', '/ete/v1/message/:accountId/:messageId', 'an access token', none),
+  line('GET', '/ete/v1/message/*', 'an access token', none),
+  line('GET', '/api/1/list', 'an access token', none),
+
+  // Tokens of clients
+  line('POST', '/revoke', 'a registered client', form),
+  line('POST', '/introspect', 'a registered client', form),
+  line('GET', '/.well-known/oauth-authorization-server', 'anyone', none),
+
+  // Pages
+  line('GET', '/session.css', 'anyone', none),
+  line('GET POST', '/sign-in', 'a browser', form),
+  line('GET POST', '/sign-in/code', 'a browser', form),
+  line('GET POST', '/sign-in/recovery-code', 'a browser', form),
+  line('POST', '/sign-out', 'a browser', form),
+  line('GET POST', '/forgot-password', 'a browser', form),
+  line('GET POST', '/set-password', 'anyone with the link', form),
+  line('GET', '/set-password/:token', 'anyone with the link', none),
+  line('GET', '/me', 'a browser', none),
+  line('GET POST', '/me/password', 'a browser', form),
+  line('GET', '/me/second-factor', 'a browser', none),
+  line('POST', '/me/second-factor/begin', 'a browser', form),
+  line('POST', '/me/second-factor/confirm', 'a browser', form),
+  line('POST', '/me/second-factor/recovery-codes', 'a browser', form),
+  line('POST', '/me/second-factor/remove', 'a browser', form),
+  line('POST', '/me/sessions/end', 'a browser', form),
+  line('POST', '/me/consents/withdraw', 'a browser', form),
+
+  // Links in mail
+  line('GET', '/o/:image', 'anyone with the link', none),
+  line('GET', '/c/:token', 'anyone with the link', none),
+  line('GET POST', '/u/:token', 'anyone with the link', {
+    bodyBytes: 4 * kibibyte,
+    bodySeconds: 10,
+  }),
+  line('POST', '/u/:token/undo', 'anyone with the link', button),
+  line('GET POST', '/verify-sender/:token', 'anyone with the link', button),
+
+  // Reports of relays; each exists only where it is configured
+  line('POST', '/intake/ses', 'the relay', { bodyBytes: 1 * mebibyte, bodySeconds: 15 }),
+  line('POST', '/intake/postmark', 'the relay', { bodyBytes: 4 * mebibyte, bodySeconds: 15 }),
+  line('POST', '/intake/mailgun', 'the relay', { bodyBytes: 1 * mebibyte, bodySeconds: 15 }),
+  line('POST', '/intake/sendgrid', 'the relay', { bodyBytes: 1 * mebibyte, bodySeconds: 15 }),
+
+  // The inbox
+  line('GET', '/inbox/assets/*', 'anyone', none),
+  line('GET', '/inbox', 'an inbox reader', none),
+  line('GET DELETE', '/inbox/api/messages', 'an inbox reader', button),
+  line('GET', '/inbox/messages/:id', 'an inbox reader', none),
+  line('GET', '/inbox/messages/:id/html', 'an inbox reader', none),
+  line('GET', '/inbox/messages/:id/source', 'an inbox reader', none),
+  line('GET', '/inbox/updates', 'an inbox reader', none),
+  line('POST', '/inbox/empty', 'an inbox reader', button),
+
+  // The console
+  line('GET', '/', 'anyone', none),
+  line('GET', '/console', 'anyone', none),
+  line('GET', '/console/frame', 'anyone', none),
+  line('GET', '/console/assets/*', 'anyone', none),
+  line('GET', '/console/*', 'anyone', none),
+
+  // Documents
+  line('GET', '/openapi.json', 'anyone', none),
+  line('GET', '/docs', 'anyone', none),
+  line('GET', '/docs/start.js', 'anyone', none),
+  line('GET', '/docs/viewer.js', 'anyone', none),
+  line('GET', '/problems/:name', 'anyone', none),
+
+  // Operation
+  line('GET', '/healthz', 'anyone', none),
+  line('GET', '/readyz', 'anyone', none),
+  line('GET', '/metrics', 'a metrics reader', none),
+];

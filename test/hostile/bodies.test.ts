@@ -1,0 +1,358 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { saveMembership } from '../../src/account/membership-store.ts';
+import { createLog } from '../../src/foundation/log.ts';
+import { createHttp } from '../../src/http/create-http.ts';
+import { defaultByteBudgets } from '../../src/http/limits/bytes-in-flight.ts';
+import {
+  formatBytes,
+  kibibyte,
+  mebibyte,
+  type RouteLimit,
+} from '../../src/http/limits/route-limit.ts';
+import { routeLimits } from '../../src/http/limits/route-limits.ts';
+import { managementLimits } from '../../src/management/management-limits.ts';
+import { ask } from '../support/ask.ts';
+import { rawRequest } from '../support/raw-request.ts';
+import { goodBody } from '../support/send-client.ts';
+import { getToken, openShop } from '../support/shop.ts';
+import { signIn } from '../support/sign-in.ts';
+import { behindProxy, from, openRequest, type RawConversation } from '../support/stranger.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { testRoute } from '../support/test-route.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+const shop = await openShop(database);
+await saveMembership(database.kysely, {
+  accountId: shop.id,
+  personId: shop.owner.id,
+  role: 'owner',
+});
+const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const start = (environment: Readonly<Record<string, string>>): Promise<TestService> =>
+  startTestService({
+    databaseUrl: url,
+    roles: ['http'],
+    environment: { ...behindProxy, ...environment },
+  });
+/** Every relay may report here. */
+const service = await start({
+  INTAKE_SNS_TOPICS: 'arn:aws:sns:eu-west-1:1:reports',
+  INTAKE_POSTMARK_PASSWORD: 'secret',
+  INTAKE_MAILGUN_KEY: 'mailgun key',
+  INTAKE_SENDGRID_KEY: publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
+});
+/** No relay may. */
+const bare = await start({});
+const token = await getToken(service, shop);
+const table: readonly RouteLimit[] = [...routeLimits, ...managementLimits];
+const json = { 'content-type': 'application/json' };
+const intakes = ['ses', 'postmark', 'mailgun', 'sendgrid'].map((relay) => `/intake/${relay}`);
+
+const answered = (talk: RawConversation): Promise<string> =>
+  waitFor('an answer', () => /^HTTP\/1\.1 (\d{3})/.exec(talk.text())?.[1]);
+
+/** Asks with a body that is announced and never comes. */
+async function announce(
+  base: string,
+  path: string,
+  bytes: number,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<RawConversation> {
+  const head = { path, headers: { ...json, 'content-length': String(bytes), ...headers } };
+  return openRequest(base, head);
+}
+
+test('ASVS 4.0.3 13.2.1: every line of the table of limits has its route', () => {
+  const { http } = service.app;
+  const routes = http.printRoutes({ commonPrefix: false });
+  for (const { methods, path } of table)
+    for (const method of methods as 'GET'[]) {
+      // The files of the inbox have their content in their names.
+      const registered = http.hasRoute({ method, url: path }) || path === '/inbox/assets/*';
+      assert.ok(registered, `${method} ${path} is registered`);
+    }
+  assert.match(routes, /assets\//);
+});
+
+test('ASVS 4.0.3 13.2.1: a route without a line, or with another method, cannot be registered', () => {
+  const http = createHttp({
+    log: createLog('silent'),
+    trustProxy: [],
+    routes: [testRoute('GET', '/known')],
+  });
+  http.get('/known', () => 'x');
+  for (const [method, path] of [
+    ['GET', '/unknown'],
+    ['POST', '/known'],
+    ['GET', '/known/more'],
+  ] as const)
+    assert.throws(
+      () => http.route({ method, url: path, handler: () => 'x' }),
+      /no line in the table/,
+    );
+  assert.throws(
+    () => http.direct.post('/direct/', 'x', async () => undefined),
+    /no line in the table/,
+  );
+});
+
+/** A path with something that can be a name in place of each parameter. */
+function fill(path: string): string {
+  const names: Readonly<Record<string, string>> = {
+    accountId: shop.id,
+    templateId: 't-0001',
+    listId: 'l-1',
+    clientId: 'client',
+    domain: 'shop.test',
+    destination: 'shop.test',
+    receiver: 'shop.test',
+    email: 'ann@shop.test',
+    address: 'ann@shop.test',
+    token: 'x',
+  };
+  return path
+    .replace('email/*', `email/${shop.id}/t-0001`)
+    .replaceAll(
+      /:(\w+)/g,
+      (_all, name: string) => names[name] ?? '01a20a6f-2c7b-7562-9b87-690be7af4e61',
+    );
+}
+
+test('ASVS 4.0.3 13.1.1: a byte over its limit is refused by every route before it comes, with the limit named', async () => {
+  const cookie = await signIn(service, shop.owner.email);
+  const basic = `Basic ${Buffer.from('x:secret').toString('base64')}`;
+  for (const { methods, path, bodyBytes, streamed } of table)
+    for (const method of methods) {
+      if (method === 'GET') continue;
+      const type = path.startsWith('/manage')
+        ? json
+        : { 'content-type': 'application/x-www-form-urlencoded' };
+      const send = path.startsWith('/ete');
+      const answer = await rawRequest(service.url + fill(path), {
+        method,
+        headers: {
+          ...(streamed ? { 'content-type': 'text/csv' } : type),
+          'content-length': String(bodyBytes + 1),
+          ...(send
+            ? { authorization: `Bearer ${token}` }
+            : { cookie, 'x-signalpost-request': '1' }),
+          ...(path === '/intake/postmark' && { authorization: basic }),
+          'x-twilio-email-event-webhook-timestamp': '1',
+          'x-twilio-email-event-webhook-signature': 'x',
+        },
+      });
+      const what = `${method} ${path}: ${answer.status} ${answer.text.slice(0, 300)}`;
+      // OAuth and the contract have no status of their own for it.
+      const other = send || ['/token', '/revoke', '/introspect'].includes(path);
+      assert.equal(answer.status, other ? 400 : 413, what);
+      assert.ok(answer.text.includes(formatBytes(bodyBytes)), what);
+    }
+});
+
+test('ASVS 4.0.3 13.1.1: a body of no announced length is cut at the limit, whatever reads it', async () => {
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  for (const [path, limit, status, headers] of [
+    ['/token', 16 * kibibyte, 400, form],
+    ['/sign-in', 16 * kibibyte, 413, form],
+    ['/u/x', 4 * kibibyte, 413, { 'content-type': 'multipart/form-data' }],
+    ['/intake/mailgun', mebibyte, 413, json],
+    ['/manage/v1/set-up', 4 * kibibyte, 413, json],
+    [
+      `/ete/v1/email/${shop.id}/t-0001`,
+      256 * kibibyte,
+      400,
+      { ...json, authorization: `Bearer ${token}` },
+    ],
+  ] as const) {
+    const talk = await openRequest(service.url, {
+      path,
+      headers: { 'transfer-encoding': 'chunked', ...headers },
+    });
+    talk.socket.write(`${(limit + 1).toString(16)}\r\n${'['.repeat(limit + 1)}`);
+    assert.equal(await answered(talk), String(status), `${path}: ${talk.text()}`);
+    assert.ok(talk.text().includes(`larger than ${formatBytes(limit)}`), path);
+    talk.socket.destroy();
+  }
+  await waitFor('memory', () => service.app.http.bodyTraffic.bytes === 0);
+});
+
+test('ASVS 4.0.3 13.1.3: eight anonymous bodies of 4 MiB to /set-up are refused by their heads', async () => {
+  const talks = await Promise.all(
+    Array.from({ length: 8 }, () => announce(bare.url, '/manage/v1/set-up', 4 * mebibyte)),
+  );
+  for (const talk of talks) assert.equal(await answered(talk), '413');
+  assert.equal(bare.app.http.bodyTraffic.bytes, 0);
+  for (const talk of talks) talk.socket.destroy();
+});
+
+test('ASVS 4.0.3 13.1.3: intakes that are not configured do not exist: 150 bodies are refused unread', async () => {
+  const talks = await Promise.all(
+    Array.from({ length: 150 }, (_, at) => announce(bare.url, intakes[at % 4] ?? '', 4 * mebibyte)),
+  );
+  for (const talk of talks) assert.equal(await answered(talk), '404');
+  assert.equal(bare.app.http.bodyTraffic.bytes, 0);
+  for (const talk of talks) talk.socket.destroy();
+});
+
+test('ASVS 4.0.3 13.1.3: what is unknown, not allowed or without proof is answered before its body comes', async () => {
+  for (const [path, status, headers] of [
+    ['/nowhere', 404, {}],
+    ['/manage/v1/nowhere', 404, {}],
+    ['/api/1/list', 405, {}],
+    ['/manage/v1/me', 405, {}],
+    ['/intake/postmark', 401, {}],
+    ['/intake/sendgrid', 401, {}],
+    [`/manage/v1/accounts/${shop.id}/keys`, 401, {}],
+    [`/ete/v1/email/${shop.id}/t-0001`, 401, {}],
+    ['/token', 400, {}],
+  ] as const) {
+    const talk = await announce(service.url, path, 4_096, headers);
+    assert.equal(await answered(talk), String(status), `${path}: ${talk.text()}`);
+    talk.socket.destroy();
+  }
+});
+
+/** Sends all of a body but its end; it is in the service's memory until the connection ends. */
+async function holdBody(address: string, bytes: number): Promise<RawConversation> {
+  const talk = await announce(service.url, '/intake/mailgun', bytes, from(address));
+  talk.socket.write(Buffer.alloc(bytes - 1, '['));
+  return talk;
+}
+
+test('ASVS 4.0.3 11.1.4: strangers fill their own share of memory and no more; tenants go on', async () => {
+  const { strangers } = defaultByteBudgets;
+  const { bodyTraffic } = service.app.http;
+  const each = mebibyte;
+  const perPeer = strangers.perPeer / each;
+  const held: RawConversation[] = [];
+  for (let peer = 1; peer <= strangers.total / strangers.perPeer; peer += 1)
+    for (let at = 0; at < perPeer; at += 1) held.push(await holdBody(`192.0.2.${peer}`, each));
+  const full = held.length * (each - 1);
+  await waitFor('the bodies', () => bodyTraffic.bytes === full);
+  const same = await holdBody('192.0.2.1', each);
+  assert.equal(await answered(same), '429');
+  assert.match(same.text(), /retry-after: 1\r\n/i);
+  const other = await holdBody('192.0.2.200', each);
+  assert.equal(await answered(other), '503');
+  assert.match(other.text(), /retry-after: 1\r\n/i);
+  assert.equal(bodyTraffic.bytes, full);
+  const address = `${service.url}/ete/v1/email/${shop.id}/t-0001`;
+  const sent = await ask(address, {
+    method: 'POST',
+    headers: { ...json, authorization: `Bearer ${token}`, ...from('192.0.2.1') },
+    body: JSON.stringify(goodBody()),
+  });
+  assert.equal(sent.status, 200, sent.text);
+  assert.equal((await ask(`${service.url}/healthz`, { headers: from('192.0.2.1') })).status, 200);
+  for (const talk of held) talk.socket.destroy();
+  await waitFor('memory', () => bodyTraffic.bytes === 0);
+  const after = await holdBody('192.0.2.1', each);
+  after.socket.write('[');
+  assert.equal(await answered(after), '401');
+  for (const talk of [same, other, after]) talk.socket.destroy();
+});
+
+test('ASVS 4.0.3 11.1.4: IPv6 peers of one /64 share what one peer may hold', async () => {
+  const { bodyTraffic } = service.app.http;
+  const perPeer = defaultByteBudgets.strangers.perPeer / mebibyte;
+  const held = await Promise.all(
+    Array.from({ length: perPeer }, (_, at) => holdBody(`2001:db8::${at + 1}`, mebibyte)),
+  );
+  await waitFor('the bodies', () => bodyTraffic.bytes === perPeer * (mebibyte - 1));
+  const more = await holdBody('2001:db8::ffff', mebibyte);
+  assert.equal(await answered(more), '429');
+  for (const talk of [...held, more]) talk.socket.destroy();
+  await waitFor('memory', () => bodyTraffic.bytes === 0);
+});
+
+test('ASVS 4.0.3 13.1.3: the send operation answers 503 with Retry-After where there is no room for its body', async (t) => {
+  const http = createHttp({
+    log: createLog('silent'),
+    trustProxy: [],
+    routes: [testRoute('POST', '/direct/*', { known: true })],
+    bytes: { ...defaultByteBudgets, known: { total: 8 * kibibyte, perPeer: 4 * kibibyte } },
+  });
+  t.after(() => http.close());
+  http.direct.post('/direct/', '/direct/*', async (exchange) => {
+    try {
+      await exchange.readBody();
+      exchange.answer(200, '{}');
+    } catch (error) {
+      exchange.answer((error as { code: string }).code === 'IO_EXCEPTION' ? 503 : 500, '{}');
+    }
+  });
+  await http.listen({ host: '127.0.0.1', port: 0 });
+  const base = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`;
+  const held = await announce(base, '/direct/1', 4_096);
+  held.socket.write('x'.repeat(4_000));
+  await waitFor('the body', () => http.bodyTraffic.bytes === 4_000);
+  const more = await announce(base, '/direct/1', 100);
+  assert.equal(await answered(more), '503');
+  await more.closed;
+  held.socket.write('x'.repeat(96));
+  assert.equal(await answered(held), '200');
+  await waitFor('memory', () => http.bodyTraffic.bytes === 0);
+  held.socket.destroy();
+});
+
+test('ASVS 4.0.3 13.1.3: a body that trickles is given up after the seconds of its route', async (t) => {
+  const http = createHttp({
+    log: createLog('silent'),
+    trustProxy: [],
+    routes: [
+      testRoute('POST', '/slow', { bodySeconds: 0.2 }),
+      testRoute('POST', '/direct/*', { bodySeconds: 0.2 }),
+    ],
+  });
+  t.after(() => http.close());
+  http.post('/slow', () => 'whole');
+  http.direct.post('/direct/', '/direct/*', async (exchange) => {
+    const body = await exchange.readBody();
+    exchange.answer('unusable' in body ? 400 : 200, JSON.stringify(body));
+  });
+  await http.listen({ host: '127.0.0.1', port: 0 });
+  const base = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`;
+  for (const [path, status] of [
+    ['/slow', '408'],
+    ['/direct/1', '400'],
+  ] as const) {
+    const talk = await announce(base, path, 100);
+    talk.socket.write('"');
+    assert.equal(await answered(talk), status);
+    assert.match(talk.text(), /did not arrive within 0\.2 seconds/);
+    assert.match(talk.text(), /connection: close/i);
+    await talk.closed;
+  }
+});
+
+test('a body of a type that is not read is let go, and its connection serves the next request', async () => {
+  const cookie = await signIn(service, shop.owner.email);
+  const talk = await openRequest(service.url, {
+    path: `/manage/v1/accounts/${shop.id}/keys`,
+    headers: {
+      cookie,
+      'x-signalpost-request': '1',
+      'content-type': 'text/xml',
+      'content-length': String(40_000),
+    },
+  });
+  assert.equal(await answered(talk), '415');
+  talk.socket.write('x'.repeat(40_000));
+  talk.socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+  await waitFor('the next answer', () => /HTTP\/1\.1 200/.test(talk.text()));
+  talk.socket.destroy();
+});
+
+test('a client that leaves in the middle of its body gives its memory back', async () => {
+  const talk = await holdBody('192.0.2.9', 100_000);
+  await waitFor('the body', () => service.app.http.bodyTraffic.bytes > 0);
+  talk.socket.destroy();
+  await once(talk.socket, 'close');
+  await waitFor('memory', () => service.app.http.bodyTraffic.bytes === 0);
+});

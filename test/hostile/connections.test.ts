@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { readConfig } from '../../src/config.ts';
+import { OperatorError } from '../../src/foundation/errors.ts';
+import { createLog } from '../../src/foundation/log.ts';
+import { createHttp } from '../../src/http/create-http.ts';
+import type { ConnectionLimits } from '../../src/http/limits/limit-connections.ts';
+import { testRoute } from '../support/test-route.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+/** Linux has all of 127.0.0.0/8 on its loopback: other peers without other machines. */
+const onLinux = { skip: process.platform === 'linux' ? false : 'needs 127.0.0.2' };
+
+/** A server with a route that answers, and one that waits until it is let go. */
+async function startServer(
+  t: TestContext,
+  connections: ConnectionLimits,
+  trustProxy: string[] = [],
+) {
+  const routes = [testRoute('GET', '/fast'), testRoute('GET', '/slow')];
+  const http = createHttp({ log: createLog('silent'), trustProxy, routes, connections });
+  let letGo = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  let waiting = 0;
+  http.get('/fast', () => 'fast');
+  http.get('/slow', async () => {
+    waiting += 1;
+    await gate;
+    return 'slow';
+  });
+  await http.listen({ host: '127.0.0.1', port: 0 });
+  const sockets: Socket[] = [];
+  t.after(async () => {
+    letGo();
+    for (const socket of sockets) socket.destroy();
+    await http.close();
+  });
+  const { port } = http.server.address() as AddressInfo;
+  return {
+    letGo,
+    waiting: () => waiting,
+    open: () =>
+      new Promise<number>((resolve, reject) =>
+        http.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+      ),
+    /** Connects from an address of the loopback and says something. */
+    async say(text: string, localAddress = '127.0.0.1'): Promise<Talk> {
+      const socket = connect({ port, host: '127.0.0.1', localAddress });
+      sockets.push(socket);
+      const talk = { socket, text: '', ended: false };
+      socket.on('data', (chunk: Buffer) => {
+        talk.text += chunk.toString('latin1');
+      });
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        talk.ended = true;
+      });
+      await once(socket, 'connect');
+      socket.write(text);
+      return talk;
+    },
+    /** The status of a request on a connection of its own. */
+    async ask(localAddress: string): Promise<number | undefined> {
+      const agent = new Agent({ keepAlive: false });
+      const asked = request({ port, host: '127.0.0.1', localAddress, path: '/fast', agent });
+      asked.end();
+      const [answer] = await once(asked, 'response');
+      answer.resume();
+      return answer.statusCode;
+    },
+  };
+}
+
+interface Talk {
+  readonly socket: Socket;
+  text: string;
+  ended: boolean;
+}
+
+const half = 'GET /fast HTTP/1.1\r\nHost: x\r\nX-Slow: ';
+const fast = 'GET /fast HTTP/1.1\r\nHost: x\r\n\r\n';
+const slow = 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n';
+
+test(
+  'ASVS 4.0.3 11.1.4: heads that trickle hold no more connections than one peer may have',
+  onLinux,
+  async (t) => {
+    const server = await startServer(t, { total: 100, perPeer: 50 });
+    const talks = await Promise.all(Array.from({ length: 300 }, () => server.say(half)));
+    await waitFor('the cap', () => talks.filter(({ ended }) => !ended).length === 50);
+    assert.equal(await server.ask('127.0.0.2'), 200);
+    // The oldest of the peer's own idle connections makes room.
+    assert.equal(await server.ask('127.0.0.1'), 200);
+  },
+);
+
+test(
+  'ASVS 4.0.3 11.1.4: where all connections are taken, the one idle longest makes room for another peer',
+  onLinux,
+  async (t) => {
+    const server = await startServer(t, { total: 10, perPeer: 6 });
+    const first = await server.say(fast, '127.0.0.2');
+    await waitFor('an answer', () => first.text !== '');
+    const others: Talk[] = [];
+    for (const at of Array.from({ length: 9 }).keys())
+      others.push(await server.say(half, at < 6 ? '127.0.0.3' : '127.0.0.4'));
+    await waitFor('ten connections', async () => (await server.open()) === 10);
+    assert.equal(await server.ask('127.0.0.5'), 200);
+    await waitFor('room', () => first.ended);
+    assert.ok(others.every(({ ended }) => !ended));
+  },
+);
+
+test('ASVS 4.0.3 11.1.4: a connection whose answer is under way is never closed to make room', async (t) => {
+  const server = await startServer(t, { total: 100, perPeer: 3 });
+  const busy = [await server.say(slow), await server.say(slow), await server.say(slow)];
+  await waitFor('the requests', () => server.waiting() === 3);
+  const refused = await server.say(fast);
+  await waitFor('the refusal', () => refused.ended);
+  assert.equal(refused.text, '');
+  server.letGo();
+  for (const talk of busy) await waitFor('the answer', () => talk.text.endsWith('slow'));
+  const next = await server.say(fast);
+  await waitFor('the next answer', () => next.text.endsWith('fast'));
+  // The first of those that were busy is the one that was closed.
+  await waitFor('room', () => busy.filter(({ ended }) => ended).length === 1);
+});
+
+test('a proxy that is trusted speaks for many peers and has no cap of its own', async (t) => {
+  const server = await startServer(t, { total: 100, perPeer: 2 }, ['loopback']);
+  const talks: Talk[] = [];
+  for (let at = 0; at < 5; at += 1) talks.push(await server.say(fast));
+  for (const talk of talks) await waitFor('an answer', () => talk.text.endsWith('fast'));
+  assert.ok(talks.every(({ ended }) => !ended));
+});
+
+test('the caps are settings: whole numbers, and no peer has more than half unless it is told so', () => {
+  const read = (environment: Record<string, string>) => readConfig(environment).connections;
+  assert.deepEqual(read({ MAX_CONNECTIONS: '100' }), { total: 100, perPeer: 50 });
+  assert.deepEqual(read({ MAX_CONNECTIONS: '100', MAX_CONNECTIONS_PER_PEER: '100' }), {
+    total: 100,
+    perPeer: 100,
+  });
+  for (const wrong of ['0', '-1', '1.5', 'many'])
+    assert.throws(() => read({ MAX_CONNECTIONS: wrong }), OperatorError);
+});

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Ajv } from 'ajv';
+import { pathParams } from '../../src/management/path-params.ts';
+import { routeTable } from '../../src/management/route-table.ts';
+import { makeUniqueItemsLinear } from '../../src/manifest/linear-unique-items.ts';
+import { ManifestSchema } from '../../src/manifest/manifest-schema.ts';
+import { sendBodySchema } from '../../src/submission/send-body-schema.ts';
+import { findUnbounded } from '../support/find-unbounded.ts';
+import { openManagedShop } from '../support/management-client.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+test('ASVS 4.0.3 13.2.2: every schema of input bounds its strings, arrays and members', () => {
+  const found = routeTable.flatMap(({ endpoint: { id, body, query, accepts } }) => [
+    ...(accepts === undefined ? findUnbounded(body, `${id} body`) : []),
+    ...findUnbounded(query, `${id} query`),
+  ]);
+  for (const [name, { schema }] of Object.entries(pathParams))
+    found.push(...findUnbounded(schema, `path ${name}`));
+  found.push(...findUnbounded(ManifestSchema, 'manifest'));
+  assert.deepEqual(found, []);
+});
+
+test('ASVS 4.0.3 13.2.2: the send body is bounded, its values by the size of the body alone', () => {
+  const values = 'send.content.personalizationDataMap';
+  const names = ['maxProperties', 'propertyNames'].map((name) => `${values}: ${name}`);
+  assert.deepEqual(findUnbounded(sendBodySchema, 'send'), [...names, `${values}{}: maxLength`]);
+});
+
+test('the walk finds what is unbounded, wherever it stands', () => {
+  const text = { type: 'string' };
+  const object = (properties: object) => ({
+    type: 'object',
+    additionalProperties: false,
+    properties,
+  });
+  for (const [schema, missing] of [
+    [text, 'x: maxLength'],
+    [{ type: 'string', pattern: '^[a-z+*]+$' }, 'x: maxLength'],
+    [{ type: 'string', pattern: '^[a-z]{3,}$' }, 'x: maxLength'],
+    [{ type: 'array', items: { type: 'integer' } }, 'x: maxItems'],
+    [{ type: 'array', maxItems: 1, items: text }, 'x[]: maxLength'],
+    [object({ a: { anyOf: [{ type: 'null' }, text] } }), 'x.a|1: maxLength'],
+    [
+      { type: 'object', properties: {}, maxProperties: 1, propertyNames: { type: 'null' } },
+      'x: additionalProperties',
+    ],
+    [{}, 'x: type'],
+  ] as const)
+    assert.deepEqual(findUnbounded(schema, 'x'), [missing]);
+  assert.deepEqual(findUnbounded({ type: 'string', pattern: '^[a-z+*]{1,9}$' }, 'x'), []);
+});
+
+test('ASVS 4.0.3 11.1.4: looking for duplicates reads each item once, however long the list', () => {
+  const check = makeUniqueItemsLinear(new Ajv()).compile({ type: 'array', uniqueItems: true });
+  let reads = 0;
+  const items = new Proxy(
+    Array.from({ length: 80_000 }, (_, at) => `scope ${at}`),
+    {
+      get(target, name) {
+        if (typeof name === 'string' && /^\d+$/.test(name)) reads += 1;
+        return Reflect.get(target, name);
+      },
+    },
+  );
+  assert.equal(check(items), true);
+  assert.ok(reads <= 2 * items.length, `${reads} reads`);
+  assert.equal(check(['a', 'b', 'a']), false);
+});
+
+test('ASVS 4.0.3 11.1.4: lists and bodies with too many values are refused with the limit named', async () => {
+  const { database, url } = await createTestDatabase();
+  const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+  const { owner, path } = await openManagedShop(database, service);
+  const key = (scopes: readonly string[]) => owner.post(`${path}/keys`, { name: 'x', scopes });
+  const large = await key(Array.from({ length: 80_000 }, (_, at) => `scope ${at}`));
+  assert.equal(large.status, 413, large.text);
+  assert.match(String(large.body.detail), /larger than 64 KiB/);
+  const many = await key(Array.from({ length: 4_000 }, () => 'x'));
+  assert.equal(many.status, 422);
+  assert.match(String(many.body.detail), /has more than 2000 values/);
+  const some = await key(Array.from({ length: 1_000 }, () => 'messages:read'));
+  assert.equal(some.status, 422);
+  assert.match(some.text, /scopes","reason":"must have at most \d+ entries/);
+  assert.match(some.text, /has an entry twice/);
+  const names = { fields: { [`a${'b'.repeat(300)}`]: 'x' } };
+  await owner.put(`${path}/lists/l-1`, { name: 'People' });
+  const named = await owner.put(`${path}/lists/l-1/contacts/ann@shop.test`, names);
+  assert.equal(named.status, 422);
+  assert.match(named.text, /fields has a name of more than 200 characters/);
+});

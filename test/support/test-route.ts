@@ -1,0 +1,18 @@
+import type { RouteLimit } from '../../src/http/limits/route-limit.ts';
+
+/** A line of the table of limits for a route that only a test has. */
+export function testRoute(
+  methods: string,
+  path: string,
+  more: Partial<RouteLimit> = {},
+): RouteLimit {
+  return {
+    methods: methods.split(' '),
+    path,
+    caller: 'anyone',
+    known: false,
+    bodyBytes: 64 * 1024,
+    bodySeconds: 10,
+    ...more,
+  };
+}
