@@ -107,7 +107,7 @@ export function createApp(parts: AppParts): App {
   });
   const inbox =
     config.delivery === 'inbox'
-      ? createInbox({ database, log, tokens: session.tokens, browser: session.browser })
+      ? createInbox({ database, clock, log, token: config.inboxToken, browser: session.browser })
       : undefined;
   const findVersion: FindVersion = (accountId, templateId, version) =>
     templates.version(accountId, templateId, version);
@@ -220,14 +220,18 @@ export function createApp(parts: AppParts): App {
     followers: [suppressBounced, rollUp, noteTemplateCalls, webhooks.follower, writeSearchRows],
   });
   const reportUpkeep = new ReportUpkeep({ database, clock, log });
-  const http = createHttp({ log, trustProxy: config.trustProxy });
+  const http = createHttp({
+    log,
+    trustProxy: config.trustProxy,
+    https: config.publicUrl?.startsWith('https:') ?? false,
+  });
 
   registerConsoleRoutes(http);
   registerHealthRoutes(http, async () =>
     (await isCurrent(database)) ? undefined : 'the database lacks migrations of this release',
   );
   const readMetrics = parts.shareMetrics?.(metrics) ?? (() => metrics.metrics());
-  registerMetricsRoutes(http, readMetrics, config.metricsPublic);
+  registerMetricsRoutes(http, readMetrics, config.metrics);
   session.registerRoutes(http);
   submission.registerRoutes(http);
   feedback.registerRoutes(http);

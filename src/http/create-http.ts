@@ -7,11 +7,14 @@ import { closeFinishedConnections } from './close-connections.ts';
 import { DirectRoutes } from './direct-routes.ts';
 import { mendEncoding } from './mend-encoding.ts';
 import { RequestLog } from './request-log.ts';
+import { strictTransport, type TransportHeader } from './strict-transport.ts';
 
 export interface HttpOptions {
   readonly log: Log;
   /** Addresses or networks of proxies whose X-Forwarded-* count. */
   readonly trustProxy: readonly string[];
+  /** Others reach the service by https: every answer tells browsers to use nothing else. */
+  readonly https?: boolean;
 }
 
 export type Http = FastifyInstance;
@@ -31,6 +34,7 @@ export const bodyLimit = 256 * 1024;
  * nothing; sizes and times of what a stranger may send are limited.
  */
 export function createHttp(options: HttpOptions): Http {
+  const transport: TransportHeader = options.https === true ? strictTransport : [];
   const http = fastify({
     loggerInstance: options.log,
     logController: new LogController({
@@ -47,14 +51,16 @@ export function createHttp(options: HttpOptions): Http {
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    clientErrorHandler: (error, socket) => answerClientError(error, socket, options.log),
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, options.log, transport),
     rewriteUrl: (request) => mendEncoding(request.url ?? '/'),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
   }) as unknown as Http;
-  http.decorate('direct', new DirectRoutes(http, options.log));
+  http.decorate('direct', new DirectRoutes(http, options.log, transport));
   closeFinishedConnections(http);
   http.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
+    const [name, value] = transport;
+    if (name !== undefined) reply.header(name, value);
     done();
   });
   http.addHook('onResponse', (request, reply, done) => {

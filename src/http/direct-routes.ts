@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { FastifyInstance } from 'fastify';
 import type { Log } from '../foundation/log.ts';
 import { Exchange, type ExchangeScene } from './exchange.ts';
+import type { TransportHeader } from './strict-transport.ts';
 
 /** Answers an exchange. What it throws is logged, and its client sees the connection end. */
 export type DirectHandler = (exchange: Exchange) => Promise<void>;
@@ -21,12 +22,15 @@ interface DirectRoute {
 export class DirectRoutes {
   readonly #http: FastifyInstance;
   readonly #log: Log;
+  readonly #transport: TransportHeader;
   readonly #routes: DirectRoute[] = [];
   #closing = false;
 
-  constructor(http: FastifyInstance, log: Log) {
+  /** @param transport a header field of every answer */
+  constructor(http: FastifyInstance, log: Log, transport: TransportHeader) {
     this.#http = http;
     this.#log = log;
+    this.#transport = transport;
     const { server } = http;
     const [framework] = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request');
@@ -47,7 +51,12 @@ export class DirectRoutes {
    * @param name how logs call the route
    */
   post(prefix: string, name: string, handler: DirectHandler): void {
-    const scene = { log: this.#log, route: name, closing: () => this.#closing };
+    const scene = {
+      log: this.#log,
+      route: name,
+      transport: this.#transport,
+      closing: () => this.#closing,
+    };
     const route = { prefix, scene, handler };
     this.#routes.push(route);
     this.#http.route({

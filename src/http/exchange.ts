@@ -4,12 +4,15 @@ import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import { letRestGoBy } from './read-body.ts';
 import { RequestLog } from './request-log.ts';
+import type { TransportHeader } from './strict-transport.ts';
 
 /** What the exchanges of a route share. */
 export interface ExchangeScene {
   readonly log: Log;
   /** What lines of the log call the route. */
   readonly route: string;
+  /** A header field of every answer. */
+  readonly transport: TransportHeader;
   /** True once the server ends, and its connections with their answers. */
   readonly closing: () => boolean;
 }
@@ -46,9 +49,9 @@ export class Exchange {
    */
   answer(status: number, json: string, headers: readonly string[] = []): void {
     const response = this.#response;
-    const { log, route, closing } = this.#scene;
+    const { log, route, transport, closing } = this.#scene;
     const head = ['x-request-id', this.id, 'content-type', 'application/json; charset=utf-8'];
-    head.push('content-length', String(Buffer.byteLength(json)), ...headers);
+    head.push('content-length', String(Buffer.byteLength(json)), ...transport, ...headers);
     if (closing() || !letRestGoBy(this.request)) head.push('connection', 'close');
     response.writeHead(status, head);
     response.end(json);

@@ -57,7 +57,7 @@ export type RetentionRule = { "contentDays": (number | null); "addressDays": (nu
 export type SendRequest = { "envelope": { "toAddress": string; "ccAddressList"?: (string)[]; "fromAddress"?: string; "fromDisplayName"?: string; "replyToAddress"?: string }; "content"?: { "subjectLine"?: string; "personalizationDataMap"?: Record<string, string>; "previewText"?: string }; "metadata"?: { "transactional"?: boolean; "externalId"?: string; "tagList"?: (string)[] }; "actions": { "trackOpens": boolean; "trackClicks": boolean; "deliveryWhenDelayed"?: string } };
 export type Sender = { "address": string; "displayNames": (string)[]; "verified": boolean };
 export type Sent = { "messageId": string };
-export type SetUp = { "open": boolean; "demo": boolean };
+export type SetUp = { "open": boolean };
 export type SetUpDone = { "accountId": string };
 export type Settings = { "version": string; "publicUrl": string; "delivery": string; "deliveryRedirect": (string | null); "deliveryAllow": (string)[]; "hostname": (string | null); "sourcePools": (string)[] };
 export type SuppressedAddress = { "items": (Suppression)[] };
@@ -87,7 +87,7 @@ export type WebhookSecret = { "id": string; "secret": string };
 export interface paths {
   "/set-up": {
     get: { parameters: {  }; responses: { 200: { content: { "application/json": SetUp } }; 404: { content?: never }; 503: { content?: never } } };
-    post: { parameters: {  }; requestBody: { content: { "application/json": { "email": string; "name": string; "password": string; "accountId": string; "accountName": string } } }; responses: { 201: { content: { "application/json": SetUpDone } }; 400: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
+    post: { parameters: {  }; requestBody: { content: { "application/json": { "code": string; "email": string; "name": string; "password": string; "accountId": string; "accountName": string } } }; responses: { 201: { content: { "application/json": SetUpDone } }; 400: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 503: { content?: never } } };
   };
   "/me": {
     get: { parameters: {  }; responses: { 200: { content: { "application/json": Me } }; 401: { content?: never }; 503: { content?: never } } };
