@@ -105,7 +105,7 @@ test('a set-up link that was replaced makes nobody owner, and the page says how 
   await setUpLink(database, service);
   await fillOwner(page);
   await page.getByRole('button', { name: 'Create owner and sign in' }).click();
-  await page.getByText(/has expired, or it was replaced by a newer one/).waitFor();
+  await page.getByText(/has expired, or a newer one replaced it/).waitFor();
   await visit.look('first-start-late');
   assert.equal((await ask(`${service.url}/manage/v1/set-up`)).body.open, true);
   await visit.end();

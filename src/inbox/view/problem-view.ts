@@ -32,11 +32,11 @@ function renderMessage(message: string): string {
 
 /** For strangers, and for a link that is worth nothing any more. */
 function renderWaysIn(): string {
-  return html`<p>It can hold password resets, so it opens by a link that works once. The start of the service prints one. For a new one, run this on the server:</p>
+  return html`<p>The inbox can hold password resets, so it opens with a link that works once. The service prints one when it starts. For a new link, run this on the server:</p>
       <pre class="command" tabindex="0"><code>bin/signalpost inbox-link</code></pre>
       <p>Operators can sign in, and so can owners and developers of every account.</p>
       <p><a class="button" href="/sign-in?next=%2Finbox">Sign in</a></p>
-      <h3>From a program</h3>
+      <h2>From a program</h2>
       <p>Send the service’s <code>INBOX_TOKEN</code>. Without that setting, it is in <code>demo.env</code> in the data folder.</p>
       <pre class="command" tabindex="0"><code>curl -H "Authorization: Bearer $INBOX_TOKEN" …/inbox/api/messages</code></pre>`;
 }

@@ -96,7 +96,7 @@ async function requireOpen(kysely: Transaction): Promise<void> {
 
 function wrongCode(): Problem {
   return new Problem(
-    'forbidden',
-    'The set-up link has expired, or it was replaced by a newer one. Run `bin/signalpost set-up-link` on the server for a new link.',
+    'link-expired',
+    'The set-up link has expired, or a newer one replaced it. For a new link, run bin/signalpost set-up-link on the server.',
   );
 }

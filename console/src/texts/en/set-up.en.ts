@@ -2,7 +2,7 @@
 export const setUp = {
   'setUp.title': 'Welcome to Signalpost',
   'setUp.hint': 'Create the first owner and account. You can add others later.',
-  'setUp.hintLocked': 'It’s running, and waits for its owner.',
+  'setUp.hintLocked': 'It’s running, but nobody owns it yet.',
   'setUp.linkHint': 'Open the set-up link that the service printed when it started.',
   'setUp.linkCommand': 'For a new link, run this on the server:',
   'setUp.own': 'Make it yours',
