@@ -3,7 +3,7 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import { spendOneTimeLink } from '../session/one-time-link-store.ts';
+import { isOneTimeLink, spendOneTimeLink } from '../session/one-time-link-store.ts';
 import { hashToken } from '../session/token-mint.ts';
 import { isInboxBrowser, saveInboxBrowser } from './inbox-browser-store.ts';
 
@@ -38,10 +38,13 @@ export class InboxBrowsers {
   /** Lets the browser in for a code that has not been used. @returns false where the code is worth nothing */
   async admit(code: string, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     const { database, clock, isSecure } = this.#parts;
-    if (!secretForm.test(code)) return false;
+    const hash = hashToken(code);
+    // A stranger's guess costs one look and no transaction.
+    const known =
+      secretForm.test(code) && (await isOneTimeLink(database.kysely, 'inbox', hash, clock.offset));
+    if (!known) return false;
     const value = randomBytes(32).toString('base64url');
     const admitted = await database.kysely.transaction().execute(async (transaction) => {
-      const hash = hashToken(code);
       if (!(await spendOneTimeLink(transaction, 'inbox', hash, clock.offset))) return false;
       await saveInboxBrowser(transaction, hashToken(value), browserSeconds, clock.offset);
       return true;
