@@ -277,6 +277,12 @@ create table idempotency_sweep (
   idempotency_sweep_id_check CHECK (id)
 );
 
+create table inbox_browser (
+  hash bytea not null,
+  expires_at timestamp with time zone not null,
+  inbox_browser_pkey PRIMARY KEY (hash)
+);
+
 create table inbox_message (
   id uuid not null,
   received_at timestamp with time zone not null,
@@ -423,6 +429,14 @@ partition message_search_400_rest of message_search_400 DEFAULT
 partition message_search_90 of message_search FOR VALUES IN ('90') by RANGE (message_id)
 
 partition message_search_90_rest of message_search_90 DEFAULT
+
+create table one_time_link (
+  purpose text not null,
+  code_hash bytea not null,
+  expires_at timestamp with time zone not null,
+  one_time_link_pkey PRIMARY KEY (purpose),
+  one_time_link_purpose_check CHECK (purpose = ANY (ARRAY['set-up'::text, 'inbox'::text]))
+);
 
 create table password_reset (
   hash bytea not null,

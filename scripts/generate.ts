@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import packageFacts from '../package.json' with { type: 'json' };
-import { settings } from '../src/config/settings-table.ts';
+import { secretNames, settings } from '../src/config/settings-table.ts';
 import { managementPrefix } from '../src/management/management-prefix.ts';
 import { openapiDocument } from '../src/management/openapi/openapi-document.ts';
 import { ManifestSchema } from '../src/manifest/manifest-schema.ts';
@@ -57,9 +57,11 @@ async function describeSettings(): Promise<string> {
     ({ name, default: value, meaning }) => `| \`${name}\` | ${value} | ${meaning} |`,
   );
   const table = ['| setting | default | meaning |', '|---|---|---|', ...rows].join('\n');
+  const names = secretNames.map((name) => `\`${name}\``).join(', ');
+  const files = `Each secret can come from a file: set \`NAME_FILE\` to its path instead of \`NAME\`. This works for ${names}.`;
   return readme.replace(
     /(<!-- settings:start -->\n)[\s\S]*(<!-- settings:end -->)/,
-    (_all, start: string, end: string) => `${start}${table}\n${end}`,
+    (_all, start: string, end: string) => `${start}${table}\n\n${files}\n${end}`,
   );
 }
 

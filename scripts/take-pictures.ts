@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,7 +54,14 @@ await fillHistory(
   },
   log,
 );
-const config = readConfig({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir, PORT: '0', DEMO: '0' });
+const inboxToken = randomBytes(24).toString('base64url');
+const config = readConfig({
+  DATABASE_URL: databaseUrl,
+  DATA_DIR: dataDir,
+  PORT: '0',
+  DEMO: '0',
+  INBOX_TOKEN: inboxToken,
+});
 const app = createApp({ config, database, key, log });
 await app.start();
 const url = await app.http.listen({ host: config.host, port: config.port });
@@ -95,7 +103,9 @@ async function sendMessages(): Promise<string> {
       }),
     });
     if (!sent.ok) throw new Error(`not accepted: ${await sent.text()}`);
-    await fetch(`${url}/inbox/api/messages?to=${to}&wait=30`);
+    await fetch(`${url}/inbox/api/messages?to=${to}&wait=30`, {
+      headers: { authorization: `Bearer ${inboxToken}` },
+    });
     return ((await sent.json()) as { messageId: string }).messageId;
   }
 

@@ -119,7 +119,7 @@ export function createApp(parts: AppParts): App {
   });
   const inbox =
     config.delivery === 'inbox'
-      ? createInbox({ database, log, browser: session.browser })
+      ? createInbox({ database, clock, log, token: config.inboxToken, browser: session.browser })
       : undefined;
   const findVersion: FindVersion = (accountId, templateId, version) =>
     templates.version(accountId, templateId, version);
@@ -238,6 +238,7 @@ export function createApp(parts: AppParts): App {
     trustProxy: config.trustProxy,
     routes: [...routeLimits, ...managementLimits, ...(parts.moreRoutes ?? [])],
     connections: config.connections,
+    https: config.publicUrl?.startsWith('https:') ?? false,
   });
 
   registerConsoleRoutes(http);
@@ -245,7 +246,7 @@ export function createApp(parts: AppParts): App {
     (await isCurrent(database)) ? undefined : 'the database lacks migrations of this release',
   );
   const readMetrics = parts.shareMetrics?.(metrics) ?? (() => metrics.metrics());
-  registerMetricsRoutes(http, readMetrics, config.metricsPublic);
+  registerMetricsRoutes(http, readMetrics, config.metrics);
   session.registerRoutes(http);
   submission.registerRoutes(http);
   feedback.registerRoutes(http);

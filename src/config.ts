@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
+import { readSecretFiles } from './config/read-secret-files.ts';
 import {
   readAddress,
+  readBearerToken,
   readChoice,
   readCount,
   readDatabaseUrl,
@@ -55,7 +57,9 @@ export interface Config {
   readonly webhookNetworks: readonly string[];
   /** Readers' addresses stay whole in events of opens and clicks. */
   readonly keepReaderAddresses: boolean;
-  readonly metricsPublic: boolean;
+  readonly metrics: MetricsAccess;
+  /** What programs read the inbox with; undefined: nothing was set. */
+  readonly inboxToken: string | undefined;
   /** Days that the audit log is kept; 0: for ever. */
   readonly auditDays: number;
   readonly logLevel: string;
@@ -96,6 +100,12 @@ export interface IntakeConfig {
   readonly sendgridKey: string | undefined;
 }
 
+/** Who may read `/metrics`: everyone, or who has the token; nobody without one. */
+export interface MetricsAccess {
+  readonly public: boolean;
+  readonly token: string | undefined;
+}
+
 type Environment = Readonly<Record<string, string | undefined>>;
 type Read = (name: string) => string | undefined;
 
@@ -103,7 +113,8 @@ type Read = (name: string) => string | undefined;
  * Reads the environment once. An empty variable counts as not set.
  * @throws OperatorError for a wrong value or settings that contradict each other, saying what to change
  */
-export function readConfig(environment: Environment): Config {
+export function readConfig(given: Environment): Config {
+  const environment = readSecretFiles(given);
   const read: Read = (name) => {
     const value = environment[name]?.trim();
     return value === '' ? undefined : value;
@@ -122,7 +133,10 @@ export function readConfig(environment: Environment): Config {
     demo,
     delivery,
     smtpUrl,
-    publicUrl: readPublicUrl(read('PUBLIC_URL')),
+    publicUrl: readPublicUrl(
+      read('PUBLIC_URL'),
+      readSwitch('ALLOW_INSECURE_PUBLIC_URL', read('ALLOW_INSECURE_PUBLIC_URL')) ?? false,
+    ),
     trustProxy: readProxies(read('TRUST_PROXY')),
     connections: readConnections(
       read('MAX_CONNECTIONS') ?? '20000',
@@ -140,7 +154,8 @@ export function readConfig(environment: Environment): Config {
     webhookNetworks: readNetworks('WEBHOOK_NETWORKS', read('WEBHOOK_NETWORKS')),
     keepReaderAddresses:
       readSwitch('KEEP_READER_ADDRESSES', read('KEEP_READER_ADDRESSES')) ?? false,
-    metricsPublic: readSwitch('METRICS_PUBLIC', read('METRICS_PUBLIC')) ?? false,
+    metrics: readMetricsAccess(read),
+    inboxToken: readBearerToken('INBOX_TOKEN', read('INBOX_TOKEN')),
     auditDays: readDays('AUDIT_DAYS', read('AUDIT_DAYS') ?? '400'),
     logLevel: readChoice('LOG_LEVEL', read('LOG_LEVEL') ?? 'info', [
       'debug',
@@ -176,6 +191,17 @@ function readConnections(totalText: string, perPeerText: string | undefined): Co
       ? Math.max(1, Math.min(defaultPerPeer, Math.floor(total / 2)))
       : readCount('MAX_CONNECTIONS_PER_PEER', perPeerText);
   return { total, perPeer };
+}
+
+function readMetricsAccess(read: Read): MetricsAccess {
+  const isPublic = readSwitch('METRICS_PUBLIC', read('METRICS_PUBLIC')) ?? false;
+  const token = readBearerToken('METRICS_TOKEN', read('METRICS_TOKEN'));
+  if (isPublic && token !== undefined) {
+    throw new OperatorError(
+      'METRICS_PUBLIC=1 opens /metrics to everyone, so METRICS_TOKEN protects nothing; remove one of them.',
+    );
+  }
+  return { public: isPublic, token };
 }
 
 function readReports(read: Read): ReportConfig | undefined {

@@ -136,3 +136,15 @@ export async function readOperator(kysely: Kysely, personId: PersonId): Promise<
     .executeTakeFirst();
   return row?.operator === true;
 }
+
+/** The e-mail addresses of all operators who are not disabled. */
+export async function listOperators(kysely: Kysely): Promise<string[]> {
+  const rows = await kysely
+    .selectFrom('person')
+    .select('email')
+    .where('operator', '=', true)
+    .where('disabled_at', 'is', null)
+    .orderBy('email')
+    .execute();
+  return rows.map(({ email }) => email);
+}

@@ -6,10 +6,12 @@ import { checkDatabase } from './doctor/check-database.ts';
 import { checkDisk } from './doctor/check-disk.ts';
 import { checkKey } from './doctor/check-key.ts';
 import { checkMail } from './doctor/check-mail.ts';
+import { checkOperators } from './doctor/check-operators.ts';
 import { type Diagnosis, openPatient } from './doctor/patient.ts';
 
 const checks = [
   { name: 'database', check: checkDatabase },
+  { name: 'operators', check: checkOperators },
   { name: 'key', check: checkKey },
   { name: 'access', check: checkAccess },
   { name: 'mail', check: checkMail },

@@ -49,7 +49,12 @@ export async function listen(http: Http, { host, port }: Config): Promise<string
     throw listenProblem(cause, { host, port, hostName: 'HOST', portName: 'PORT' });
   }
   const taken = http.server.address() as AddressInfo;
-  return `http://${hostForUrl(host)}:${taken.port}`;
+  return localUrl(host, taken.port);
+}
+
+/** The address at which this machine reaches a service that listens on a host and port. */
+export function localUrl(host: string, port: number): string {
+  return `http://${hostForUrl(host)}:${port}`;
 }
 
 /** What an error of the operating system means to the operator; other errors as they are. */

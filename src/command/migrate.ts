@@ -5,6 +5,7 @@ import { openDatabase, requireServer } from '../foundation/database/open-databas
 import { findRunningEmbedded } from '../foundation/embedded/find-running-embedded.ts';
 import { startEmbeddedDatabase } from '../foundation/embedded/start-embedded-database.ts';
 import { createLog } from '../foundation/log.ts';
+import { adviseOnOperators } from './doctor/check-operators.ts';
 import { exitAtSignal } from './exit-at-signal.ts';
 import { openInstallation } from './open-installation.ts';
 
@@ -20,8 +21,10 @@ export async function migrateCommand(
   exitAtSignal();
   if (plan) return printPlan(config);
   const installation = await openInstallation(config, createLog(config.logLevel));
+  const advice = await adviseOnOperators(installation.database.kysely);
   await installation.close();
   process.stdout.write('The database is current.\n');
+  if (advice !== undefined) process.stdout.write(`${advice}\n`);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import type { ApplyOptions } from '../manifest/manifest-change.ts';
 import { addDirectCommands } from './direct-commands.ts';
+import { addLinkCommands } from './link-commands.ts';
 import { type QueueAction, type QueueCommandOptions, queueActions } from './queue-actions.ts';
 import { readVersion } from './read-version.ts';
 import { addSessionCommands } from './session-commands.ts';
@@ -131,6 +132,9 @@ export async function runCommand(
       exitCode = await doctor(environment);
     });
   addDirectCommands(program, environment, (code) => {
+    exitCode = code;
+  });
+  addLinkCommands(program, environment, (code) => {
     exitCode = code;
   });
   addSessionCommands(program, environment, (code) => {

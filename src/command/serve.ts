@@ -4,6 +4,7 @@ import { createApp, type Role } from '../app.ts';
 import { readConfig } from '../config.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { createLog } from '../foundation/log.ts';
+import { readInboxToken } from '../manifest/demo-environment.ts';
 import { shareMetrics } from './gather-metrics.ts';
 import { listen, startApp } from './listen.ts';
 import { openInstallation } from './open-installation.ts';
@@ -56,8 +57,9 @@ async function serveHere(
     if (error !== signal.reason) throw error;
   });
   if (installation === undefined) return 0;
+  const inboxToken = config.inboxToken ?? (await readInboxToken(config.dataDir));
   const app = createApp({
-    config,
+    config: { ...config, inboxToken },
     log,
     roles,
     processes,

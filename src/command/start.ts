@@ -5,10 +5,12 @@ import { createLog } from '../foundation/log.ts';
 import { applyDemo } from '../manifest/apply-demo.ts';
 import { endOrphanedLeases } from '../queue/orphaned-lease-store.ts';
 import { listen, startApp } from './listen.ts';
+import { makeStartLinks } from './make-start-links.ts';
 import { openInstallation } from './open-installation.ts';
 import { stopInTime } from './stop-in-time.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
 import { welcome } from './welcome.ts';
+import { withInboxToken } from './with-inbox-token.ts';
 
 /**
  * `start`: the whole service in one process. Prints where everything is once it answers.
@@ -18,15 +20,16 @@ import { welcome } from './welcome.ts';
 export async function start(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
-  const config = readConfig(environment);
-  const log = createLog(config.logLevel);
+  const settings = readConfig(environment);
+  const log = createLog(settings.logLevel);
   const signal = stopSignal();
   try {
-    const installation = await openInstallation(config, log, signal);
+    const installation = await openInstallation(settings, log, signal);
     if (installation.embedded !== undefined) {
       const orphaned = await endOrphanedLeases(installation.database);
       if (orphaned > 0) log.info({ orphaned }, 'took back what a killed service was sending');
     }
+    const config = await withInboxToken(settings, log);
     const app = createApp({ config, log, ...installation });
     try {
       const demo = config.demo && (await applyDemo({ ...installation, dataDir: config.dataDir }));
@@ -34,7 +37,8 @@ export async function start(
       const url = await listen(app.http, config);
       installation.embedded?.announce(url);
       buildMissingConsole(log);
-      process.stdout.write(await welcome({ config, url, demo }));
+      const links = await makeStartLinks(installation.database, config, config.publicUrl ?? url);
+      process.stdout.write(await welcome({ config, url, demo, links }));
       await aborted(signal);
       log.info('stopping');
     } finally {

@@ -2,6 +2,7 @@ import { isAbsolute, join, relative } from 'node:path';
 import type { Config } from '../config.ts';
 import { readSmtpServers } from '../delivery/smtp-server-settings.ts';
 import { describeServer } from '../foundation/database/open-database.ts';
+import type { StartLinks } from './make-start-links.ts';
 import { readVersion } from './read-version.ts';
 
 export interface WelcomeFacts {
@@ -10,11 +11,12 @@ export interface WelcomeFacts {
   readonly url: string;
   /** True where the demo account is there to be used. */
   readonly demo: boolean;
+  readonly links: StartLinks;
 }
 
 /** What `start` prints once the service answers: where everything is, and a first message in one call. */
 export async function welcome(facts: WelcomeFacts): Promise<string> {
-  const { config, url, demo } = facts;
+  const { config, url, demo, links } = facts;
   const database =
     config.databaseUrl === undefined
       ? `embedded PostgreSQL in ${shorten(join(config.dataDir, 'database'))}`
@@ -26,17 +28,38 @@ export async function welcome(facts: WelcomeFacts): Promise<string> {
     `  Console    ${url}/console`,
     `  API        ${url}/docs`,
     ...(config.publicUrl === undefined ? [] : [`  Public     ${config.publicUrl}`]),
-    `  Mail       ${describeDelivery(config, url)}`,
+    `  Mail       ${describeDelivery(config)}`,
     `  Database   ${database}`,
     `  Data       ${shorten(config.dataDir)}`,
     '',
   ];
+  lines.push(...describeLinks(links));
   if (demo) lines.push(...firstMessage(config, url));
   return `${lines.join('\n')}\n`;
 }
 
-function describeDelivery(config: Config, url: string): string {
-  if (config.delivery === 'inbox') return `stays on this machine: ${url}/inbox`;
+function describeLinks({ setUp, inbox, lacksOperator }: StartLinks): string[] {
+  const lines: string[] = [];
+  if (setUp !== undefined) lines.push('Make yourself the owner:', '', `  ${setUp}`, '');
+  if (inbox !== undefined) lines.push('Open the inbox:', '', `  ${inbox}`, '');
+  if (lines.length > 0) {
+    const names = [setUp && 'set-up-link', inbox && 'inbox-link'].filter(Boolean);
+    const commands = names.map((name) => `bin/signalpost ${name}`).join(' or ');
+    lines.push(`Each link works once, within a day. For a new one: ${commands}`, '');
+  }
+  if (lacksOperator) {
+    lines.push(
+      'Nobody looks after the installation as a whole. To make a user its operator:',
+      '',
+      '  bin/signalpost operator add EMAIL',
+      '',
+    );
+  }
+  return lines;
+}
+
+function describeDelivery(config: Config): string {
+  if (config.delivery === 'inbox') return 'stays on this machine, in the inbox';
   const redirected =
     config.deliveryRedirect === undefined ? '' : ', all of it redirected by DELIVERY_REDIRECT';
   if (config.delivery === 'direct') return `goes straight to the recipients’ servers${redirected}`;
@@ -45,7 +68,15 @@ function describeDelivery(config: Config, url: string): string {
 }
 
 function firstMessage(config: Config, url: string): string[] {
-  const look = config.delivery === 'inbox' ? [`Then look at ${url}/inbox`, ''] : [];
+  const look =
+    config.delivery === 'inbox'
+      ? [
+          'Then look at the inbox, in the browser or here:',
+          '',
+          `  curl -s -H "Authorization: Bearer $INBOX_TOKEN" ${url}/inbox/api/messages`,
+          '',
+        ]
+      : [];
   return [
     'Send a first message from another terminal in this folder:',
     '',

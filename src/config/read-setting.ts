@@ -141,8 +141,15 @@ export function readDatabaseUrl(text: string | undefined): string | undefined {
   return text;
 }
 
-/** An address without a query, and without the slash at its end. @throws OperatorError */
-export function readPublicUrl(text: string | undefined): string | undefined {
+/**
+ * An address without a query, and without the slash at its end.
+ * @param allowInsecure it may be http although its host is not this machine
+ * @throws OperatorError
+ */
+export function readPublicUrl(
+  text: string | undefined,
+  allowInsecure: boolean,
+): string | undefined {
   if (text === undefined) return undefined;
   const url = URL.parse(text);
   // A bare ? or # leaves no trace in the URL's members, and would swallow the path of every link.
@@ -151,7 +158,25 @@ export function readPublicUrl(text: string | undefined): string | undefined {
       'PUBLIC_URL must be an http or https address without a query, such as https://mail.example.com.',
     );
   }
+  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname) && !allowInsecure) {
+    throw new OperatorError(
+      `PUBLIC_URL=${text} would send passwords and tokens unencrypted; use https, or set ALLOW_INSECURE_PUBLIC_URL=1 if the network is trusted.`,
+    );
+  }
   return text.replace(/\/+$/, '');
+}
+
+/** Names below `localhost` never leave the machine (RFC 6761 section 6.3). */
+function isLoopbackHost(hostname: string): boolean {
+  return /^(?:127\.\d+\.\d+\.\d+|\[::1\]|(?:[^.]+\.)*localhost\.?)$/.test(hostname);
+}
+
+/** A token that programs send as Bearer token (RFC 6750 section 2.1), too long to be guessed. @throws OperatorError */
+export function readBearerToken(name: string, text: string | undefined): string | undefined {
+  if (text === undefined || /^[A-Za-z0-9._~+/-]{16,512}=*$/.test(text)) return text;
+  throw new OperatorError(
+    `${name} must be 16 to 512 letters, digits, or -._~+/; \`openssl rand -hex 32\` makes one.`,
+  );
 }
 
 /** 32 bytes in base64. @throws OperatorError */

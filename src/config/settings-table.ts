@@ -3,6 +3,8 @@ export interface Setting {
   readonly name: string;
   readonly default: string;
   readonly meaning: string;
+  /** It can come from the file that `NAME_FILE` names, too. */
+  readonly secret?: true;
 }
 
 /** Every setting, in the order of the README's table, which is generated from here. */
@@ -16,23 +18,33 @@ export const settings: readonly Setting[] = [
   {
     name: 'PUBLIC_URL',
     default: 'http://HOST:PORT',
-    meaning: 'The address that others see, for links in pages and mail.',
+    meaning:
+      'The address that others see, for links in pages and mail. With `https`, browsers are told to use nothing else (HSTS).',
+  },
+  {
+    name: 'ALLOW_INSECURE_PUBLIC_URL',
+    default: '0',
+    meaning:
+      '`1` allows a `PUBLIC_URL` with `http://` whose host is not this machine; passwords and tokens then travel unencrypted.',
   },
   {
     name: 'DATA_DIR',
     default: './data',
-    meaning: 'Folder of the embedded database, the key file and the demo’s secrets.',
+    meaning:
+      'Folder of the embedded database, the key file and the secrets that the first start makes.',
   },
   {
     name: 'DATABASE_URL',
     default: '(embedded)',
     meaning: 'Your own PostgreSQL, 15 or later: `postgres://user:password@host:5432/name`.',
+    secret: true,
   },
   {
     name: 'SIGNALPOST_KEY',
     default: '(key file)',
     meaning:
       '32 random bytes in base64 that protect stored secrets; without it a file in `DATA_DIR` is made and used.',
+    secret: true,
   },
   {
     name: 'DEMO',
@@ -50,6 +62,7 @@ export const settings: readonly Setting[] = [
     default: '(none)',
     meaning:
       'The relay: `smtp://user:password@host:587` or `smtps://…:465`; `?tls=required`, `optional`, `off`, `unverified`, `&connections=10`. Several with spaces between them: the next one where one is not there.',
+    secret: true,
   },
   {
     name: 'SMTP_HOSTNAME',
@@ -137,16 +150,19 @@ export const settings: readonly Setting[] = [
     name: 'INTAKE_POSTMARK_PASSWORD',
     default: '(none)',
     meaning: 'Password (HTTP Basic) of Postmark’s webhooks to `/intake/postmark`.',
+    secret: true,
   },
   {
     name: 'INTAKE_MAILGUN_KEY',
     default: '(none)',
     meaning: 'Signing key of Mailgun’s webhooks to `/intake/mailgun`.',
+    secret: true,
   },
   {
     name: 'INTAKE_SENDGRID_KEY',
     default: '(none)',
     meaning: 'Verification key of SendGrid’s event webhook to `/intake/sendgrid`.',
+    secret: true,
   },
   {
     name: 'WEBHOOK_NETWORKS',
@@ -167,7 +183,20 @@ export const settings: readonly Setting[] = [
   {
     name: 'METRICS_PUBLIC',
     default: '0',
-    meaning: '`1` answers `/metrics` to everyone instead of the loopback only.',
+    meaning: '`1` opens `/metrics` to everyone, without a token.',
+  },
+  {
+    name: 'METRICS_TOKEN',
+    default: '(none)',
+    meaning: 'What `/metrics` takes as `Authorization: Bearer`; without it, nobody can read them.',
+    secret: true,
+  },
+  {
+    name: 'INBOX_TOKEN',
+    default: '(first start)',
+    meaning:
+      'What the local inbox takes as `Authorization: Bearer` from programs; without it, `start` makes one and keeps it in `demo.env` in `DATA_DIR`.',
+    secret: true,
   },
   {
     name: 'PASSWORD_TEMPLATE',
@@ -183,3 +212,8 @@ export const settings: readonly Setting[] = [
   },
   { name: 'LOG_LEVEL', default: 'info', meaning: '`debug`, `info`, `warn`, `error` or `silent`.' },
 ];
+
+/** Settings that hold a secret. */
+export const secretNames: readonly string[] = settings
+  .filter(({ secret }) => secret)
+  .map(({ name }) => name);

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
+import type { TransportHeader } from './strict-transport.ts';
 
 interface ClientError extends Error {
   readonly code?: string;
@@ -13,7 +14,12 @@ interface ClientError extends Error {
  * Answers what is no HTTP request, or never becomes a whole one, in the form of the other answers, and ends the connection:
  * 408 for one that took too long, 431 for header fields that are too large (RFC 6585 section 5), else 400.
  */
-export function answerClientError(error: ClientError, socket: Socket, log: Log): void {
+export function answerClientError(
+  error: ClientError,
+  socket: Socket,
+  log: Log,
+  transport: TransportHeader,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy(error);
     return;
@@ -28,6 +34,7 @@ export function answerClientError(error: ClientError, socket: Socket, log: Log):
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
+    ...(transport.length === 0 ? [] : [transport.join(': ')]),
   ];
   socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
   socket.destroy(error);

@@ -16,6 +16,7 @@ import { Peers } from './limits/peers.ts';
 import type { RouteLimit } from './limits/route-limit.ts';
 import { mendEncoding } from './mend-encoding.ts';
 import { RequestLog } from './request-log.ts';
+import { strictTransport, type TransportHeader } from './strict-transport.ts';
 
 export interface HttpOptions {
   readonly log: Log;
@@ -25,6 +26,8 @@ export interface HttpOptions {
   readonly routes: readonly RouteLimit[];
   readonly connections?: ConnectionLimits;
   readonly bytes?: ByteBudgets;
+  /** Others reach the service by https: every answer tells browsers to use nothing else. */
+  readonly https?: boolean;
 }
 
 export type Http = FastifyInstance;
@@ -46,6 +49,7 @@ const checkIntervalMs = 5_000;
  * nothing; sizes and times of what a stranger may send are limited by the table of routes.
  */
 export function createHttp(options: HttpOptions): Http {
+  const transport: TransportHeader = options.https === true ? strictTransport : [];
   const http = fastify({
     loggerInstance: options.log,
     logController: new LogController({
@@ -62,7 +66,7 @@ export function createHttp(options: HttpOptions): Http {
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    clientErrorHandler: (error, socket) => answerClientError(error, socket, options.log),
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, options.log, transport),
     rewriteUrl: (request) => mendEncoding(withoutBaseSlash(request.url ?? '/')),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
   }) as unknown as Http;
@@ -71,7 +75,13 @@ export function createHttp(options: HttpOptions): Http {
   http.decorate('bodyTraffic', traffic);
   http.decorate(
     'direct',
-    new DirectRoutes(http, { log: options.log, limits: options.routes, traffic, peers }),
+    new DirectRoutes(http, {
+      log: options.log,
+      limits: options.routes,
+      traffic,
+      peers,
+      transport,
+    }),
   );
   if (options.connections !== undefined) limitConnections(http.server, options.connections, peers);
   closeFinishedConnections(http);
@@ -79,6 +89,8 @@ export function createHttp(options: HttpOptions): Http {
   http.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     if (request.is404) leaveBodyUnread(request, reply);
+    const [name, value] = transport;
+    if (name !== undefined) reply.header(name, value);
     done();
   });
   http.addHook('onResponse', (request, reply, done) => {

@@ -7,6 +7,7 @@ import type { BodyTraffic } from './limits/body-traffic.ts';
 import { findLimit } from './limits/limit-routes.ts';
 import type { Peers } from './limits/peers.ts';
 import type { RouteLimit } from './limits/route-limit.ts';
+import type { TransportHeader } from './strict-transport.ts';
 
 /** Answers an exchange. What it throws is logged, and its client sees the connection end. */
 export type DirectHandler = (exchange: Exchange) => Promise<void>;
@@ -22,6 +23,8 @@ export interface DirectRoutesParts {
   readonly limits: readonly RouteLimit[];
   readonly traffic: BodyTraffic;
   readonly peers: Peers;
+  /** A header field of every answer. */
+  readonly transport: TransportHeader;
 }
 
 /**
@@ -59,10 +62,10 @@ export class DirectRoutes {
    * @param name how logs call the route
    */
   post(prefix: string, name: string, handler: DirectHandler): void {
-    const { log, limits, traffic, peers } = this.#parts;
+    const { limits, ...shared } = this.#parts;
     const limit = findLimit(limits, ['POST'], `${prefix}*`);
     if (limit === undefined) throw new Error(`POST ${prefix}* has no line in the table of limits`);
-    const scene = { log, route: name, closing: () => this.#closing, limit, traffic, peers };
+    const scene = { ...shared, route: name, closing: () => this.#closing, limit };
     const route = { prefix, scene, handler };
     this.#routes.push(route);
     this.#http.route({

@@ -9,12 +9,15 @@ import type { Peers } from './limits/peers.ts';
 import type { RouteLimit } from './limits/route-limit.ts';
 import { letRestGoBy, type RawBody, readBody } from './read-body.ts';
 import { RequestLog } from './request-log.ts';
+import type { TransportHeader } from './strict-transport.ts';
 
 /** What the exchanges of a route share. */
 export interface ExchangeScene {
   readonly log: Log;
   /** What lines of the log call the route. */
   readonly route: string;
+  /** A header field of every answer. */
+  readonly transport: TransportHeader;
   /** True once the server ends, and its connections with their answers. */
   readonly closing: () => boolean;
   readonly peers: Peers;
@@ -79,9 +82,9 @@ export class Exchange {
   answer(status: number, json: string, headers: readonly string[] = []): void {
     this.#share?.end();
     const response = this.#response;
-    const { log, route, closing } = this.#scene;
+    const { log, route, transport, closing } = this.#scene;
     const head = ['x-request-id', this.id, 'content-type', 'application/json; charset=utf-8'];
-    head.push('content-length', String(Buffer.byteLength(json)), ...headers);
+    head.push('content-length', String(Buffer.byteLength(json)), ...transport, ...headers);
     if (closing() || this.#ending || !letRestGoBy(this.request)) head.push('connection', 'close');
     response.writeHead(status, head);
     response.end(json);

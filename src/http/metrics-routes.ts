@@ -1,23 +1,39 @@
 import { Registry } from 'prom-client';
+import { bearerTokenOf, isSameSecret } from './bearer-token.ts';
 import type { Http } from './create-http.ts';
-import { isLoopbackPeer } from './loopback.ts';
+
+/** Who may read the metrics: everyone, or who has the token; nobody without one. */
+export interface MetricsReaders {
+  readonly public: boolean;
+  readonly token: string | undefined;
+}
 
 /**
- * `GET /metrics`: Prometheus text format. Answers peers on the loopback only, unless `everyone` is set.
+ * `GET /metrics`: Prometheus text format. 401 without the token, wherever the request comes from.
  * @param readMetrics the numbers of all processes that share the port, as text
  */
 export function registerMetricsRoutes(
   http: Http,
   readMetrics: () => Promise<string>,
-  everyone: boolean,
+  readers: MetricsReaders,
 ): void {
   http.get('/metrics', async (request, reply) => {
-    if (!everyone && !isLoopbackPeer(request)) {
-      return reply.code(403).send({
-        status: 403,
-        message: 'Metrics answer on the loopback only',
-        requestId: request.id,
-      });
+    const given = bearerTokenOf(request);
+    const { token } = readers;
+    const known = given !== undefined && token !== undefined && isSameSecret(given, token);
+    if (!readers.public && !known) {
+      const problem = given === undefined ? '' : ', error="invalid_token"';
+      return reply
+        .code(401)
+        .header('www-authenticate', `Bearer realm="signalpost metrics"${problem}`)
+        .send({
+          status: 401,
+          message:
+            token === undefined
+              ? 'Metrics need a token. Set METRICS_TOKEN and send it as Bearer token, or set METRICS_PUBLIC=1.'
+              : 'Metrics need the token of METRICS_TOKEN as Bearer token.',
+          requestId: request.id,
+        });
     }
     return reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(await readMetrics());
   });

@@ -18,6 +18,10 @@ export function answerInboxErrors(inbox: Http, answerProblem: AnswerProblem): vo
     }
     throw error;
   });
+}
+
+/** Answers 404 for what is not there, behind the hooks of the scope. */
+export function answerUnknownPages(inbox: Http, answerProblem: AnswerProblem): void {
   inbox.setNotFoundHandler((request, reply) =>
     answerProblem(request, reply, { status: 404, message: 'The inbox has no such page.' }),
   );

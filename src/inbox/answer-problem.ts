@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { bearerTokenOf } from '../http/bearer-token.ts';
 import { answerPage } from './answer-page.ts';
 import type { AssetUrls } from './read-assets.ts';
 import { renderProblem } from './view/problem-view.ts';
@@ -21,6 +22,7 @@ export function createAnswerProblem(assets: AssetUrls): AnswerProblem {
     const { status, message } = problem;
     reply.code(status);
     if (status === 503) reply.header('retry-after', 1);
+    if (status === 401) reply.header('www-authenticate', challengeFor(request));
     if (wantsPage(request)) return answerPage(reply, renderProblem(assets, status, message));
     return reply.send({ ...problem, requestId: request.id });
   };
@@ -29,4 +31,10 @@ export function createAnswerProblem(assets: AssetUrls): AnswerProblem {
 function wantsPage(request: FastifyRequest): boolean {
   const accept = request.headers.accept ?? '';
   return !request.url.startsWith('/inbox/api/') && accept.includes('text/html');
+}
+
+/** RFC 6750 section 3. */
+function challengeFor(request: FastifyRequest): string {
+  const error = bearerTokenOf(request) === undefined ? '' : ', error="invalid_token"';
+  return `Bearer realm="signalpost inbox"${error}`;
 }

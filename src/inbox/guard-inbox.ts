@@ -1,24 +1,32 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Http } from '../http/create-http.ts';
-import { hasLocalHost, isLoopbackPeer } from '../http/loopback.ts';
 import { isSameOrigin, isSameOriginOrVisit } from '../http/same-origin.ts';
 import type { AnswerProblem } from './answer-problem.ts';
 
-/** True where the caller is signed in as somebody who may see the mail of all accounts. */
-export type MayRead = (request: FastifyRequest) => Promise<boolean>;
+/** What a caller finds: let in, not known, or known without the right to see the mail of all accounts. */
+export type InboxDoor = (request: FastifyRequest) => Promise<'open' | 'unknown' | 'forbidden'>;
 
 const safeMethods = new Set(['GET', 'HEAD']);
 
 /**
- * Lets only those in who may see password resets: this machine, asked by its own name, or a signed-in owner or
- * developer; and never a page of another site on their behalf. Everybody else gets a 403 that says so.
+ * Lets only those in who may see password resets, wherever they come from; and never a page of another site on their
+ * behalf. Strangers get a 401 that says how to get in.
  */
-export function guardInbox(http: Http, mayRead: MayRead, answerProblem: AnswerProblem): void {
+export function guardInbox(http: Http, door: InboxDoor, answerProblem: AnswerProblem): void {
   http.addHook('onRequest', async (request, reply) => {
     protect(reply);
-    const local = isLoopbackPeer(request) && hasLocalHost(request);
-    if (!local && !(await mayRead(request))) {
-      return answerProblem(request, reply, { status: 403, message: explainRefusal(request) });
+    const found = await door(request);
+    if (found === 'unknown') {
+      const message =
+        'Send the INBOX_TOKEN of the service as Bearer token. Without that setting it is in demo.env in its data folder.';
+      return answerProblem(request, reply, { status: 401, message });
+    }
+    if (found === 'forbidden') {
+      return answerProblem(request, reply, {
+        status: 403,
+        message:
+          'The inbox holds the mail of all accounts: only operators, and owners or developers of every account, can see it.',
+      });
     }
     const own = safeMethods.has(request.method)
       ? isSameOriginOrVisit(request)
@@ -33,14 +41,8 @@ export function guardInbox(http: Http, mayRead: MayRead, answerProblem: AnswerPr
   });
 }
 
-function explainRefusal(request: FastifyRequest): string {
-  return isLoopbackPeer(request)
-    ? 'The inbox answers on this machine under its own names only: open it at localhost or 127.0.0.1.'
-    : 'The inbox can hold password resets, so it answers on its own machine only, or with the access token of an operator, or of an owner or developer of every account.';
-}
-
 /** Header fields of every answer of the inbox; pages add their Content-Security-Policy. */
-function protect(reply: FastifyReply): void {
+export function protect(reply: FastifyReply): void {
   reply.headers({
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',

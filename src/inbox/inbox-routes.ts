@@ -1,11 +1,13 @@
 import type { Http } from '../http/create-http.ts';
-import { answerInboxErrors } from './answer-inbox-errors.ts';
+import { answerInboxErrors, answerUnknownPages } from './answer-inbox-errors.ts';
 import { createAnswerProblem } from './answer-problem.ts';
 import { registerEmptyInboxRoutes } from './empty-inbox-routes.ts';
+import { registerEnterInboxRoutes } from './enter-inbox-routes.ts';
 import { registerFindMessagesRoutes } from './find-messages-routes.ts';
-import { guardInbox, type MayRead } from './guard-inbox.ts';
+import { guardInbox, type InboxDoor } from './guard-inbox.ts';
 import type { InboxArrivals } from './inbox-arrivals.ts';
 import { registerInboxAssetsRoutes } from './inbox-assets-routes.ts';
+import type { InboxBrowsers } from './inbox-browsers.ts';
 import { registerInboxPageRoutes } from './inbox-page-routes.ts';
 import type { InboxStore } from './inbox-store.ts';
 import { registerLiveUpdatesRoutes } from './live-updates-routes.ts';
@@ -16,12 +18,13 @@ import { readAssets } from './read-assets.ts';
 export interface InboxRoutesParts {
   readonly store: InboxStore;
   readonly arrivals: InboxArrivals;
-  readonly mayRead: MayRead;
+  readonly browsers: Pick<InboxBrowsers, 'admit'>;
+  readonly door: InboxDoor;
 }
 
-/** Everything below `/inbox`: all but the style, script and icon behind one guard. */
+/** Everything below `/inbox`: all but the entrance, style, script and icon behind one guard. */
 export function registerInboxRoutes(http: Http, parts: InboxRoutesParts): void {
-  const { store, arrivals, mayRead } = parts;
+  const { store, arrivals, browsers, door } = parts;
   const stopping = new AbortController();
   http.addHook('preClose', async () => stopping.abort());
   http.register(async (scope) => {
@@ -30,16 +33,20 @@ export function registerInboxRoutes(http: Http, parts: InboxRoutesParts): void {
     const urls = { style: assets.style.url, script: assets.script.url, icon: assets.icon.url };
     const answerProblem = createAnswerProblem(urls);
     scope.register(
-      async (inbox) => {
-        guardInbox(inbox, mayRead, answerProblem);
-        answerInboxErrors(inbox, answerProblem);
-        ignoreBodies(inbox);
-        registerInboxPageRoutes(inbox, { store, assets: urls });
-        registerMessagePageRoutes(inbox, { store, assets: urls }, answerProblem);
-        registerMessageContentRoutes(inbox, store, answerProblem);
-        registerLiveUpdatesRoutes(inbox, arrivals, stopping.signal, answerProblem);
-        registerFindMessagesRoutes(inbox, { ...parts, stopping: stopping.signal, answerProblem });
-        registerEmptyInboxRoutes(inbox, parts);
+      async (entrance) => {
+        answerInboxErrors(entrance, answerProblem);
+        registerEnterInboxRoutes(entrance, browsers, door, answerProblem);
+        entrance.register(async (inbox) => {
+          guardInbox(inbox, door, answerProblem);
+          answerUnknownPages(inbox, answerProblem);
+          ignoreBodies(inbox);
+          registerInboxPageRoutes(inbox, { store, assets: urls });
+          registerMessagePageRoutes(inbox, { store, assets: urls }, answerProblem);
+          registerMessageContentRoutes(inbox, store, answerProblem);
+          registerLiveUpdatesRoutes(inbox, arrivals, stopping.signal, answerProblem);
+          registerFindMessagesRoutes(inbox, { ...parts, stopping: stopping.signal, answerProblem });
+          registerEmptyInboxRoutes(inbox, parts);
+        });
       },
       { prefix: '/inbox' },
     );

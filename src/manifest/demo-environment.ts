@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, readFile, unlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { makeApiKey } from '../access/api-key.ts';
@@ -25,23 +25,51 @@ const secretNames = [
   'DEMO_CLIENT_SECRET',
 ];
 
+/** What programs read the inbox with where no setting says so. */
+const inboxName = 'INBOX_TOKEN';
+
 /**
  * The demo's passwords and secrets: those of the file, which is made with new ones where there is none.
  * @throws OperatorError where the file cannot be read or written
  */
 export async function loadDemoEnvironment(dataDir: string): Promise<Environment> {
   const file = demoEnvironmentFile(dataDir);
-  return parseEnv((await readIfThere(file)) ?? (await makeFile(file)));
+  const text = await readIfThere(file);
+  return parseEnv(isDemo(text) ? text : await addLines(file, text, composeDemo()));
 }
 
 /** Values that nobody keeps, for reading the manifest without a data folder. */
 export function throwawayDemoEnvironment(): Environment {
-  return parseEnv(compose());
+  return parseEnv(composeDemo().join(''));
 }
 
 /** True where the demo's passwords and secrets are kept here. */
 export async function hasDemoEnvironment(dataDir: string): Promise<boolean> {
-  return (await readIfThere(demoEnvironmentFile(dataDir))) !== undefined;
+  return isDemo(await readIfThere(demoEnvironmentFile(dataDir)));
+}
+
+/** The inbox's token that is kept here, if there is one. */
+export async function readInboxToken(dataDir: string): Promise<string | undefined> {
+  return parseEnv((await readIfThere(demoEnvironmentFile(dataDir))) ?? '')[inboxName];
+}
+
+/**
+ * The inbox's token that is kept here; made where there is none.
+ * @throws OperatorError where the file cannot be read or written
+ */
+export async function keepInboxToken(dataDir: string): Promise<string | undefined> {
+  const kept = await readInboxToken(dataDir);
+  if (kept !== undefined) return kept;
+  const file = demoEnvironmentFile(dataDir);
+  await mkdir(dataDir, { recursive: true, mode: 0o711 });
+  await addLines(file, await readIfThere(file), [secretLine(inboxName)]);
+  // Another start on this folder may have been faster.
+  return readInboxToken(dataDir);
+}
+
+/** Without the demo the file may hold the inbox's token alone. */
+function isDemo(text: string | undefined): text is string {
+  return text !== undefined && /^(?:export )?DEMO_/m.test(text);
 }
 
 async function readIfThere(file: string): Promise<string | undefined> {
@@ -49,19 +77,29 @@ async function readIfThere(file: string): Promise<string | undefined> {
     return await readFile(file, 'utf8');
   } catch (cause) {
     if (codeOf(cause) === 'ENOENT') return undefined;
-    throw new OperatorError(`The demo's secrets in ${file} cannot be read (${codeOf(cause)}).`, {
+    throw new OperatorError(`The secrets in ${file} cannot be read (${codeOf(cause)}).`, {
       cause,
     });
   }
 }
 
-/** Written whole under another name and linked into place: half a file is never seen, and an existing one is kept. */
-async function makeFile(file: string): Promise<string> {
+/**
+ * Adds lines to the file, which is written whole under another name and put in place: half a file is never seen. One that
+ * another start has made meanwhile is kept.
+ * @param before what it holds; undefined where it is not there
+ * @returns what it holds now
+ */
+async function addLines(
+  file: string,
+  before: string | undefined,
+  lines: readonly string[],
+): Promise<string> {
   const draft = `${file}.${process.pid}.new`;
-  const text = compose();
+  const text = (before ?? heading) + lines.join('');
   try {
     await writeFile(draft, text, { mode: 0o600, flush: true });
-    await link(draft, file);
+    if (before === undefined) await link(draft, file);
+    else await rename(draft, file);
     return text;
   } catch (cause) {
     if (codeOf(cause) === 'EEXIST') return await readFile(file, 'utf8');
@@ -74,16 +112,18 @@ async function makeFile(file: string): Promise<string> {
   }
 }
 
-function compose(): string {
-  const secrets = secretNames.map(
-    (name) => `export ${name}=${randomBytes(24).toString('base64url')}\n`,
-  );
+const heading = '# Made by the first start. Read it into a shell with: . demo.env\n';
+
+function composeDemo(): string[] {
   return [
-    '# Made by the first start for the demo account 1000. Read it into a shell with: . demo.env\n',
     'export DEMO_OWNER_EMAIL=owner@shop.test\n',
     'export DEMO_SERVICE_EMAIL=service@shop.test\n',
     'export DEMO_CLIENT_ID=demo\n',
-    ...secrets,
+    ...secretNames.map(secretLine),
     `export DEMO_API_KEY=${makeApiKey(demoAccountId).text}\n`,
-  ].join('');
+  ];
+}
+
+function secretLine(name: string): string {
+  return `export ${name}=${randomBytes(24).toString('base64url')}\n`;
 }

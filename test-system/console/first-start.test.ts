@@ -3,9 +3,11 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
+import type { Database } from '../../src/foundation/database/open-database.ts';
+import { makeOneTimeLink } from '../../src/session/one-time-link.ts';
 import { ask } from '../../test/support/ask.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
-import { startTestService } from '../../test/support/test-service.ts';
+import { startTestService, type TestService } from '../../test/support/test-service.ts';
 import { visitConsole } from '../support/console-visit.ts';
 import { openChromium } from '../support/open-chromium.ts';
 
@@ -24,11 +26,15 @@ async function codeOf(page: Page, section: string): Promise<string> {
   return (await page.getByRole('region', { name: section }).locator('pre').textContent()) ?? '';
 }
 
-async function makeOwner(page: Page): Promise<void> {
+async function fillOwner(page: Page): Promise<void> {
   await page.getByLabel('Your name').fill('Olive Owner');
   await page.getByLabel('Your e-mail address').fill('olive@shop.test');
   await page.getByLabel('Password', { exact: false }).first().fill(password);
   await page.getByLabel('Name of your account').fill('Olive’s Shop');
+}
+
+async function makeOwner(page: Page): Promise<void> {
+  await fillOwner(page);
   await page.getByRole('button', { name: 'Create owner and sign in' }).click();
   await page.waitForURL(/\/console\/1001$/);
 }
@@ -68,7 +74,12 @@ async function makeTemplate(page: Page): Promise<void> {
   await preview.frameLocator('iframe').getByText('Hello Ada,').waitFor();
 }
 
-test('the first page offers the demo where there is one, and says where its password is', async () => {
+/** The link as the start prints it. */
+function setUpLink(database: Database, service: TestService): Promise<string> {
+  return makeOneTimeLink(database, 'set-up', service.url);
+}
+
+test('a stranger sees where the set-up link and the demo’s password are, and no form', async () => {
   const { url: databaseUrl, database } = await createTestDatabase();
   const service = await startTestService({ databaseUrl });
   await database.pool.query(`
@@ -76,19 +87,36 @@ test('the first page offers the demo where there is one, and says where its pass
     update installation set demo_applied_at = now()`);
   const visit = await visitConsole(browser, service.url);
   await visit.page.goto(service.url);
+  await visit.page.getByText('bin/signalpost set-up-link').waitFor();
+  assert.equal(await visit.page.getByLabel('Your name').count(), 0);
   // Where the data folder is, is not for strangers: it is not always `data`.
   const demo = visit.page.getByRole('region', { name: 'Look around in the demo' });
-  await demo.getByText('in the file demo.env of the data folder').waitFor();
+  await demo.getByText('in the file demo.env in the data folder').waitFor();
   await visit.look('first-start-demo');
   await visit.end();
 });
 
-test('a first-time user gets from the start to an own template, sender, integration and a sent message', async () => {
-  const { url: databaseUrl } = await createTestDatabase();
+test('a set-up link that was replaced makes nobody owner, and the page says how to get a new one', async () => {
+  const { url: databaseUrl, database } = await createTestDatabase();
   const service = await startTestService({ databaseUrl });
   const visit = await visitConsole(browser, service.url);
   const { page } = visit;
-  await page.goto(service.url);
+  await page.goto(await setUpLink(database, service));
+  await setUpLink(database, service);
+  await fillOwner(page);
+  await page.getByRole('button', { name: 'Create owner and sign in' }).click();
+  await page.getByText(/has expired, or a newer one replaced it/).waitFor();
+  await visit.look('first-start-late');
+  assert.equal((await ask(`${service.url}/manage/v1/set-up`)).body.open, true);
+  await visit.end();
+});
+
+test('a first-time user gets from the start to an own template, sender, integration and a sent message', async () => {
+  const { url: databaseUrl, database } = await createTestDatabase();
+  const service = await startTestService({ databaseUrl });
+  const visit = await visitConsole(browser, service.url);
+  const { page } = visit;
+  await page.goto(await setUpLink(database, service));
   await page.getByRole('heading', { name: 'Welcome to Signalpost' }).waitFor();
   assert.equal(await page.getByRole('region', { name: 'Look around in the demo' }).count(), 0);
   await visit.look('first-start');
@@ -159,11 +187,11 @@ test('a first-time user gets from the start to an own template, sender, integrat
 });
 
 test('the owner’s password that is too short is refused at its field, and nothing is made', async () => {
-  const { url: databaseUrl } = await createTestDatabase();
+  const { url: databaseUrl, database } = await createTestDatabase();
   const service = await startTestService({ databaseUrl });
   const visit = await visitConsole(browser, service.url, { phone: true });
   const { page } = visit;
-  await page.goto(service.url);
+  await page.goto(await setUpLink(database, service));
   await page.getByLabel('Your name').fill('Olive Owner');
   await page.getByLabel('Your e-mail address').fill('olive@shop.test');
   await page.locator('input[type=password]').fill('            ');
@@ -176,12 +204,13 @@ test('the owner’s password that is too short is refused at its field, and noth
 });
 
 test('whoever comes second to make the owner is told so and led to the sign-in', async () => {
-  const { url: databaseUrl } = await createTestDatabase();
+  const { url: databaseUrl, database } = await createTestDatabase();
   const service = await startTestService({ databaseUrl });
   const visit = await visitConsole(browser, service.url);
   const second = await visit.context.newPage();
+  const link = await setUpLink(database, service);
   for (const page of [visit.page, second]) {
-    await page.goto(service.url);
+    await page.goto(link);
     await page.getByRole('heading', { name: 'Welcome to Signalpost' }).waitFor();
   }
   await makeOwner(visit.page);
@@ -191,7 +220,7 @@ test('whoever comes second to make the owner is told so and led to the sign-in',
   await second.getByLabel('Name of your account').fill('Sam’s Shop');
   await second.getByRole('button', { name: 'Create owner and sign in' }).click();
   await second.getByText('The installation has its owner already').waitFor();
-  const link = second.getByRole('link', { name: 'Sign in', exact: true });
-  assert.equal(await link.getAttribute('href'), '/sign-in?next=/console');
+  const signIn = second.getByRole('link', { name: 'Sign in', exact: true });
+  assert.equal(await signIn.getAttribute('href'), '/sign-in?next=/console');
   await visit.end();
 });

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after, beforeEach, test } from 'node:test';
 import { createTransport } from 'nodemailer';
 import type { BrowserContext, Page } from 'playwright-core';
+import { makeOneTimeLink } from '../../src/session/one-time-link.ts';
 import { emptyInbox, readInbox } from '../../test/support/inbox-client.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { startTestService } from '../../test/support/test-service.ts';
@@ -16,7 +17,7 @@ import {
   takeScreenshot,
 } from '../support/open-chromium.ts';
 
-const { url: databaseUrl } = await createTestDatabase();
+const { url: databaseUrl, database } = await createTestDatabase();
 const service = await startTestService({ databaseUrl });
 const inbox = `${service.url}/inbox`;
 const transport = createTransport({ host: '127.0.0.1', port: service.app.inboxPort(), pool: true });
@@ -54,7 +55,7 @@ async function send(subject: string, to = 'ada@customer.example'): Promise<strin
   return message?.id ?? '';
 }
 
-/** A page whose every refused load or script, but those of the message in its frame, fails the test. */
+/** A page that came in by a link as the start prints it; whose every refused load or script, but those of the message in its frame, fails the test. */
 async function newPage(visitor: BrowserContext): Promise<{ page: Page; complaints: string[] }> {
   const page = await visitor.newPage();
   const complaints: string[] = [];
@@ -63,6 +64,8 @@ async function newPage(visitor: BrowserContext): Promise<{ page: Page; complaint
     if (message.type() === 'error' && !ofFrame) complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(error.message));
+  await page.goto(await makeOneTimeLink(database, 'inbox', service.url));
+  assert.equal(page.url(), inbox);
   return { page, complaints };
 }
 
@@ -210,6 +213,28 @@ test('the page of another origin can neither read nor empty the inbox', async ()
   await waitFor('the frame', () => page.frames().length === 2);
   assert.equal((await readInbox(service.url)).length, 1);
   await page.context().close();
+});
+
+test('a stranger’s browser is told how to get in, and a link that was used is worth nothing in it', async () => {
+  await send('Private');
+  const link = await makeOneTimeLink(database, 'inbox', service.url);
+  const first = await newVisitor(browser);
+  await (await first.newPage()).goto(link);
+  for (const dark of [false, true]) {
+    const stranger = await newVisitor(browser, { dark, phone: dark });
+    const page = await stranger.newPage();
+    for (const address of [inbox, link]) {
+      await page.goto(address);
+      await page.getByRole('heading', { name: 'The inbox is locked' }).waitFor();
+      await page.getByText('bin/signalpost inbox-link').waitFor();
+      assert.equal(await page.getByText('Private').count(), 0);
+    }
+    await look(page, `locked-${dark ? 'dark' : 'light'}`);
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByLabel('Password').waitFor();
+    await stranger.close();
+  }
+  await first.close();
 });
 
 test('everything can be reached by keyboard', async () => {

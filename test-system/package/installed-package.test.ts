@@ -76,10 +76,12 @@ test('the published package is installed by npm into an empty folder and starts 
     ['/docs/viewer.js', /javascript/],
     ['/openapi.json', /json/],
     ['/manage/v1/set-up', /json/],
-    ['/inbox', /html/],
   ] as const) {
     const answer = await fetch(`${address}${path}`);
     assert.equal(answer.status, 200, path);
     assert.match(answer.headers.get('content-type') ?? '', type);
   }
+  const inbox = await fetch(`${address}/inbox`, { headers: { accept: 'text/html' } });
+  assert.equal(inbox.status, 401);
+  assert.match(await inbox.text(), /inbox-link/);
 });

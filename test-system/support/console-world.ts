@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { saveMembership } from '../../src/account/membership-store.ts';
+import { setOperator } from '../../src/account/person-store.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import { password } from '../../test/support/session-world.ts';
 import { openShop, type Shop } from '../../test/support/shop.ts';
@@ -32,6 +33,7 @@ export async function openConsoleWorld(
     personId: shop.owner.id,
     role: 'owner',
   });
+  await setOperator(database.kysely, shop.owner.id, true);
   // Signing in proves a password, which is slow on purpose; the windows share one session.
   let session: Awaited<ReturnType<ConsoleVisit['context']['cookies']>> | undefined;
   return {

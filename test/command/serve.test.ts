@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { metricsHeaders, serviceTokens } from '../support/service-tokens.ts';
 import { openGate } from '../support/tcp-gate.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -169,10 +170,12 @@ test('a node whose database is away stops with 0', async () => {
 });
 
 test('/metrics of a node of several processes shows all of them together, whichever answers', async () => {
-  const node = runSignalpost(['serve', '--processes', '2'], environment);
+  const node = runSignalpost(['serve', '--processes', '2'], { ...environment, ...serviceTokens });
   const [, address] = await node.printed(/answers at (http:\/\/\S+)/);
   const read = async (): Promise<Map<string, number>> => {
-    const answer = await fetch(`${address}/metrics`, { headers: { connection: 'close' } });
+    const answer = await fetch(`${address}/metrics`, {
+      headers: { connection: 'close', ...metricsHeaders },
+    });
     assert.match(answer.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
     const lines = (await answer.text()).matchAll(/^(signalpost_\w+)(?:\{.*\})? (\S+)$/gm);
     return new Map([...lines].map(([, name = '', value]) => [name, Number(value)]));

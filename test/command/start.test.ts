@@ -145,6 +145,16 @@ const mistakes: [string, Record<string, string>, RegExp][] = [
     { PUBLIC_URL: 'https://mail.shop.test/?' },
     /PUBLIC_URL must be an http or https address without a query/,
   ],
+  [
+    'a public address without TLS',
+    { PUBLIC_URL: 'http://mail.shop.test' },
+    /^signalpost: PUBLIC_URL=http:\/\/mail\.shop\.test would send .* ALLOW_INSECURE_PUBLIC_URL=1/,
+  ],
+  [
+    'a secret’s file that is not there',
+    { SMTP_URL_FILE: join(folder, 'not-there') },
+    /^signalpost: SMTP_URL_FILE names .*not-there, which can't be read \(ENOENT\)\.\n$/,
+  ],
   ['a proxy that is no address', { TRUST_PROXY: '10.0.0.1,proxy' }, /TRUST_PROXY must list/],
   [
     'a redirect to nowhere',

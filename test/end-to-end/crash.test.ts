@@ -5,9 +5,10 @@ import { test } from 'node:test';
 import { parseEnv } from 'node:util';
 import { readInbox } from '../support/inbox-client.ts';
 import { type Running, runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { serviceTokens } from '../support/service-tokens.ts';
 
 const dataDir = join(temporaryFolder(), 'data');
-const environment = { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'error' };
+const environment = { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'error', ...serviceTokens };
 const requests = 1_000;
 
 async function start(): Promise<{ service: Running; url: string }> {

@@ -42,7 +42,9 @@ async function useService(
     actions,
   });
   assert.equal(answer.status, 200);
-  const [mail] = await readInbox(url, '?to=reader@example.test&wait=60');
+  const [mail] = await readInbox(url, '?to=reader@example.test&wait=60', {
+    authorization: `Bearer ${secrets.INBOX_TOKEN}`,
+  });
   assert.ok(mail?.html?.includes(values['Reset Link']));
   const { messageId } = (await answer.json()) as { messageId: string };
   const status = await fetch(`${url}/ete/v1/message/1000/${messageId}`, {
@@ -59,12 +61,16 @@ test('logs at info and at debug hold no secret, and at info no address', async (
     const file = readFileSync(join(dataDir, 'demo.env'), 'utf8').replaceAll('export ', '');
     const secrets = parseEnv(file);
     const hidden = await useService(url, secrets);
+    const [link, code = ''] = await service.printed(/http\S+\/inbox\/enter\?code=(\S+)/);
+    assert.equal((await fetch(link, { redirect: 'manual' })).status, 303);
     service.child.kill('SIGTERM');
     assert.equal(await service.exit, 0);
-    const stored = ['DEMO_OWNER_PASSWORD', 'DEMO_CLIENT_SECRET'].map((name) => secrets[name] ?? '');
+    const stored = ['DEMO_OWNER_PASSWORD', 'DEMO_CLIENT_SECRET', 'INBOX_TOKEN'].map(
+      (name) => secrets[name] ?? '',
+    );
     const addresses =
       level === 'info' ? ['reader@example.test', 'owner@shop.test', 'of-reader'] : [];
-    for (const secret of [...hidden, ...stored, ...addresses]) {
+    for (const secret of [...hidden, ...stored, ...addresses, code]) {
       assert.ok(!service.output.stderr.includes(secret), `the ${level} log tells ${secret}`);
     }
     for (const line of service.output.stderr.trim().split('\n')) {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { testAccountFirst } from '../support/account-first.ts';
 import { ask } from '../support/ask.ts';
 import { addressesIn, FeedbackShop } from '../support/feedback-shop.ts';
+import { inboxHeaders } from '../support/service-tokens.ts';
 import { openGate, type TcpGate } from '../support/tcp-gate.ts';
 
 const shop = await FeedbackShop.open();
@@ -147,6 +148,7 @@ test('the same message has the same links on every attempt', async () => {
   assert.equal(again.length, 2);
   const { text } = await ask(
     `${shop.service.url}/inbox/api/messages?to=${encodeURIComponent(mail.envelopeTo[0] ?? '')}`,
+    { headers: inboxHeaders },
   );
   const mails = JSON.parse(text) as { html: string }[];
   assert.equal(mails.length, 2);

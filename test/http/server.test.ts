@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { ask } from '../support/ask.ts';
+import { inboxHeaders, metricsHeaders } from '../support/service-tokens.ts';
 import { openGate } from '../support/tcp-gate.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -61,20 +63,43 @@ test('readiness is answered within seconds where the database is silent, and is 
   await waitFor('the node to be ready', async () => (await fetch(`${node.url}/readyz`)).ok);
 });
 
-test('metrics answer the loopback, and nobody for whom a proxy speaks', async () => {
-  const direct = await fetch(`${url}/metrics`);
-  assert.equal(direct.status, 200);
-  assert.match(await direct.text(), /process_resident_memory_bytes/);
-  const proxied = await fetch(`${url}/metrics`, { headers: { 'x-forwarded-for': '203.0.113.9' } });
-  assert.equal(proxied.status, 403);
+test('metrics answer whoever has the token, and nobody without one', async () => {
+  const read = (authorization?: string) =>
+    ask(`${url}/metrics`, { headers: authorization === undefined ? {} : { authorization } });
+  const known = await read(metricsHeaders.authorization);
+  assert.equal(known.status, 200);
+  assert.match(known.text, /process_resident_memory_bytes/);
+  const stranger = await read();
+  assert.equal(stranger.status, 401);
+  assert.equal(stranger.headers.get('www-authenticate'), 'Bearer realm="signalpost metrics"');
+  for (const wrong of [
+    `${metricsHeaders.authorization}x`,
+    'Bearer x',
+    inboxHeaders.authorization,
+  ]) {
+    const { status, headers } = await read(wrong);
+    assert.equal(status, 401, wrong);
+    assert.match(headers.get('www-authenticate') ?? '', /error="invalid_token"/);
+  }
+});
+
+test('without METRICS_TOKEN nobody reads the metrics, and the answer says what to set', async () => {
+  const closed = await startTestService({
+    databaseUrl,
+    environment: { METRICS_TOKEN: '' },
+    roles: ['http'],
+  });
+  for (const headers of [{}, { authorization: 'Bearer undefined' }, metricsHeaders]) {
+    const { status, text } = await ask(`${closed.url}/metrics`, { headers });
+    assert.equal(status, 401);
+    assert.match(text, /Set METRICS_TOKEN/);
+  }
 });
 
 test('metrics answer everyone where METRICS_PUBLIC is set', async () => {
-  const open = await startTestService({ databaseUrl, environment: { METRICS_PUBLIC: '1' } });
-  const answer = await fetch(`${open.url}/metrics`, {
-    headers: { 'x-forwarded-for': '203.0.113.9' },
-  });
-  assert.equal(answer.status, 200);
+  const environment = { METRICS_PUBLIC: '1', METRICS_TOKEN: '' };
+  const open = await startTestService({ databaseUrl, environment });
+  assert.equal((await ask(`${open.url}/metrics`)).status, 200);
 });
 
 test('what is not HTTP gets a 400 and the server goes on', async () => {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { createTransport } from 'nodemailer';
 import { ask } from '../support/ask.ts';
 import { readInbox } from '../support/inbox-client.ts';
+import { inboxHeaders } from '../support/service-tokens.ts';
 import { openGate } from '../support/tcp-gate.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -15,12 +16,16 @@ const transport = createTransport({ host: '127.0.0.1', port: service.app.inboxPo
 test('the database away is a 503 for programs and people, a 451 for mail, and nothing once it is back', async () => {
   gate.close();
   for (const query of ['', '?wait=30&to=a@b.test']) {
-    const { status, headers, body } = await ask(`${service.url}/inbox/api/messages${query}`);
+    const { status, headers, body } = await ask(`${service.url}/inbox/api/messages${query}`, {
+      headers: inboxHeaders,
+    });
     assert.equal(status, 503, query);
     assert.ok(headers.get('retry-after'));
     assert.match(String(body.message), /cannot be read now/);
   }
-  const page = await ask(`${service.url}/inbox`, { headers: { accept: 'text/html' } });
+  const page = await ask(`${service.url}/inbox`, {
+    headers: { accept: 'text/html', ...inboxHeaders },
+  });
   assert.equal(page.status, 503);
   assert.match(page.text, /<h1>Not just now<\/h1>/);
   const mail = { from: 'shop@shop.test', to: 'a@b.test', subject: 'again', text: 'x' };

@@ -3,6 +3,7 @@ import { after, beforeEach, test } from 'node:test';
 import { createTransport } from 'nodemailer';
 import { ask } from '../support/ask.ts';
 import { emptyInbox, readInbox } from '../support/inbox-client.ts';
+import { inboxHeaders } from '../support/service-tokens.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -27,6 +28,9 @@ async function subjects(query = ''): Promise<string[]> {
 function send(to: string, subject = 'Hello'): Promise<unknown> {
   return transport.sendMail({ from: 'Shop <orders@shop.test>', to, subject, text: 'Good day' });
 }
+
+const askWith = (method: string, query = '') =>
+  ask(`${api}${query}`, { method, headers: inboxHeaders });
 
 beforeEach(() => emptyInbox(service.url));
 
@@ -156,7 +160,7 @@ test('a wrong parameter is answered 400 and named', async () => {
     ['?recipient=a@b.test', 'recipient'],
   ];
   for (const [query, parameter] of wrong) {
-    const { status, body } = await ask(`${api}${query}`);
+    const { status, body } = await askWith('GET', query);
     assert.equal(status, 400, query);
     assert.equal(body.parameter, parameter, query);
     assert.ok(String(body.message).startsWith(parameter), query);
@@ -167,18 +171,18 @@ test('a wrong parameter is answered 400 and named', async () => {
 test('DELETE empties the inbox, or only what one recipient got', async () => {
   await send('a@example.test');
   await send('b@example.test');
-  assert.equal((await ask(`${api}?to=A@example.test`, { method: 'DELETE' })).status, 204);
+  assert.equal((await askWith('DELETE', '?to=A@example.test')).status, 204);
   const [left, ...others] = await captured();
   assert.deepEqual(left?.envelopeTo, ['b@example.test']);
   assert.deepEqual(others, []);
-  assert.equal((await ask(`${api}?from=x`, { method: 'DELETE' })).status, 400);
-  const { status, text } = await ask(api, { method: 'DELETE' });
+  assert.equal((await askWith('DELETE', '?from=x')).status, 400);
+  const { status, text } = await askWith('DELETE');
   assert.deepEqual({ status, text }, { status: 204, text: '' });
   assert.deepEqual(await captured(), []);
 });
 
 test('answers are not kept by caches and not taken for another type', async () => {
-  const { headers } = await ask(api);
+  const { headers } = await askWith('GET');
   assert.equal(headers.get('cache-control'), 'no-store');
   assert.equal(headers.get('x-content-type-options'), 'nosniff');
   assert.match(headers.get('content-type') ?? '', /^application\/json/);

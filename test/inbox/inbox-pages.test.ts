@@ -4,6 +4,7 @@ import { createTransport } from 'nodemailer';
 import { parse } from 'parse5';
 import { ask } from '../support/ask.ts';
 import { emptyInbox, readInbox } from '../support/inbox-client.ts';
+import { inboxHeaders } from '../support/service-tokens.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
@@ -20,7 +21,9 @@ async function send(mail: Parameters<typeof transport.sendMail>[0]): Promise<str
 }
 
 async function page(path: string): Promise<string> {
-  const { status, text } = await ask(`${inbox}${path}`, { headers: { accept: 'text/html' } });
+  const { status, text } = await ask(`${inbox}${path}`, {
+    headers: { accept: 'text/html', ...inboxHeaders },
+  });
   assert.equal(status, 200, path);
   return text;
 }
@@ -94,7 +97,7 @@ test('hostile text is shown as it stands', async () => {
 test('a page may load its own style, script and frame, and nothing else', async () => {
   const id = await send({ subject: 'policy', text: 'x', html: '<p>x</p>' });
   for (const path of ['', `/messages/${id}`]) {
-    const { headers } = await ask(`${inbox}${path}`);
+    const { headers } = await ask(`${inbox}${path}`, { headers: inboxHeaders });
     const policy = headers.get('content-security-policy') ?? '';
     assert.match(policy, /^default-src 'none'; style-src 'self'; script-src 'self'/);
     assert.match(policy, /frame-ancestors 'none'/);
@@ -116,7 +119,9 @@ test('the HTML of a message stands in a sandbox without script, forms and remote
       <a href="https://shop.test/reset?a=1&amp;b=2" target="_top" ping="https://evil.example">Reset</a>
       <a href="javascript:alert(1)">no</a> <a href="/inbox/empty">relative</a><img src="https://evil.example/x.png"></body></html>`,
   });
-  const { status, headers, text } = await ask(`${inbox}/messages/${id}/html`);
+  const { status, headers, text } = await ask(`${inbox}/messages/${id}/html`, {
+    headers: inboxHeaders,
+  });
   assert.equal(status, 200);
   assert.match(headers.get('content-type') ?? '', /^text\/html; charset=utf-8/);
   assert.deepEqual((headers.get('content-security-policy') ?? '').split('; '), [
@@ -162,7 +167,7 @@ test('the HTML of a message stands in a sandbox without script, forms and remote
 
 test('the source can be saved byte for byte', async () => {
   const id = await send({ subject: 'Größe', text: 'äöü' });
-  const { headers, text } = await ask(`${inbox}/messages/${id}/source`);
+  const { headers, text } = await ask(`${inbox}/messages/${id}/source`, { headers: inboxHeaders });
   assert.equal(headers.get('content-type'), 'message/rfc822');
   assert.equal(headers.get('content-disposition'), `attachment; filename="${id}.eml"`);
   const [message] = await readInbox(service.url, '?limit=1');
@@ -197,7 +202,7 @@ test('a message that is not there is a 404 that leads back', async () => {
   for (const id of ['01900000-0000-7000-8000-000000000000', 'x', '..%2f..', '%00']) {
     for (const path of ['', '/html', '/source']) {
       const { status, text } = await ask(`${inbox}/messages/${id}${path}`, {
-        headers: { accept: 'text/html' },
+        headers: { accept: 'text/html', ...inboxHeaders },
       });
       assert.equal(status, 404, id + path);
       assert.match(text, /<a class="button" href="\/inbox">/);
@@ -227,6 +232,7 @@ test('the button of the page empties the inbox and leads back to it', async () =
     headers: {
       'content-type': 'application/x-www-form-urlencoded',
       origin: service.url,
+      ...inboxHeaders,
     },
     body: '',
   });
@@ -237,7 +243,10 @@ test('the button of the page empties the inbox and leads back to it', async () =
 
 test('the pages hear of mail and of its end', async () => {
   const aborter = new AbortController();
-  const response = await fetch(`${inbox}/updates`, { signal: aborter.signal });
+  const response = await fetch(`${inbox}/updates`, {
+    signal: aborter.signal,
+    headers: inboxHeaders,
+  });
   assert.equal(response.headers.get('content-type'), 'text/event-stream');
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   assert.ok(reader);

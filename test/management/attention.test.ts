@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { saveMembership } from '../../src/account/membership-store.ts';
+import { setOperator } from '../../src/account/person-store.ts';
 import { DirectShop } from '../support/direct-shop.ts';
 import { managementAs } from '../support/management-client.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -123,6 +124,7 @@ test('bounces above one in twenty are told of, and not before there is enough to
 test('a missing add-on is told of, and no longer once an operator gives it', async () => {
   assert.ok(await isCalm('no-transactional'));
   const whole = `/installation/accounts/${shop.id}`;
+  await setOperator(database.kysely, shop.owner.id, true);
   await owner.put(whole, { name: 'Shop', addOns: [] });
   assert.match((await concern('no-transactional')).nextStep, /operator/);
   await owner.put(whole, { name: 'Shop', addOns: ['transactional'] });

@@ -12,7 +12,8 @@ const environment = {
   DIRECT_SOURCES: '192.0.2.10=mail1.service.test,bulk/192.0.2.11=mail2.service.test',
 };
 const service = await startTestService({ databaseUrl: url, roles: ['http'], environment });
-const { owner, path, as } = await openManagedShop(database, service);
+const { owner, path, as, makeOperator } = await openManagedShop(database, service);
+await makeOperator();
 const shop = `${path}/domains/shop.test`;
 const settings = `${shop}/settings`;
 

@@ -11,9 +11,8 @@ import { waitFor } from '../support/wait-for.ts';
 
 const { database, url } = await createTestDatabase();
 const service = await startTestService({ databaseUrl: url, roles: ['http'] });
-const { owner, path, shop } = await openManagedShop(database, service);
-// Whoever names operators has to be one.
-await owner.put(`/installation/operators/${shop.owner.email}`);
+const { owner, path, shop, makeOperator } = await openManagedShop(database, service);
+await makeOperator();
 await owner.put(`${path}/lists/l-kept`, { name: 'Kept' });
 await owner.put(`${path}/templates/t-kept`, { name: 'Kept' });
 await owner.put(`${path}/domains/settled.test`, {});

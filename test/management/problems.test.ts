@@ -9,7 +9,8 @@ import { startTestService } from '../support/test-service.ts';
 
 const { database, url } = await createTestDatabase();
 const service = await startTestService({ databaseUrl: url, roles: ['http'] });
-const { owner, path, shop } = await openManagedShop(database, service);
+const { owner, path, shop, makeOperator } = await openManagedShop(database, service);
+await makeOperator();
 
 function isProblem(answer: Answer, status: number, type: string): void {
   assert.equal(answer.status, status, answer.text);

@@ -9,7 +9,8 @@ import { waitFor } from '../support/wait-for.ts';
 
 const { database, url } = await createTestDatabase();
 const service = await startTestService({ databaseUrl: url, roles: ['http'] });
-const { owner, path, shop } = await openManagedShop(database, service);
+const { owner, path, shop, makeOperator } = await openManagedShop(database, service);
+await makeOperator();
 const client = new SendClient(service, await getToken(service, shop));
 const whole = '/installation/accounts/46100';
 

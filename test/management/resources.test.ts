@@ -10,7 +10,8 @@ import { waitFor } from '../support/wait-for.ts';
 
 const { database, url } = await createTestDatabase();
 const service = await startTestService({ databaseUrl: url, roles: ['http'] });
-const { owner, path, as } = await openManagedShop(database, service);
+const { owner, path, as, makeOperator } = await openManagedShop(database, service);
+await makeOperator();
 
 async function auditKinds(): Promise<string[]> {
   const { body } = await owner.get(`${path}/audit?limit=10`);
@@ -198,7 +199,7 @@ test('an API key can no more than its scopes, which are no more than its makerâ€
   assert.equal((await machine.get(`${path}/lists`)).status, 401);
 });
 
-test('who owns every account looks after the installation; others do not', async () => {
+test('an operator looks after the installation; others do not', async () => {
   const made = await owner.put('/installation/accounts/47000', { name: 'Second' });
   assert.equal(made.status, 201, made.text);
   const suspended = await owner.put('/installation/accounts/47000', {

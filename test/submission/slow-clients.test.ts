@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { ask } from '../support/ask.ts';
 import { goodBody, SendClient } from '../support/send-client.ts';
+import { metricsHeaders } from '../support/service-tokens.ts';
 import { getToken, openShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -40,7 +41,7 @@ async function readStatus(socket: Socket): Promise<string> {
 }
 
 async function refusedBy(name: string): Promise<number> {
-  const { text } = await ask(`${service.url}/metrics`);
+  const { text } = await ask(`${service.url}/metrics`, { headers: metricsHeaders });
   return Number(
     new RegExp(`signalpost_send_refused_total\\{error="${name}"\\} (\\d+)`).exec(text)?.[1] ?? 0,
   );

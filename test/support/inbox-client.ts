@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { ask } from './ask.ts';
+import { inboxHeaders } from './service-tokens.ts';
 
 /** A message as the inbox's API answers it. */
 export interface CapturedMail {
@@ -15,14 +16,21 @@ export interface CapturedMail {
 }
 
 /** The messages that a service's inbox answers to a query such as `?to=a@b.test&wait=10`. */
-export async function readInbox(serviceUrl: string, query = ''): Promise<CapturedMail[]> {
-  const { status, text } = await ask(`${serviceUrl}/inbox/api/messages${query}`);
+export async function readInbox(
+  serviceUrl: string,
+  query = '',
+  headers: Readonly<Record<string, string>> = inboxHeaders,
+): Promise<CapturedMail[]> {
+  const { status, text } = await ask(`${serviceUrl}/inbox/api/messages${query}`, { headers });
   assert.equal(status, 200, text);
   return JSON.parse(text) as CapturedMail[];
 }
 
 /** Deletes everything in a service's inbox. */
 export async function emptyInbox(serviceUrl: string): Promise<void> {
-  const { status } = await ask(`${serviceUrl}/inbox/api/messages`, { method: 'DELETE' });
+  const { status } = await ask(`${serviceUrl}/inbox/api/messages`, {
+    method: 'DELETE',
+    headers: inboxHeaders,
+  });
   assert.equal(status, 204);
 }

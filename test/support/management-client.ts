@@ -1,5 +1,6 @@
 import type { Role } from '../../src/account/account.ts';
 import { saveMembership } from '../../src/account/membership-store.ts';
+import { setOperator } from '../../src/account/person-store.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../../src/foundation/ids.ts';
 import { type Answer, ask } from './ask.ts';
@@ -82,6 +83,8 @@ export interface ManagedShop {
   readonly path: string;
   /** A new person with a role in the shop; undefined: in no account at all. */
   as(role: Role | undefined): Promise<ManagementClient>;
+  /** Makes the owner an operator of the installation, too. */
+  makeOperator(): Promise<void>;
 }
 
 export async function openManagedShop(
@@ -101,6 +104,7 @@ export async function openManagedShop(
       if (role !== undefined) await setRole(database, shop.id, person.id, role);
       return managementAs(service, person.email);
     },
+    makeOperator: () => setOperator(database.kysely, shop.owner.id, true),
   };
 }
 

@@ -5,6 +5,7 @@ import type { Clock } from '../../src/foundation/clock.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
+import { serviceTokens } from './service-tokens.ts';
 
 /** The key of every test installation, so that nodes on one database agree. */
 export const testKey = new MasterKey(Buffer.alloc(32, 7));
@@ -38,6 +39,7 @@ export async function startTestService(options: TestServiceOptions): Promise<Tes
     PORT: '0',
     DEMO: '0',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    ...serviceTokens,
     ...options.environment,
   });
   const database = openDatabase({ url: options.databaseUrl });

@@ -41,7 +41,7 @@ export type OAuthError = { "error": string; "error_description"?: string };
 export type Operator = { "email": string; "name": string };
 export type Pause = { "destination": string; "pausedAt": string };
 export type Person = { "id": string; "email": string; "name": string; "operator": boolean; "disabled": boolean; "accounts": ({ "accountId": string; "role": ("owner" | "developer" | "marketer" | "viewer" | "service") })[] };
-export type Problem = { "type": ("/problems/malformed-request" | "/problems/unauthenticated" | "/problems/forbidden" | "/problems/foreign-request" | "/problems/not-found" | "/problems/method-not-allowed" | "/problems/too-slow" | "/problems/conflict" | "/problems/breaks-callers" | "/problems/precondition-failed" | "/problems/too-large" | "/problems/unsupported-media-type" | "/problems/validation-failed" | "/problems/too-many-requests" | "/problems/internal-error" | "/problems/busy" | "/problems/unavailable"); "title": string; "status": number; "detail": string; "errors"?: ({ "field": string; "reason": string })[]; "requestId": string };
+export type Problem = { "type": ("/problems/malformed-request" | "/problems/unauthenticated" | "/problems/forbidden" | "/problems/link-expired" | "/problems/foreign-request" | "/problems/not-found" | "/problems/method-not-allowed" | "/problems/too-slow" | "/problems/conflict" | "/problems/breaks-callers" | "/problems/precondition-failed" | "/problems/too-large" | "/problems/unsupported-media-type" | "/problems/validation-failed" | "/problems/too-many-requests" | "/problems/internal-error" | "/problems/busy" | "/problems/unavailable"); "title": string; "status": number; "detail": string; "errors"?: ({ "field": string; "reason": string })[]; "requestId": string };
 export type Published = { "version": number; "notes": (string)[] };
 export type Queue = { "destinations": (Destination)[]; "partial": boolean; "paused": (string)[] };
 export type QueueControlResult = { "changed": number; "busy": number };
@@ -57,7 +57,7 @@ export type RetentionRule = { "contentDays": (number | null); "addressDays": (nu
 export type SendRequest = { "envelope": { "toAddress": string; "ccAddressList"?: (string)[]; "fromAddress"?: string; "fromDisplayName"?: string; "replyToAddress"?: string }; "content"?: { "subjectLine"?: string; "personalizationDataMap"?: Record<string, string>; "previewText"?: string }; "metadata"?: { "transactional"?: boolean; "externalId"?: string; "tagList"?: (string)[] }; "actions": { "trackOpens": boolean; "trackClicks": boolean; "deliveryWhenDelayed"?: string } };
 export type Sender = { "address": string; "displayNames": (string)[]; "verified": boolean };
 export type Sent = { "messageId": string };
-export type SetUp = { "open": boolean; "demo": boolean };
+export type SetUp = { "open": boolean };
 export type SetUpDone = { "accountId": string };
 export type Settings = { "version": string; "publicUrl": string; "delivery": string; "deliveryRedirect": (string | null); "deliveryAllow": (string)[]; "hostname": (string | null); "sourcePools": (string)[] };
 export type SuppressedAddress = { "items": (Suppression)[] };
@@ -87,7 +87,7 @@ export type WebhookSecret = { "id": string; "secret": string };
 export interface paths {
   "/set-up": {
     get: { parameters: {  }; responses: { 200: { content: { "application/json": SetUp } }; 404: { content?: never }; 503: { content?: never } } };
-    post: { parameters: {  }; requestBody: { content: { "application/json": { "email": string; "name": string; "password": string; "accountId": string; "accountName": string } } }; responses: { 201: { content: { "application/json": SetUpDone } }; 400: { content?: never }; 403: { content?: never }; 404: { content?: never }; 408: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 503: { content?: never } } };
+    post: { parameters: {  }; requestBody: { content: { "application/json": { "code": string; "email": string; "name": string; "password": string; "accountId": string; "accountName": string } } }; responses: { 201: { content: { "application/json": SetUpDone } }; 400: { content?: never }; 403: { content?: never }; 404: { content?: never }; 408: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 503: { content?: never } } };
   };
   "/me": {
     get: { parameters: {  }; responses: { 200: { content: { "application/json": Me } }; 401: { content?: never }; 403: { content?: never }; 503: { content?: never } } };

@@ -18,8 +18,8 @@ import { useAction } from '../api/use-action.ts';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 
-/** The first start: make the owner, or look around in the demo first where there is one. */
-export function SetUpPage({ demo }: { demo: boolean }) {
+/** The first start: make the owner, with the code of the set-up link; without one, how to get it, and the way into the demo. */
+export function SetUpPage({ code }: { code: string | undefined }) {
   useEffect(() => {
     document.title = `${text('setUp.title')} · Signalpost`;
   }, []);
@@ -27,22 +27,38 @@ export function SetUpPage({ demo }: { demo: boolean }) {
     <Container component="main" size="md" py="xl">
       <Title order={1}>{text('setUp.title')}</Title>
       <Text c="dimmed" mb="lg">
-        {text(demo ? 'setUp.hint' : 'setUp.hintAlone')}
+        {text(code === undefined ? 'setUp.hintLocked' : 'setUp.hint')}
       </Text>
-      <SimpleGrid cols={{ base: 1, sm: demo ? 2 : 1 }} spacing="lg">
-        <OwnerForm />
-        {demo && <DemoHint />}
+      <SimpleGrid cols={{ base: 1, sm: code === undefined ? 2 : 1 }} spacing="lg">
+        {code === undefined ? <LinkHint /> : <OwnerForm code={code} />}
+        {code === undefined && <DemoHint />}
       </SimpleGrid>
     </Container>
   );
 }
 
+/** Strangers learn no more than where the person who runs the service finds the link. */
+function LinkHint() {
+  return (
+    <Paper withBorder p="lg" component="section" aria-labelledby="own">
+      <Stack gap="sm">
+        <Title order={2} id="own">
+          {text('setUp.own')}
+        </Title>
+        <Text size="sm">{text('setUp.linkHint')}</Text>
+        <Text size="sm">{text('setUp.linkCommand')}</Text>
+        <Code block>bin/signalpost set-up-link</Code>
+      </Stack>
+    </Paper>
+  );
+}
+
 const nothing = { email: '', name: '', password: '', accountId: '1001', accountName: '' };
 
-function OwnerForm() {
+function OwnerForm({ code }: { code: string }) {
   const [owner, setOwner] = useState(nothing);
   const make = useAction({
-    mutationFn: () => answerOf(api.POST('/set-up', { body: owner })),
+    mutationFn: () => answerOf(api.POST('/set-up', { body: { code, ...owner } })),
     // A new page, so that nothing of the stranger's is kept.
     onSuccess: ({ accountId }) => location.assign(`/console/${accountId}`),
   });

@@ -11,27 +11,32 @@ import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { NoAccountPage } from './no-account-page.tsx';
 import { SetUpPage } from './set-up-page.tsx';
 
+/** The set-up link carries its code in the fragment, which no server sees. */
+const setUpCode = /^#set-up=([\w-]+)$/;
+
 /** Where the console begins: leads to the person's account, to the sign-in, or to the making of the first owner. */
 export function StartPage() {
   const me = useMe();
+  const code = setUpCode.exec(location.hash)?.[1];
   const stranger = me.error instanceof ApiProblem && me.error.status === 401;
   const setUp = useQuery({
     queryKey: ['set-up'],
     queryFn: () => answerOf(api.GET('/set-up')),
-    enabled: stranger,
+    enabled: stranger || code !== undefined,
   });
   const closed = stranger && setUp.data?.open === false;
   useEffect(() => {
     if (closed) goToSignIn();
   }, [closed]);
 
-  if (me.data !== undefined) {
+  const open = setUp.data?.open === true;
+  if (open && (stranger || code !== undefined)) return <SetUpPage code={code} />;
+  if (me.data !== undefined && !setUp.isLoading) {
     const last = readLastAccount();
     const account = me.data.accounts.find(({ id }) => id === last) ?? me.data.accounts[0];
     if (account === undefined) return <NoAccountPage />;
     return <Navigate to="/$account" params={{ account: account.id }} replace />;
   }
-  if (stranger && setUp.data?.open === true) return <SetUpPage demo={setUp.data.demo} />;
   const error = setUp.error ?? (stranger ? null : me.error);
   return (
     <Center component="main" mih="100vh" p="md">

@@ -238,6 +238,11 @@ export interface IdempotencySweep {
   id: Generated<boolean>;
 }
 
+export interface InboxBrowser {
+  expires_at: Timestamp;
+  hash: Buffer;
+}
+
 export interface InboxMessage {
   envelope_from: string;
   envelope_to: string[];
@@ -322,6 +327,12 @@ export interface MessageSearch {
   state: string;
   tag: string | null;
   template_id: string;
+}
+
+export interface OneTimeLink {
+  code_hash: Buffer;
+  expires_at: Timestamp;
+  purpose: string;
 }
 
 export interface PasswordReset {
@@ -699,6 +710,7 @@ export interface DB {
   grant_code: GrantCode;
   idempotency_key: IdempotencyKey;
   idempotency_sweep: IdempotencySweep;
+  inbox_browser: InboxBrowser;
   inbox_message: InboxMessage;
   installation: Installation;
   integration: Integration;
@@ -706,6 +718,7 @@ export interface DB {
   message: Message;
   message_event: MessageEvent;
   message_search: MessageSearch;
+  one_time_link: OneTimeLink;
   password_reset: PasswordReset;
   person: Person;
   privacy_record: PrivacyRecord;

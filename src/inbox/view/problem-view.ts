@@ -18,16 +18,32 @@ export function renderProblem(assets: AssetUrls, status: number, message: string
     <main class="welcome">
       <span class="welcome-mark">!${icon('flag')}</span>
       <h1>${titleOf(status)}</h1>
-      <p>${message}</p>
-      <p><a class="button" href="/inbox">To the inbox</a></p>
+      !${status === 401 ? renderWaysIn() : renderMessage(message)}
     </main>
   </body>
 </html>
 `;
 }
 
+function renderMessage(message: string): string {
+  return html`<p>${message}</p>
+      <p><a class="button" href="/inbox">To the inbox</a></p>`;
+}
+
+/** For strangers, and for a link that is worth nothing any more. */
+function renderWaysIn(): string {
+  return html`<p>The inbox can hold password resets, so it opens with a link that works once. The service prints one when it starts. For a new link, run this on the server:</p>
+      <pre class="command" tabindex="0"><code>bin/signalpost inbox-link</code></pre>
+      <p>Operators can sign in, and so can owners and developers of every account.</p>
+      <p><a class="button" href="/sign-in?next=%2Finbox">Sign in</a></p>
+      <h2>From a program</h2>
+      <p>Send the service’s <code>INBOX_TOKEN</code>. Without that setting, it is in <code>demo.env</code> in the data folder.</p>
+      <pre class="command" tabindex="0"><code>curl -H "Authorization: Bearer $INBOX_TOKEN" …/inbox/api/messages</code></pre>`;
+}
+
 function titleOf(status: number): string {
-  if (status === 403) return 'Not from here';
+  if (status === 401) return 'The inbox is locked';
+  if (status === 403) return 'Not allowed';
   if (status === 404) return 'Not here';
   return status === 503 ? 'Not just now' : 'That went wrong';
 }

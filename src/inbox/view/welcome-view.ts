@@ -3,7 +3,7 @@ import { icon } from './icons.ts';
 
 /** What stands beside the list while no message is open: how a program reads the same messages. */
 export function renderWelcome(origin: string): string {
-  const command = `curl -G ${origin}/inbox/api/messages \\\n  -d to=reader@example.com -d wait=30`;
+  const command = `curl -G ${origin}/inbox/api/messages \\\n  -H "Authorization: Bearer $INBOX_TOKEN" \\\n  -d to=reader@example.com -d wait=30`;
   return html`<div class="welcome">
   <span class="welcome-mark">!${icon('envelope')}</span>
   <h2>Every message stays here</h2>

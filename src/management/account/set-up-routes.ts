@@ -1,36 +1,32 @@
 import { Type } from 'typebox';
-import { readSetUpState } from '../../access/operator-store.ts';
+import { isSetUpOpen } from '../../access/operator-store.ts';
+import { hashToken } from '../../access/token-mint.ts';
 import { longestPassword } from '../../account/hash-password.ts';
 import { findPersonByEmail, setOperator } from '../../account/person-store.ts';
 import type { AccountId } from '../../foundation/ids.ts';
-import { hasLocalHost, isLoopbackPeer } from '../../http/loopback.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
 import { AccountSchema, UserSchema } from '../../manifest/manifest-schema.ts';
+import { isOneTimeLink, spendOneTimeLink } from '../../session/one-time-link-store.ts';
 import { consoleHeader } from '../access/identify-actor.ts';
 import { Problem } from '../answer/problem.ts';
 import { strict } from '../answer/schema-parts.ts';
 import { applyAccount } from '../apply-part.ts';
-import { inTransaction, record } from '../change-resource.ts';
-import { type Call, endpoint } from '../endpoint.ts';
-
-/** Only who sits at this machine, or has a tunnel to it, can be taken for the one who started the service. */
-function mayAsk({ request }: Call): boolean {
-  return isLoopbackPeer(request) && hasLocalHost(request);
-}
+import { inTransaction, record, type Transaction } from '../change-resource.ts';
+import { endpoint } from '../endpoint.ts';
 
 export const getSetUp = endpoint({
   id: 'getSetUp',
   summary: 'Ask whether the installation waits for its first owner',
   answer: Type.Object(
     {
-      open: Type.Boolean({ description: 'Whether this caller may make the first owner now.' }),
-      demo: Type.Boolean({ description: 'Whether this caller can look around in the demo first.' }),
+      open: Type.Boolean({
+        description: 'Whether the first owner can be made, with a set-up link.',
+      }),
     },
     { ...strict, title: 'SetUp' },
   ),
   async handle(call) {
-    if (!mayAsk(call)) return { open: false, demo: false };
-    return readSetUpState(call.parts.database.kysely);
+    return { open: await isSetUpOpen(call.parts.database.kysely) };
   },
 });
 
@@ -38,9 +34,10 @@ export const setUp = endpoint({
   id: 'setUp',
   summary: 'Make the first owner, the operator of the installation, with an account',
   description:
-    'Works once, from this machine, while there are no people but those of the demo. Signs the browser in.',
+    'Works once, with the code of the set-up link that the start or `bin/signalpost set-up-link` prints, while there are no people but those of the demo. Signs the browser in.',
   body: Type.Object(
     {
+      code: Type.String({ description: 'Of the set-up link.', maxLength: 100 }),
       email: UserSchema.properties.email,
       name: AccountSchema.properties.name,
       password: Type.String({ description: 'At least 12 characters.', maxLength: longestPassword }),
@@ -54,12 +51,16 @@ export const setUp = endpoint({
   async handle(call) {
     const { request, reply, parts } = call;
     const own = isSameOrigin(request) && request.headers[consoleHeader] !== undefined;
-    if (!mayAsk(call) || !own)
-      throw new Problem('forbidden', 'This works from a page of the service on its own machine');
-    const { email, name, password, accountId, accountName } = call.body;
+    if (!own) throw new Problem('forbidden', 'This works from a page of the service only');
+    const { code, email, name, password, accountId, accountName } = call.body;
+    const [codeHash, { offset }] = [hashToken(code), parts.clock];
+    // Looked at before anything is locked or hashed, so that a stranger's request costs next to nothing.
+    await requireOpen(parts.database.kysely);
+    if (!(await isOneTimeLink(parts.database.kysely, 'set-up', codeHash, offset)))
+      throw wrongCode();
     const personId = await inTransaction(call, async (transaction) => {
-      if (!(await readSetUpState(transaction)).open)
-        throw new Problem('conflict', 'The installation has its owner already');
+      await requireOpen(transaction);
+      if (!(await spendOneTimeLink(transaction, 'set-up', codeHash, offset))) throw wrongCode();
       if ((await findPersonByEmail(transaction, email)) !== undefined)
         throw new Problem('conflict', 'This address belongs to somebody of the demo');
       const users = [{ email, name, password, role: 'owner' as const }];
@@ -88,3 +89,15 @@ export const setUp = endpoint({
     return { accountId };
   },
 });
+
+async function requireOpen(kysely: Transaction): Promise<void> {
+  if (await isSetUpOpen(kysely)) return;
+  throw new Problem('conflict', 'The installation has its owner already');
+}
+
+function wrongCode(): Problem {
+  return new Problem(
+    'link-expired',
+    'The set-up link has expired, or a newer one replaced it. For a new link, run bin/signalpost set-up-link on the server.',
+  );
+}

@@ -14,6 +14,7 @@ export const problemCatalogue = {
   'malformed-request': { status: 400, title: 'The request cannot be read' },
   unauthenticated: { status: 401, title: 'Sign in first' },
   forbidden: { status: 403, title: 'Your role does not allow this' },
+  'link-expired': { status: 403, title: 'This link no longer works' },
   'foreign-request': { status: 403, title: 'Pages of other sites cannot change anything here' },
   'not-found': { status: 404, title: 'There is no such thing' },
   'method-not-allowed': { status: 405, title: 'This cannot be done to it' },

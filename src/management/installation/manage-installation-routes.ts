@@ -87,7 +87,6 @@ export const getOperator = endpoint({
 export const putOperator = endpoint({
   id: 'putOperator',
   summary: 'Name a person operator of the installation',
-  description: 'As long as nobody is named, whoever owns every account is operator.',
   answer: OperatorView,
   conditional: true,
   handle: (call) => saveResource(call, operatorChange(call, true)),

@@ -1,8 +1,10 @@
 /** The first start. */
 export const setUp = {
   'setUp.title': 'Welcome to Signalpost',
-  'setUp.hint': 'It is running. Make it yours, or look around in the demo first.',
-  'setUp.hintAlone': 'It is running. Make it yours.',
+  'setUp.hint': 'Create the first owner and account. You can add others later.',
+  'setUp.hintLocked': 'It’s running, but nobody owns it yet.',
+  'setUp.linkHint': 'Open the set-up link that the service printed when it started.',
+  'setUp.linkCommand': 'For a new link, run this on the server:',
   'setUp.own': 'Make it yours',
   'setUp.name': 'Your name',
   'setUp.email': 'Your e-mail address',
@@ -15,10 +17,10 @@ export const setUp = {
   'setUp.signIn': 'Sign in',
   'setUp.demo': 'Look around in the demo',
   'setUp.demoHint':
-    'The demo is an account with templates, senders, an integration and a list. Its mail stays on this machine.',
+    'If the service was started with the demo, it has an account with templates, senders, an integration and a list.',
   'setUp.demoAddress': 'Sign in as',
   'setUp.demoPassword': 'The password is',
   'setUp.demoFile': 'in the file',
-  'setUp.demoFolder': 'of the data folder, which the start has named.',
+  'setUp.demoFolder': 'in the data folder.',
   'setUp.demoSignIn': 'Sign in to the demo',
 } as const;

@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Adds `set-up-link`, `inbox-link` and `operator …`: who gets into the installation at first, and who looks after it. */
+export function addLinkCommands(
+  program: Command,
+  environment: Environment,
+  done: (exitCode: number) => void,
+): void {
+  program
+    .command('set-up-link')
+    .description('prints a link that makes the first owner; it works once, for a day')
+    .action(async () => {
+      const { printSetUpLink } = await import('./print-link.ts');
+      done(await printSetUpLink(environment));
+    });
+  program
+    .command('inbox-link')
+    .description('prints a link that opens the inbox in a browser; it works once, for a day')
+    .action(async () => {
+      const { printInboxLink } = await import('./print-link.ts');
+      done(await printInboxLink(environment));
+    });
+  const operator = program
+    .command('operator')
+    .description('lists, adds and removes operators, who look after the whole installation');
+  operator
+    .command('list')
+    .description('the e-mail address of every operator')
+    .action(async () => {
+      const { listOperatorsCommand } = await import('./operator.ts');
+      done(await listOperatorsCommand(environment));
+    });
+  for (const [action, description] of [
+    ['add', 'makes a user an operator'],
+    ['remove', 'makes an operator an ordinary user again'],
+  ] as const) {
+    operator
+      .command(action)
+      .description(description)
+      .argument('<email>')
+      .action(async (email: string) => {
+        const { changeOperator } = await import('./operator.ts');
+        done(await changeOperator(action, email, environment));
+      });
+  }
+}

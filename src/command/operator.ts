@@ -1,0 +1,39 @@
+import { findPersonByEmail, listOperators, setOperator } from '../account/person-store.ts';
+import { OperatorError } from '../foundation/errors.ts';
+import { withRunning } from './open-running.ts';
+import { recordCommand } from './record-command.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `operator list`: one e-mail address a line. */
+export async function listOperatorsCommand(environment: Environment): Promise<number> {
+  return withRunning(environment, async ({ database }) => {
+    for (const email of await listOperators(database.kysely)) process.stdout.write(`${email}\n`);
+    return 0;
+  });
+}
+
+/**
+ * `operator add|remove EMAIL`, also while the service runs; recorded in the audit log.
+ * @throws OperatorError for an address that nobody has
+ */
+export async function changeOperator(
+  action: 'add' | 'remove',
+  email: string,
+  environment: Environment,
+): Promise<number> {
+  return withRunning(environment, async ({ database }) => {
+    const person = await findPersonByEmail(database.kysely, email);
+    if (person === undefined) throw new OperatorError(`There is no user "${email}".`);
+    const operator = action === 'add';
+    await database.kysely.transaction().execute(async (transaction) => {
+      await setOperator(transaction, person.id, operator);
+      const kind = operator ? 'operator_created' : 'operator_removed';
+      await recordCommand(transaction, { kind, personId: person.id });
+    });
+    process.stdout.write(
+      `Done: ${person.email} is ${operator ? 'an operator' : 'no longer an operator'}.\n`,
+    );
+    return 0;
+  });
+}

@@ -1,0 +1,52 @@
+import { isSetUpOpen } from '../access/operator-store.ts';
+import { OperatorError } from '../foundation/errors.ts';
+import { makeOneTimeLink } from '../session/one-time-link.ts';
+import type { LinkPurpose } from '../session/one-time-link-store.ts';
+import { type RunningInstallation, withRunning } from './open-running.ts';
+import { recordCommand } from './record-command.ts';
+import { serviceUrl } from './service-url.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * `set-up-link`: prints the link that makes the first owner. The earlier one ends.
+ * @throws OperatorError where the installation has its owner
+ */
+export async function printSetUpLink(environment: Environment): Promise<number> {
+  return withRunning(environment, async (installation) => {
+    if (!(await isSetUpOpen(installation.database.kysely))) {
+      throw new OperatorError(
+        'This installation is set up already. `signalpost operator add EMAIL` makes one of its users an operator.',
+      );
+    }
+    return print('set-up', installation);
+  });
+}
+
+/**
+ * `inbox-link`: prints a link to the inbox. The earlier one ends; browsers that opened one stay in.
+ * @throws OperatorError where mail is not captured
+ */
+export async function printInboxLink(environment: Environment): Promise<number> {
+  return withRunning(environment, async (installation) => {
+    const { delivery } = installation.config;
+    if (delivery !== 'inbox') {
+      throw new OperatorError(`There is no inbox with DELIVERY=${delivery}: mail is not captured.`);
+    }
+    return print('inbox', installation);
+  });
+}
+
+/** The link alone on standard output, so that scripts can use it. */
+async function print(
+  purpose: LinkPurpose,
+  { config, database }: RunningInstallation,
+): Promise<number> {
+  const link = await database.kysely.transaction().execute(async (transaction) => {
+    const kind = `${purpose.replaceAll('-', '_')}_link_made`;
+    await recordCommand(transaction, { kind });
+    return makeOneTimeLink({ kysely: transaction }, purpose, serviceUrl(config));
+  });
+  process.stdout.write(`${link}\n`);
+  return 0;
+}

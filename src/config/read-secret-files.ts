@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { codeOf } from '../foundation/database/sqlstate.ts';
+import { OperatorError } from '../foundation/errors.ts';
+import { secretNames } from './settings-table.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The environment with the secrets of the files that `NAME_FILE` names, for each setting that holds a secret.
+ * @throws OperatorError where both are set, or the file can't be read or is empty
+ */
+export function readSecretFiles(environment: Environment): Environment {
+  const secrets: Record<string, string> = {};
+  for (const name of secretNames) {
+    const file = environment[`${name}_FILE`]?.trim();
+    if (file === undefined || file === '') continue;
+    if ((environment[name]?.trim() ?? '') !== '')
+      throw new OperatorError(`Both ${name} and ${name}_FILE are set; remove one of them.`);
+    secrets[name] = readSecret(`${name}_FILE`, file);
+  }
+  return { ...environment, ...secrets };
+}
+
+function readSecret(name: string, file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new OperatorError(`${name} names ${file}, which can't be read (${codeOf(cause)}).`, {
+      cause,
+    });
+  }
+  // Editors and `echo` end a file with a newline that belongs to no secret.
+  const secret = text.replace(/\r?\n$/, '');
+  if (secret.trim() === '') throw new OperatorError(`${name} names ${file}, which is empty.`);
+  return secret;
+}

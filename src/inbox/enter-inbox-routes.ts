@@ -1,0 +1,25 @@
+import type { Http } from '../http/create-http.ts';
+import type { AnswerProblem } from './answer-problem.ts';
+import { type InboxDoor, protect } from './guard-inbox.ts';
+import type { InboxBrowsers } from './inbox-browsers.ts';
+
+/**
+ * `GET /inbox/enter?code=`: the link that the start prints. Its code works once and gives the browser a cookie; the answer leads
+ * to the inbox (303). A browser that may read the inbox gets there with an old link, too; others get a 401 that says how.
+ */
+export function registerEnterInboxRoutes(
+  http: Http,
+  browsers: Pick<InboxBrowsers, 'admit'>,
+  door: InboxDoor,
+  answerProblem: AnswerProblem,
+): void {
+  // Programs that look at links before people do ask for their head.
+  http.get('/enter', { exposeHeadRoute: false }, async (request, reply) => {
+    protect(reply);
+    const { code } = request.query as Readonly<Record<string, unknown>>;
+    const admitted = typeof code === 'string' && (await browsers.admit(code, request, reply));
+    if (admitted || (await door(request)) === 'open') return reply.redirect('/inbox', 303);
+    const message = 'This link has expired, or it was used in another browser.';
+    return answerProblem(request, reply, { status: 401, message });
+  });
+}

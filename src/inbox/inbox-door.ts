@@ -1,0 +1,36 @@
+import type { FastifyRequest } from 'fastify';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { PersonId } from '../foundation/ids.ts';
+import { bearerTokenOf, isSameSecret } from '../http/bearer-token.ts';
+import type { InboxDoor } from './guard-inbox.ts';
+import type { InboxBrowsers } from './inbox-browsers.ts';
+import { mayReadAllMail } from './inbox-reader-store.ts';
+
+export interface InboxDoorParts {
+  readonly database: Pick<Database, 'kysely'>;
+  /** What programs send as Bearer token; undefined: they get in by nothing. */
+  readonly token: string | undefined;
+  readonly browsers: Pick<InboxBrowsers, 'isKnown'>;
+  readonly browser: {
+    personOf(request: FastifyRequest): Promise<{ readonly personId: PersonId } | undefined>;
+  };
+}
+
+/**
+ * Three ways lead in: the inbox's token, the cookie of a one-time link, and a browser whose person may see the mail of all
+ * accounts. A Bearer token that is wrong is not made up for by a cookie.
+ */
+export function createInboxDoor({ database, token, browsers, browser }: InboxDoorParts): InboxDoor {
+  return async (request) => {
+    const given = bearerTokenOf(request);
+    if (given !== undefined) {
+      return token !== undefined && isSameSecret(given, token) ? 'open' : 'unknown';
+    }
+    if (await browsers.isKnown(request)) return 'open';
+    const reader = await browser.personOf(request);
+    if (reader === undefined) return 'unknown';
+    const { personId } = reader;
+    const may = await mayReadAllMail(database.kysely, { personId, boundTo: undefined });
+    return may ? 'open' : 'forbidden';
+  };
+}

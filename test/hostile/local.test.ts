@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { saveMembership } from '../../src/account/membership-store.ts';
+import { makeOneTimeLink } from '../../src/session/one-time-link.ts';
+import { ask } from '../support/ask.ts';
+import { startBareProxy } from '../support/bare-proxy.ts';
+import { ManagementClient } from '../support/management-client.ts';
+import { inboxHeaders, metricsHeaders } from '../support/service-tokens.ts';
+import { password, SessionWorld } from '../support/session-world.ts';
+import { TestBrowser } from '../support/test-browser.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+const { url: databaseUrl, database } = await createTestDatabase();
+const service = await startTestService({ databaseUrl });
+const doors = {
+  'the machine itself': service.url,
+  'a bare proxy': await startBareProxy(service.url),
+};
+const consolePage = { 'x-signalpost-request': '1' };
+const stranger = {
+  email: 'eve@evil.test',
+  name: 'Eve',
+  password: 'a very long password',
+  accountId: 'evil',
+  accountName: 'Evil',
+};
+
+for (const [door, url] of Object.entries(doors)) {
+  test(`ASVS 4.1.1: a stranger by way of ${door} reads no captured mail and deletes none`, async () => {
+    for (const path of [
+      '/inbox',
+      '/inbox/api/messages',
+      '/inbox/updates',
+      '/inbox/messages/x/source',
+    ])
+      for (const headers of [
+        {},
+        { host: 'localhost' },
+        { authorization: 'Bearer guessed-token-of-eve' },
+      ])
+        assert.equal((await ask(url + path, { headers })).status, 401, path);
+    assert.equal((await ask(`${url}/inbox/api/messages`, { method: 'DELETE' })).status, 401);
+    assert.equal((await ask(`${url}/inbox/empty`, { method: 'POST' })).status, 401);
+    const known = await ask(`${url}/inbox/api/messages`, { headers: inboxHeaders });
+    assert.equal(known.status, 200, 'with the token');
+  });
+
+  test(`ASVS 4.1.1: a stranger by way of ${door} reads no metrics`, async () => {
+    const { status, text } = await ask(`${url}/metrics`);
+    assert.equal(status, 401);
+    assert.doesNotMatch(text, /process_/);
+    const known = await ask(`${url}/metrics`, { headers: metricsHeaders });
+    assert.equal(known.status, 200, 'with the token');
+  });
+
+  test(`ASVS 2.3.1: a stranger by way of ${door} does not become the first owner, also with codes of other times and kinds`, async () => {
+    const page = new ManagementClient({ url }, undefined, consolePage);
+    const codeOf = async (purpose: 'set-up' | 'inbox') =>
+      (await makeOneTimeLink(database, purpose, '')).slice(-43);
+    const replaced = await codeOf('set-up');
+    const current = await codeOf('set-up');
+    const codes = [
+      '',
+      'x',
+      replaced,
+      await codeOf('inbox'),
+      `${current.slice(0, -1)}~`,
+      current.slice(1),
+    ];
+    for (const code of codes)
+      assert.equal((await page.post('/set-up', { ...stranger, code })).status, 403, code);
+    assert.equal((await page.post('/set-up', stranger)).status, 422, 'without a code');
+    await database.pool.query(
+      "update one_time_link set expires_at = now() where purpose = 'set-up'",
+    );
+    const late = await page.post('/set-up', { ...stranger, code: current });
+    assert.equal(late.status, 403, 'a day later');
+    assert.deepEqual((await page.get('/set-up')).body, { open: true });
+    const { rows } = await database.pool.query('select from person');
+    assert.equal(rows.length, 0);
+  });
+}
+
+test('ASVS 2.3.1: of many who use one set-up code at once, one becomes owner, and the code is worth nothing then', async () => {
+  const page = new ManagementClient(service, undefined, consolePage);
+  const link = await makeOneTimeLink(database, 'set-up', service.url);
+  const [, code = ''] = link.split('#set-up=');
+  const made = await Promise.all(
+    Array.from({ length: 6 }, (_, number) =>
+      page.post('/set-up', {
+        ...stranger,
+        email: `first-${number}@shop.test`,
+        accountId: `shop-${number}`,
+        code,
+      }),
+    ),
+  );
+  assert.deepEqual(made.map(({ status }) => status).sort(), [201, 409, 409, 409, 409, 409]);
+  const { rows } = await database.pool.query('select operator from person');
+  assert.deepEqual(rows, [{ operator: true }]);
+  const links = await database.pool.query("select from one_time_link where purpose = 'set-up'");
+  assert.equal(links.rowCount, 0);
+});
+
+test('ASVS 4.1.3: who owns every account operates nothing unless named operator', async () => {
+  await database.pool.query('delete from account; delete from person');
+  const world = new SessionWorld(database);
+  const accountId = await world.addAccount();
+  const person = await world.addPerson({ accounts: [] });
+  await saveMembership(database.kysely, { accountId, personId: person.id, role: 'owner' });
+  const browser = new TestBrowser(service.url);
+  await browser.submit(await browser.open('/me'), { email: person.email, password });
+  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const owner = new ManagementClient(service, undefined, { cookie });
+  assert.equal((await owner.get('/installation/accounts')).status, 403);
+  assert.equal((await owner.get('/me')).body.operator, false);
+  await database.pool.query('update person set operator = true where id = $1', [person.id]);
+  assert.equal((await owner.get('/installation/accounts')).status, 200);
+});

@@ -1,0 +1,30 @@
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after } from 'node:test';
+
+/**
+ * A reverse proxy as nginx is with a bare `proxy_pass`: it connects from the loopback, names the service's own host, and says
+ * nothing of whom it speaks for.
+ * @returns its address, which stands for the one that the world sees
+ */
+export async function startBareProxy(serviceUrl: string): Promise<string> {
+  const { host } = new URL(serviceUrl);
+  const proxy = createServer((incoming, answer) => {
+    const { method = 'GET', url = '/', headers } = incoming;
+    const outgoing = request(serviceUrl + url, { method, headers: { ...headers, host } });
+    outgoing.on('response', (given) => {
+      answer.writeHead(given.statusCode ?? 502, given.headers);
+      given.pipe(answer);
+    });
+    outgoing.on('error', () => answer.destroy());
+    incoming.pipe(outgoing);
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  after(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+}
