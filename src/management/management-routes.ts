@@ -10,6 +10,7 @@ import type { Call, PathParams } from './endpoint.ts';
 import type { ManagementParts } from './management-parts.ts';
 import { managementPrefix } from './management-prefix.ts';
 import { malformedParam, namesInPath, pathParams } from './path-params.ts';
+import { RequestShares } from './request-shares.ts';
 import { type Route, routeTable } from './route-table.ts';
 
 /** Bytes of a JSON body; a template's sources are the longest. */
@@ -21,6 +22,7 @@ const longestBody = 4 * 1024 * 1024;
  */
 export function registerManagementRoutes(http: Http, parts: ManagementParts): void {
   const checker = new InputChecker();
+  const shares = new RequestShares();
   http.register(
     async (scope) => {
       scope.setErrorHandler(answerProblemDetails);
@@ -31,7 +33,7 @@ export function registerManagementRoutes(http: Http, parts: ManagementParts): vo
       // Fastify's own would pass a text off as a JSON string.
       scope.removeContentTypeParser('text/plain');
       scope.addContentTypeParser('text/csv', (_request, payload, done) => done(null, payload));
-      for (const route of routeTable) registerRoute(scope, parts, checker, route);
+      for (const route of routeTable) registerRoute(scope, parts, checker, shares, route);
     },
     { prefix: managementPrefix },
   );
@@ -65,6 +67,7 @@ function registerRoute(
   scope: Http,
   parts: ManagementParts,
   checker: InputChecker,
+  shares: RequestShares,
   { method, path, access, endpoint }: Route,
 ): void {
   const calls = new WeakMap<FastifyRequest, Pick<Call, 'params' | 'actor' | 'account'>>();
@@ -73,11 +76,12 @@ function registerRoute(
     url: path,
     bodyLimit: longestBody,
     // Before the body is read, so that strangers cannot make the service keep bodies.
-    async onRequest(request) {
+    async onRequest(request, reply) {
       const given = request.params as Readonly<Record<string, string>>;
       const actor = access === 'public' ? undefined : await identifyActor(parts, request);
       const admitted = await admitActor(parts, actor, access, given.accountId);
       calls.set(request, { params: readParams(path, given), ...admitted });
+      if (admitted.account !== undefined) await shares.take(admitted.account.id, reply);
     },
     async handler(request, reply) {
       reply.header('cache-control', 'private, no-cache');

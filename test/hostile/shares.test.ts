@@ -7,9 +7,11 @@ import { pino } from 'pino';
 import { systemClock } from '../../src/foundation/clock.ts';
 import { FairPlaces } from '../../src/foundation/fair-places.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
+import { RunningImports } from '../../src/management/import/running-imports.ts';
 import { addEndpoint } from '../../src/webhook/endpoint-store.ts';
 import { createWebhooks } from '../../src/webhook/webhook-room.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
+import { openManagedShop } from '../support/management-client.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { getToken, openShop } from '../support/shop.ts';
 import { testKey } from '../support/test-service.ts';
@@ -92,4 +94,38 @@ test('ASVS 4.0.3 11.1.4: an account alone takes a third of the places, and each 
   for (let count = 0; count < 6; count += 1) places.free('a');
   assert.ok(places.mayTake('a') && places.mayTake('f'));
   assert.ok(fill('f') >= 3);
+});
+
+test('ASVS 4.0.3 11.1.4: an account’s uploads leave import places to the others', () => {
+  const imports = new RunningImports();
+  const take = (account: string): boolean => imports.takePlace(account as AccountId);
+  assert.deepEqual([take('1'), take('1'), take('1'), take('1')], [true, true, true, false]);
+  assert.ok(take('2') && take('3'));
+  for (let count = 0; count < 3; count += 1) imports.freePlace('1' as AccountId);
+  assert.ok(take('1'));
+});
+
+test('ASVS 4.0.3 11.1.4: an account whose requests hang leaves the management API to the others', async () => {
+  const { shop: slow, owner, path } = await openManagedShop(shop.database, shop.service, '46300');
+  const neighbor = await openManagedShop(shop.database, shop.service, '46400');
+  await owner.put(`${path}/lists/l-0001`, { name: 'Customers' });
+  const lock = await shop.database.pool.connect();
+  try {
+    // What reads this account's lists hangs from here on.
+    await lock.query('begin');
+    await lock.query('lock table contact_list in access exclusive mode');
+    const answers: number[] = [];
+    const asked = Array.from({ length: 60 }, async () => {
+      const { status } = await owner.get(`${path}/lists/l-0001`);
+      answers.push(status);
+    });
+    await waitFor('the refusals', () => answers.length === 12);
+    assert.deepEqual([...new Set(answers)], [429]);
+    assert.equal((await neighbor.owner.get(`${neighbor.path}/templates`)).status, 200);
+    await lock.query('rollback');
+    await Promise.all(asked);
+    assert.equal(answers.filter((status) => status === 200).length, 48, slow.id);
+  } finally {
+    lock.release();
+  }
 });
