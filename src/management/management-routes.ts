@@ -11,6 +11,7 @@ import { limitOf } from './management-limits.ts';
 import type { ManagementParts } from './management-parts.ts';
 import { managementPrefix } from './management-prefix.ts';
 import { malformedParam, namesInPath, pathParams } from './path-params.ts';
+import { RequestShares } from './request-shares.ts';
 import { type Route, routeTable } from './route-table.ts';
 
 /**
@@ -24,6 +25,7 @@ export function registerManagementRoutes(
   partsOf: (account: string) => ManagementParts,
 ): void {
   const checker = new InputChecker();
+  const shares = new RequestShares();
   http.register(
     async (scope) => {
       scope.setErrorHandler(answerProblemDetails);
@@ -34,7 +36,8 @@ export function registerManagementRoutes(
       // Fastify's own would pass a text off as a JSON string.
       scope.removeContentTypeParser('text/plain');
       scope.addContentTypeParser('text/csv', (_request, payload, done) => done(null, payload));
-      for (const route of routeTable) registerRoute(scope, parts, partsOf, checker, route);
+      for (const route of routeTable)
+        registerRoute(scope, { parts, partsOf, checker, shares }, route);
     },
     { prefix: managementPrefix },
   );
@@ -64,11 +67,16 @@ function answerUnknown(request: FastifyRequest, reply: FastifyReply): FastifyRep
   return answerProblemDetails(problem, request, reply);
 }
 
+interface RouteScene {
+  readonly parts: ManagementParts;
+  readonly partsOf: (account: string) => ManagementParts;
+  readonly checker: InputChecker;
+  readonly shares: RequestShares;
+}
+
 function registerRoute(
   scope: Http,
-  parts: ManagementParts,
-  partsOf: (account: string) => ManagementParts,
-  checker: InputChecker,
+  { parts, partsOf, checker, shares }: RouteScene,
   route: Route,
 ): void {
   const { method, path, access, endpoint } = route;
@@ -78,11 +86,12 @@ function registerRoute(
     method,
     url: path,
     // Before the body is read, so that strangers cannot make the service keep bodies.
-    async onRequest(request) {
+    async onRequest(request, reply) {
       const given = request.params as Readonly<Record<string, string>>;
       const actor = access === 'public' ? undefined : await identifyActor(parts, request);
       const admitted = await admitActor(parts, actor, access, given.accountId, request);
       calls.set(request, { params: readParams(path, given), ...admitted });
+      if (admitted.account !== undefined) await shares.take(admitted.account.id, reply);
     },
     async handler(request, reply) {
       reply.header('cache-control', 'private, no-cache');

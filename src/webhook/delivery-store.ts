@@ -25,13 +25,18 @@ export interface PendingDelivery {
 }
 
 /**
- * Jobs are named by endpoint and message, and one delivers all that waits of its message.
+ * Jobs are named by endpoint and message, and one delivers all that waits of its message. Their flag names the account, so
+ * that workers can share themselves between accounts.
  * @param mode whether a job that waits after a failure goes on waiting (`preserve_run_at`) or runs now (`replace`)
  */
-const addJobs = (mode: 'preserve_run_at' | 'replace') => sql`
+const addJobs = (mode: 'preserve_run_at' | 'replace', priority = sql`0`) => sql`
   graphile_worker.add_job('webhook',
     json_build_object('accountId', d.account_id, 'endpointId', d.endpoint_id, 'messageId', d.message_id),
-    job_key => d.account_id || ' ' || d.endpoint_id || ' ' || d.message_id, job_key_mode => ${sql.lit(mode)}, max_attempts => 25)`;
+    job_key => d.account_id || ' ' || d.endpoint_id || ' ' || d.message_id, job_key_mode => ${sql.lit(mode)}, max_attempts => 25,
+    flags => array['account ' || d.account_id], priority => ${priority})`;
+
+/** Events that wait in an account with a long backlog: its jobs come after those of the others, and are not searched for them. */
+const longBacklog = 1_000;
 
 /** Writes a window's events for the endpoints that ask for them, and the jobs that deliver them, in one commit. */
 export async function enqueueWindow(
@@ -53,10 +58,14 @@ export async function enqueueWindow(
       from found f join webhook_endpoint w on w.account_id = f.account_id and f.kind = any (w.kinds)
       order by f.tx, f.at, f.event_id
       on conflict do nothing
-      returning account_id, endpoint_id, message_id)
-    select ${addJobs('preserve_run_at')} from (select distinct account_id, endpoint_id, message_id from written) as d`.execute(
-    transaction,
-  );
+      returning account_id, endpoint_id, message_id),
+    backlog as (
+      select account_id, (select count(*) from (
+        select from webhook_delivery w where w.account_id = a.account_id and state = 'pending' limit ${longBacklog}) as p) as count
+      from (select distinct account_id from written) as a)
+    select ${addJobs('preserve_run_at', sql`case when b.count < ${longBacklog} then 0 else 1 end`)}
+    from (select distinct account_id, endpoint_id, message_id from written) as d
+    join backlog b on b.account_id = d.account_id`.execute(transaction);
 }
 
 /** Events that one claim takes; each may take as long as a request. */

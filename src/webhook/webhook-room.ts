@@ -20,11 +20,15 @@ import {
 import { anyEndpoint, unpauseEndpoint } from './endpoint-store.ts';
 import { resumeAbandoned } from './resume-abandoned.ts';
 import { SecretBox } from './secret-box.ts';
+import { JobShares } from './share-jobs.ts';
 
 /** Of its place in `feed_cursor`. */
 export const webhookFollowerName = 'webhook';
 
-const concurrency = 8;
+/** Jobs that a process runs at once: most of their time goes by at endpoints. */
+const concurrency = 16;
+/** Connections that find and end them. */
+const jobConnections = 6;
 const minute = 60 * 1000;
 const hour = 60 * minute;
 
@@ -102,11 +106,14 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
     await migrate();
     own = openDatabase(database.settings, {
       applicationName: 'signalpost jobs',
-      connections: concurrency + 2,
+      connections: jobConnections,
     });
+    const shares = new JobShares(concurrency);
     runner = await run({
       pgPool: own.pool,
       concurrency,
+      events: shares.events,
+      forbiddenFlags: shares.forbiddenFlags,
       noHandleSignals: true,
       pollInterval: 1_000,
       parsedCronItems: [],

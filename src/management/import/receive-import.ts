@@ -12,7 +12,6 @@ import type { Call, Wire } from '../endpoint.ts';
 import { type ImportCounts, importCsv, type RowReader, UnusableFile } from './import-csv.ts';
 import { beginImport, type ImportName, readImport, saveProgress } from './import-progress-store.ts';
 import { type ImportView, requireImport, viewProgress } from './import-view.ts';
-import { mostAtOnce } from './running-imports.ts';
 
 /** Bytes of a file. */
 const largestFile = 1024 ** 3;
@@ -43,10 +42,13 @@ export async function receiveImport<Item extends object>(
     return requireImport(call, job.name);
   }
   const { imports } = call.parts;
-  if (!imports.takePlace())
-    throw new Problem('too-many-requests', `${mostAtOnce} files are being imported; try later`, {
-      retryAfter: 10,
-    });
+  const { accountId } = job.name;
+  if (!imports.takePlace(accountId))
+    throw new Problem(
+      'too-many-requests',
+      'Your account is importing as many files as it may; try again when one is done',
+      { retryAfter: 10 },
+    );
   let running = false;
   try {
     const file = await keepFile(body);
@@ -54,10 +56,10 @@ export async function receiveImport<Item extends object>(
       await file.drop();
       throw error;
     });
-    if (running) imports.hold(runImport(call, job, file));
+    if (running) imports.hold(accountId, runImport(call, job, file));
     else await file.drop();
   } finally {
-    if (!running) imports.freePlace();
+    if (!running) imports.freePlace(accountId);
   }
   return requireImport(call, job.name);
 }

@@ -1,33 +1,36 @@
-/** Files that a process imports at once; each needs a few megabytes. */
-export const mostAtOnce = 4;
+import { FairPlaces } from '../../foundation/fair-places.ts';
+import type { AccountId } from '../../foundation/ids.ts';
+
+/** Files that a process imports at once, those of all accounts; each needs a few megabytes of memory, and its size on disk. */
+export const maxImports = 8;
 
 /** The imports of this process: how many there may be, and their end when the service stops. */
 export class RunningImports {
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<void>>();
-  #free = mostAtOnce;
+  readonly #places = new FairPlaces(maxImports);
 
   /** Aborts when the service stops: an import ends then with the rows that it has, and says so. */
   get stopping(): AbortSignal {
     return this.#stopping.signal;
   }
 
-  /** Takes a place for a file that is coming in. @returns false where none is free */
-  takePlace(): boolean {
-    if (this.#free === 0) return false;
-    this.#free -= 1;
+  /** Takes a place for a file that is coming in. @returns false where the account has its share, or none is free */
+  takePlace(accountId: AccountId): boolean {
+    if (!this.#places.mayTake(accountId)) return false;
+    this.#places.take(accountId);
     return true;
   }
 
-  freePlace(): void {
-    this.#free += 1;
+  freePlace(accountId: AccountId): void {
+    this.#places.free(accountId);
   }
 
   /** Holds a place until an import has ended. @param running never rejects */
-  hold(running: Promise<void>): void {
+  hold(accountId: AccountId, running: Promise<void>): void {
     const held = running.finally(() => {
       this.#running.delete(held);
-      this.freePlace();
+      this.freePlace(accountId);
     });
     this.#running.add(held);
   }

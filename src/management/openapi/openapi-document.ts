@@ -274,7 +274,7 @@ function refusals({ access, path, method, endpoint }: Route): Record<string, unk
     for (const status of [400, 403, 408, 409, 413, 415, 429]) statuses.add(status);
   if (endpoint.query !== undefined || endpoint.body !== undefined) statuses.add(422);
   if (endpoint.conditional === true) statuses.add(412);
-  if (endpoint.limited === true) statuses.add(429);
+  if (endpoint.limited === true || path.includes(':accountId')) statuses.add(429);
   const known: ReadonlySet<number> = new Set(
     Object.values(problemCatalogue).map(({ status }) => status),
   );

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
+import { pino } from 'pino';
+import { systemClock } from '../../src/foundation/clock.ts';
+import { FairPlaces } from '../../src/foundation/fair-places.ts';
+import type { AccountId } from '../../src/foundation/ids.ts';
+import { RunningImports } from '../../src/management/import/running-imports.ts';
+import { addEndpoint } from '../../src/webhook/endpoint-store.ts';
+import { createWebhooks } from '../../src/webhook/webhook-room.ts';
+import { FeedbackShop } from '../support/feedback-shop.ts';
+import { openManagedShop } from '../support/management-client.ts';
+import { bodyWith, SendClient } from '../support/send-client.ts';
+import { getToken, openShop } from '../support/shop.ts';
+import { testKey } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const shop = await FeedbackShop.open({ WEBHOOK_NETWORKS: '127.0.0.0/8' });
+await shop.publish('note', '<p>Note</p>');
+const { kysely } = shop.database;
+const otherShop = await openShop(shop.database, { id: '46200' });
+const other = new SendClient(shop.service, await getToken(shop.service, otherShop));
+const { box } = createWebhooks({
+  database: shop.database,
+  log: pino({ level: 'silent' }),
+  key: testKey,
+  clock: systemClock,
+  allowedNetworks: ['127.0.0.0/8'],
+});
+
+/** An endpoint that answers at once, or never. */
+class Receiver {
+  waiting = 0;
+  answered = 0;
+  readonly #server = createServer((request, response) => {
+    request.resume();
+    if (this.#silent) this.waiting += 1;
+    else {
+      this.answered += 1;
+      response.end('ok');
+    }
+  });
+  readonly #silent: boolean;
+
+  constructor(silent: boolean) {
+    this.#silent = silent;
+  }
+
+  /** Opens it, and has an account's accepted messages told to it. */
+  async open(accountId: AccountId): Promise<void> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    after(() => {
+      this.#server.close();
+      this.#server.closeAllConnections();
+    });
+    const { port } = this.#server.address() as AddressInfo;
+    await addEndpoint(kysely, box, accountId, {
+      url: `http://127.0.0.1:${port}/hook`,
+      kinds: ['accepted'],
+    });
+  }
+}
+
+test('ASVS 4.0.3 11.1.4: an account whose endpoint never answers leaves webhook workers to the others', async () => {
+  const silent = new Receiver(true);
+  const prompt = new Receiver(false);
+  await silent.open(shop.shop.id);
+  for (let count = 0; count < 40; count += 1) {
+    const to = `r${count}@people.test`;
+    const body = bodyWith({ envelope: { toAddress: to }, content: { personalizationDataMap: {} } });
+    assert.equal((await shop.client.send({ template: 'note', body })).status, 200);
+  }
+  await waitFor('workers that wait', () => silent.waiting >= 4);
+  await prompt.open(otherShop.id);
+  const before = silent.waiting;
+  const answer = await other.send({ account: otherShop.id });
+  assert.equal(answer.status, 200, answer.text);
+  await waitFor('the other account’s event', () => prompt.answered === 1);
+  // Not one of those that wait had to give up for it: that takes 15 seconds.
+  assert.ok(silent.waiting <= 6, `${before} and then ${silent.waiting} workers waited`);
+});
+
+test('ASVS 4.0.3 11.1.4: an account alone takes a third of the places, and each further one finds some', () => {
+  const places = new FairPlaces(16);
+  const fill = (account: string): number => {
+    let held = 0;
+    for (; places.mayTake(account); held += 1) places.take(account);
+    return held;
+  };
+  assert.deepEqual(['a', 'b', 'c', 'd', 'e'].map(fill), [6, 4, 2, 2, 1]);
+  for (let count = 0; count < 6; count += 1) places.free('a');
+  assert.ok(places.mayTake('a') && places.mayTake('f'));
+  assert.ok(fill('f') >= 3);
+});
+
+test('ASVS 4.0.3 11.1.4: an account’s uploads leave import places to the others', () => {
+  const imports = new RunningImports();
+  const take = (account: string): boolean => imports.takePlace(account as AccountId);
+  assert.deepEqual([take('1'), take('1'), take('1'), take('1')], [true, true, true, false]);
+  assert.ok(take('2') && take('3'));
+  for (let count = 0; count < 3; count += 1) imports.freePlace('1' as AccountId);
+  assert.ok(take('1'));
+});
+
+test('ASVS 4.0.3 11.1.4: an account whose requests hang leaves the management API to the others', async () => {
+  const { shop: slow, owner, path } = await openManagedShop(shop.database, shop.service, '46300');
+  const neighbor = await openManagedShop(shop.database, shop.service, '46400');
+  await owner.put(`${path}/lists/l-0001`, { name: 'Customers' });
+  const lock = await shop.database.pool.connect();
+  try {
+    // What reads this account's lists hangs from here on.
+    await lock.query('begin');
+    await lock.query('lock table contact_list in access exclusive mode');
+    const answers: number[] = [];
+    const asked = Array.from({ length: 60 }, async () => {
+      const { status } = await owner.get(`${path}/lists/l-0001`);
+      answers.push(status);
+    });
+    await waitFor('the refusals', () => answers.length === 12);
+    assert.deepEqual([...new Set(answers)], [429]);
+    assert.equal((await neighbor.owner.get(`${neighbor.path}/templates`)).status, 200);
+    await lock.query('rollback');
+    await Promise.all(asked);
+    assert.equal(answers.filter((status) => status === 200).length, 48, slow.id);
+  } finally {
+    lock.release();
+  }
+});
