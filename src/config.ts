@@ -57,6 +57,8 @@ export interface Config {
   readonly logLevel: string;
   /** Base64 of 32 bytes; undefined: a key file in `dataDir`. */
   readonly key: string | undefined;
+  /** The key before, or the one still in use, while the master key is rotated. */
+  readonly previousKey: string | undefined;
   readonly hostname: string | undefined;
   /** Resolvers to ask; none: the machine's own. */
   readonly dnsServers: readonly DnsServer[];
@@ -141,7 +143,8 @@ export function readConfig(environment: Environment): Config {
       'error',
       'silent',
     ]),
-    key: readKey(read('SIGNALPOST_KEY')),
+    key: readKey('SIGNALPOST_KEY', read('SIGNALPOST_KEY')),
+    previousKey: readPreviousKey(read),
     hostname,
     dnsServers: readList(read('DNS_SERVERS')).map(parseDnsServer),
     direct: {
@@ -156,6 +159,12 @@ export function readConfig(environment: Environment): Config {
     ),
     senderTemplate: readOwnTemplate('SENDER_TEMPLATE', read('SENDER_TEMPLATE')),
   };
+}
+
+function readPreviousKey(read: Read): string | undefined {
+  const previous = readKey('SIGNALPOST_KEY_PREVIOUS', read('SIGNALPOST_KEY_PREVIOUS'));
+  if (previous === undefined || read('SIGNALPOST_KEY') !== undefined) return previous;
+  throw new OperatorError('SIGNALPOST_KEY_PREVIOUS needs SIGNALPOST_KEY beside it.');
 }
 
 function readReports(read: Read): ReportConfig | undefined {

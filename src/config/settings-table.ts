@@ -35,6 +35,11 @@ export const settings: readonly Setting[] = [
       '32 random bytes in base64 that protect stored secrets; without it a file in `DATA_DIR` is made and used.',
   },
   {
+    name: 'SIGNALPOST_KEY_PREVIOUS',
+    default: '(none)',
+    meaning: 'The other key while `SIGNALPOST_KEY` is rotated; see docs/hardening.md.',
+  },
+  {
     name: 'DEMO',
     default: '(first start)',
     meaning: '`1` applies the demo manifest also on your own database, `0` never.',

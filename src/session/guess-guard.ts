@@ -1,7 +1,8 @@
-import { createHmac, type KeyObject } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import type { Clock } from '../foundation/clock.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
+import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 import { SlowDown } from './oauth-errors.ts';
 import type { CountedGuess, GuessSubject, WrongGuessStore } from './wrong-guess-store.ts';
 
@@ -18,12 +19,13 @@ const freePerPerson = 20;
 export class GuessGuard {
   readonly #store: WrongGuessStore;
   readonly #clock: Clock;
-  readonly #key: KeyObject;
+  readonly #keys: PurposeKeys;
 
   constructor(store: WrongGuessStore, key: MasterKey, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
-    this.#key = key.derive('wrong guesses');
+    // Counts are kept for an hour: with a new master key they begin anew.
+    this.#keys = key.keysFor('wrong guesses');
   }
 
   /**
@@ -84,7 +86,7 @@ export class GuessGuard {
   }
 
   #name(...parts: readonly string[]): Buffer {
-    return createHmac('sha256', this.#key).update(parts.join('\0')).digest();
+    return createHmac('sha256', this.#keys.current).update(parts.join('\0')).digest();
   }
 }
 

@@ -18,6 +18,7 @@ import { CodeGrant } from './grants/code-grant.ts';
 import { PasswordGrant } from './grants/password-grant.ts';
 import { RefreshGrant } from './grants/refresh-grant.ts';
 import { GuessGuard } from './guess-guard.ts';
+import { renewSecretHash } from './integration-control-store.ts';
 import type { IntegrationDirectory } from './integration-directory.ts';
 import { registerChangePasswordRoutes } from './me/change-password-routes.ts';
 import { registerMeRoutes } from './me/me-routes.ts';
@@ -78,7 +79,13 @@ export function createSession(parts: SessionParts): Session {
   const audit = new AuditStore(database);
   const guard = new GuessGuard(new WrongGuessStore(database), key, clock);
   const passwords = new PasswordChecker(parts.processes);
-  const clients = new ClientAuthenticator(integrations, new ClientSecrets(key), audit, clock);
+  const clients = new ClientAuthenticator(
+    integrations,
+    new ClientSecrets(key),
+    audit,
+    clock,
+    (clientId, from, to) => renewSecretHash(database.kysely, clientId, from, to),
+  );
   const findPerson = (email: string) => findPersonByEmail(database.kysely, email);
   const prover = new PersonProver({ findPerson, passwords, guard });
   const secondFactors = new SecondFactors({

@@ -1,7 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { requireSameKey } from '../../foundation/installation-store.ts';
-import { loadMasterKey } from '../../foundation/master-key.ts';
+import { loadMasterKey } from '../../foundation/load-master-key.ts';
 import type { Diagnosis, Patient } from './patient.ts';
 
 /** The key is there, nobody else can read its file, and it is the one that the database was set up with. */
@@ -22,7 +22,7 @@ export async function checkKey({ config, database }: Patient): Promise<Diagnosis
       };
     }
   }
-  const key = await loadMasterKey(config.key, config.dataDir);
+  const key = await loadMasterKey(config);
   if (database !== undefined) await requireSameKey(database, key);
   return {
     ok: true,

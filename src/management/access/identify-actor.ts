@@ -3,7 +3,8 @@ import { isSameOrigin } from '../../http/same-origin.ts';
 import { Problem } from '../answer/problem.ts';
 import type { ManagementParts } from '../management-parts.ts';
 import type { Actor } from './actor.ts';
-import { findApiKey } from './api-key-store.ts';
+import type { ReadApiKey } from './api-key.ts';
+import { findApiKey, rehashApiKey } from './api-key-store.ts';
 import type { Permission } from './permission.ts';
 
 const safeMethods = new Set(['GET', 'HEAD']);
@@ -38,8 +39,7 @@ async function identifyBearer(
   if (text === undefined) return undefined;
   const key = parts.apiKeys.read(text);
   if (key !== undefined) {
-    const { kysely } = parts.database;
-    const found = await findApiKey(kysely, key.accountId, key.hash, parts.clock.offset);
+    const found = await findKey(parts, key);
     if (found === undefined) return undefined;
     const scopes = new Set<Permission>(found.scopes);
     return { kind: 'key', keyId: found.id, accountId: key.accountId, scopes };
@@ -48,6 +48,18 @@ async function identifyBearer(
   if (caller === undefined) return undefined;
   const { personId, clientId, accountId } = caller;
   return { kind: 'person', personId, clientId, boundTo: accountId };
+}
+
+/** Stored hashes are made anew with the current master key as keys are used. */
+async function findKey({ database, clock }: ManagementParts, key: ReadApiKey) {
+  const { kysely } = database;
+  const found = await findApiKey(kysely, key.accountId, key.hash, clock.offset);
+  if (found !== undefined) return found;
+  for (const older of key.olderHashes) {
+    if (await rehashApiKey(kysely, key.accountId, older, key.hash))
+      return findApiKey(kysely, key.accountId, key.hash, clock.offset);
+  }
+  return undefined;
 }
 
 /** A cookie comes along with whatever page made the browser send the request (ASVS 4.2.2). */
