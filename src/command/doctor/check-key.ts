@@ -1,6 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { requireSameKey } from '../../foundation/installation-store.ts';
+import { readKeyState } from '../../foundation/key-rotation-store.ts';
 import { loadMasterKey } from '../../foundation/load-master-key.ts';
 import type { Diagnosis, Patient } from './patient.ts';
 
@@ -23,7 +24,15 @@ export async function checkKey({ config, database }: Patient): Promise<Diagnosis
     }
   }
   const key = await loadMasterKey(config);
-  if (database !== undefined) await requireSameKey(database, key);
+  if (database !== undefined) {
+    await requireSameKey(database, key);
+    if ((await readKeyState(database)).previous !== null)
+      return {
+        ok: true,
+        finding: 'being rotated; the previous key is still accepted',
+        advice: 'When nothing needs it any more, run: signalpost key rotate-master --finish',
+      };
+  }
   return {
     ok: true,
     finding:
