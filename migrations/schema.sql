@@ -302,6 +302,9 @@ create table installation (
   key_fingerprint text,
   demo_applied_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
+  key_previous_fingerprint text,
+  key_switched_at timestamp with time zone,
+  key_followed_at timestamp with time zone,
   installation_pkey PRIMARY KEY (id),
   installation_id_check CHECK (id)
 );
@@ -324,6 +327,20 @@ create table integration (
   integration_initial_requests_per_hour_check CHECK (initial_requests_per_hour >= 1 AND initial_requests_per_hour <= 1000)
 );
 CREATE INDEX integration_account ON integration USING btree (account_id);
+
+create table key_leftover (
+  hash bytea not null,
+  key_leftover_pkey PRIMARY KEY (hash)
+);
+
+create table key_node (
+  node uuid not null,
+  name text not null,
+  known text[] not null,
+  current text not null,
+  seen_at timestamp with time zone not null default now(),
+  key_node_pkey PRIMARY KEY (node)
+);
 
 create table membership (
   account_id text not null,

@@ -65,6 +65,8 @@ export interface Config {
   readonly logLevel: string;
   /** Base64 of 32 bytes; undefined: a key file in `dataDir`. */
   readonly key: string | undefined;
+  /** The key before, or the one still in use, while the master key is rotated. */
+  readonly previousKey: string | undefined;
   readonly hostname: string | undefined;
   /** Resolvers to ask; none: the machine's own. */
   readonly dnsServers: readonly DnsServer[];
@@ -164,7 +166,8 @@ export function readConfig(given: Environment): Config {
       'error',
       'silent',
     ]),
-    key: readKey(read('SIGNALPOST_KEY')),
+    key: readKey('SIGNALPOST_KEY', read('SIGNALPOST_KEY')),
+    previousKey: readPreviousKey(read),
     hostname,
     dnsServers: readList(read('DNS_SERVERS')).map(parseDnsServer),
     direct: {
@@ -202,6 +205,12 @@ function readMetricsAccess(read: Read): MetricsAccess {
     );
   }
   return { public: isPublic, token };
+}
+
+function readPreviousKey(read: Read): string | undefined {
+  const previous = readKey('SIGNALPOST_KEY_PREVIOUS', read('SIGNALPOST_KEY_PREVIOUS'));
+  if (previous === undefined || read('SIGNALPOST_KEY') !== undefined) return previous;
+  throw new OperatorError('SIGNALPOST_KEY_PREVIOUS needs SIGNALPOST_KEY beside it.');
 }
 
 function readReports(read: Read): ReportConfig | undefined {

@@ -214,3 +214,17 @@ export async function findMissingTemplates(
   );
   return rows.map(({ id }) => id);
 }
+
+/** Puts the hash by the current master key in the place of one by the key before. @returns false where there is no such key */
+export async function rehashApiKey(
+  kysely: Kysely,
+  accountId: AccountId,
+  older: Buffer,
+  hash: Buffer,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update api_key set hash = ${hash} where account_id = ${accountId} and hash = ${older}`.execute(
+    kysely,
+  );
+  return numAffectedRows === 1n;
+}

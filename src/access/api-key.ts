@@ -2,6 +2,7 @@ import { createHmac, type KeyObject, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { type AccountId, parseAccountId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
+import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 import { hashToken } from './token-mint.ts';
 
 /** An account id may hold underscores; what follows it has a fixed length. */
@@ -24,6 +25,14 @@ export interface NewApiKey {
   readonly hint: string;
 }
 
+/** What a key's text says. */
+export interface ReadApiKey {
+  readonly accountId: AccountId;
+  readonly hash: Buffer;
+  /** As it may be stored while the master key is being rotated. */
+  readonly olderHashes: readonly Buffer[];
+}
+
 /** True for what can only be meant as an API key: access tokens begin with `spa_`. */
 export function looksLikeApiKey(text: string): boolean {
   return text.startsWith('sp_') || text.startsWith('spk.');
@@ -34,27 +43,34 @@ export function looksLikeApiKey(text: string): boolean {
  * before it, so that secret scanners recognize a leaked key offline. What is stored is a hash.
  */
 export class ApiKeys {
-  readonly #earlierKey: KeyObject;
+  readonly #earlierKeys: PurposeKeys;
 
   constructor(key: MasterKey) {
-    this.#earlierKey = key.derive('api key');
+    this.#earlierKeys = key.keysFor('api key');
   }
 
   /** Account and hash of what may be a key; undefined where it can be none. */
-  read(text: string): { readonly accountId: AccountId; readonly hash: Buffer } | undefined {
+  read(text: string): ReadApiKey | undefined {
     const [, account = '', , checksum] = form.exec(text) ?? [];
     if (checksum !== undefined) {
       if (checksumOf(text.slice(0, -checksumLength - 1)) !== checksum) return undefined;
       const accountId = parseAccountId(account);
-      return accountId && { accountId, hash: hashToken(text) };
+      return accountId && { accountId, hash: hashToken(text), olderHashes: [] };
     }
     const accountId = parseAccountId(earlierForm.exec(text)?.[1] ?? '');
-    return accountId && { accountId, hash: this.#earlierHash(text) };
+    const { current, others } = this.#earlierKeys;
+    return (
+      accountId && {
+        accountId,
+        hash: earlierHash(current, text),
+        olderHashes: others.map((key) => earlierHash(key, text)),
+      }
+    );
   }
+}
 
-  #earlierHash(text: string): Buffer {
-    return createHmac('sha256', this.#earlierKey).update(text).digest();
-  }
+function earlierHash(key: KeyObject, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest();
 }
 
 /** A new API key that nobody has seen. */

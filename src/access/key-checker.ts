@@ -6,7 +6,7 @@ import { gatherReads } from '../foundation/gather-reads.ts';
 import type { Log } from '../foundation/log.ts';
 import { PeriodicTask } from '../foundation/periodic-task.ts';
 import type { ApiKeys } from './api-key.ts';
-import { apiKeyTopic, findApiKeys, noteKeyUse } from './api-key-store.ts';
+import { apiKeyTopic, findApiKeys, noteKeyUse, rehashApiKey } from './api-key-store.ts';
 import { CredentialCache } from './credential-cache.ts';
 import type { KeyPrincipal } from './principal.ts';
 
@@ -39,7 +39,15 @@ export class KeyChecker {
     );
     const read = async (text: string, offset: number) => {
       const named = keys.read(text);
-      return named && find({ ...named, offset });
+      if (named === undefined) return undefined;
+      const { accountId, hash, olderHashes } = named;
+      const found = await find({ accountId, hash, offset });
+      if (found !== undefined) return found;
+      // While the master key is being rotated, hashes are made anew as keys are used.
+      for (const older of olderHashes)
+        if (await rehashApiKey(database.kysely, accountId, older, hash))
+          return find({ accountId, hash, offset });
+      return undefined;
     };
     this.#cache = new CredentialCache({ changes, clock, read });
     changes.subscribe(apiKeyTopic, (accountId) =>

@@ -1,5 +1,6 @@
 import { createHmac, hash, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { MasterKey } from '../foundation/master-key.ts';
+import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 
 /** What a token is good for; each kind has its own prefix, so that one is never taken for another. */
 export type TokenKind = 'access' | 'refresh' | 'code' | 'link';
@@ -28,16 +29,16 @@ const form = /^sp[arcl]_[A-Za-z0-9_-]{59}$/;
  * The checksum lets forged tokens be refused without asking the database; what proves a token is its hash in there.
  */
 export class TokenMint {
-  readonly #key: KeyObject;
+  readonly #keys: PurposeKeys;
 
   constructor(key: MasterKey) {
-    this.#key = key.derive('token checksum');
+    this.#keys = key.keysFor('token checksum');
   }
 
   /** A new token that nobody has seen. */
   mint(kind: TokenKind): Token {
     const body = prefixes[kind] + randomBytes(randomLength).toString('base64url');
-    const text = body + this.#checksum(body).toString('base64url');
+    const text = body + checksum(this.#keys.current, body).toString('base64url');
     return { text, hash: hashToken(text) };
   }
 
@@ -46,12 +47,13 @@ export class TokenMint {
     if (text.length !== textLength || !text.startsWith(prefixes[kind]) || !form.test(text))
       return false;
     const body = text.slice(0, -16);
-    return timingSafeEqual(this.#checksum(body), Buffer.from(text.slice(-16), 'base64url'));
+    const given = Buffer.from(text.slice(-16), 'base64url');
+    return this.#keys.some((key) => timingSafeEqual(checksum(key, body), given));
   }
+}
 
-  #checksum(body: string): Buffer {
-    return createHmac('sha256', this.#key).update(body).digest().subarray(0, checksumLength);
-  }
+function checksum(key: KeyObject, body: string): Buffer {
+  return createHmac('sha256', key).update(body).digest().subarray(0, checksumLength);
 }
 
 /** SHA-256 in base64: the name of a token in memory. */

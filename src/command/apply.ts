@@ -5,8 +5,8 @@ import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import { findRunningEmbedded } from '../foundation/embedded/find-running-embedded.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { requireSameKey } from '../foundation/installation-store.ts';
+import { loadMasterKey } from '../foundation/load-master-key.ts';
 import { createLog } from '../foundation/log.ts';
-import { loadMasterKey } from '../foundation/master-key.ts';
 import { applyManifest } from '../manifest/apply-manifest.ts';
 import { describeChanges, describeProblems } from '../manifest/describe-changes.ts';
 import type { Manifest } from '../manifest/manifest.ts';
@@ -78,7 +78,7 @@ async function open(config: Config): Promise<Installation> {
         'The service that runs on this DATA_DIR is of another release; restart it with this one first.',
       );
     }
-    const key = await loadMasterKey(config.key, config.dataDir);
+    const key = await loadMasterKey(config);
     await requireSameKey(database, key);
     return { database, key, embedded: undefined, close };
   } catch (error) {

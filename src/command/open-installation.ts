@@ -8,8 +8,10 @@ import {
 import type { EmbeddedDatabase } from '../foundation/embedded/embedded-database.ts';
 import { startEmbeddedDatabase } from '../foundation/embedded/start-embedded-database.ts';
 import { requireSameKey } from '../foundation/installation-store.ts';
+import { loadMasterKey } from '../foundation/load-master-key.ts';
 import type { Log } from '../foundation/log.ts';
-import { loadMasterKey, type MasterKey } from '../foundation/master-key.ts';
+import type { MasterKey } from '../foundation/master-key.ts';
+import { followKey } from './follow-key.ts';
 
 /** A database that is ready for this release, and the key that belongs to it. */
 export interface Installation {
@@ -47,10 +49,13 @@ export async function openInstallation(
     await requireServer(database);
     const applied = await migrate(database);
     if (applied.length > 0) log.info({ applied }, 'migrated the database');
-    const key = await loadMasterKey(config.key, config.dataDir);
+    const key = await loadMasterKey(config);
     await requireSameKey(database, key);
     signal?.throwIfAborted();
-    return { database, key, embedded, close };
+    const following = followKey(database, key, config, log);
+    await following.start();
+    const closeAll = () => following.stop().then(close);
+    return { database, key, embedded, close: closeAll };
   } catch (error) {
     await close();
     throw signal?.aborted ? signal.reason : error;

@@ -9,7 +9,8 @@ import {
 import { findRunningEmbedded } from '../foundation/embedded/find-running-embedded.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { requireSameKey } from '../foundation/installation-store.ts';
-import { loadMasterKey, type MasterKey } from '../foundation/master-key.ts';
+import { loadMasterKey } from '../foundation/load-master-key.ts';
+import type { MasterKey } from '../foundation/master-key.ts';
 
 /** The installation that a command acts on. */
 export interface RunningInstallation {
@@ -41,7 +42,7 @@ export async function withRunning<Result>(
     connections: 2,
   });
   const key = async (): Promise<MasterKey> => {
-    const loaded = await loadMasterKey(config.key, config.dataDir);
+    const loaded = await loadMasterKey(config);
     await requireSameKey(database, loaded);
     return loaded;
   };

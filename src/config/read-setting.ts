@@ -180,11 +180,11 @@ export function readBearerToken(name: string, text: string | undefined): string 
 }
 
 /** 32 bytes in base64. @throws OperatorError */
-export function readKey(text: string | undefined): string | undefined {
+export function readKey(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   if (Buffer.from(text, 'base64').length !== 32) {
     throw new OperatorError(
-      'SIGNALPOST_KEY must be 32 bytes in base64; `openssl rand -base64 32` makes one.',
+      `${name} must be 32 bytes in base64; \`openssl rand -base64 32\` makes one.`,
     );
   }
   return text;

@@ -47,6 +47,11 @@ export const settings: readonly Setting[] = [
     secret: true,
   },
   {
+    name: 'SIGNALPOST_KEY_PREVIOUS',
+    default: '(none)',
+    meaning: 'The other key while `SIGNALPOST_KEY` is rotated; see docs/hardening.md.',
+  },
+  {
     name: 'DEMO',
     default: '(first start)',
     meaning: '`1` applies the demo manifest also on your own database, `0` never.',

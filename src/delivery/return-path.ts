@@ -1,6 +1,7 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { type MessageId, parseMessageId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
+import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 import { uuidText } from '../foundation/uuid-text.ts';
 
 /** What a return path names. */
@@ -22,10 +23,10 @@ const pattern = /^b-([a-z2-7]+)$/;
  * service: `b-` and 44 letters and digits in lower case (RFC 4648 section 6), since servers on the way may change the case.
  */
 export class ReturnPaths {
-  readonly #key: KeyObject;
+  readonly #keys: PurposeKeys;
 
   constructor(key: MasterKey) {
-    this.#key = key.derive('return path');
+    this.#keys = key.keysFor('return path');
   }
 
   /** The address for MAIL FROM. @param domain whose MX brings bounces back */
@@ -33,7 +34,7 @@ export class ReturnPaths {
     const named = Buffer.alloc(idBytes + 1);
     named.write(messageId.replaceAll('-', ''), 'hex');
     named.writeUInt8(recipient, idBytes);
-    return `${prefix}-${encode(Buffer.concat([named, this.#sign(named)]))}@${domain}`;
+    return `${prefix}-${encode(Buffer.concat([named, sign(this.#keys.current, named)]))}@${domain}`;
   }
 
   /** What an address names, in any case; undefined where it was not made here. Takes whatever a stranger sends. */
@@ -43,14 +44,15 @@ export class ReturnPaths {
     const bytes = decode(pattern.exec(address.slice(0, at).toLowerCase())?.[1] ?? '');
     if (bytes?.length !== totalBytes) return undefined;
     const named = bytes.subarray(0, idBytes + 1);
-    if (!timingSafeEqual(this.#sign(named), bytes.subarray(idBytes + 1))) return undefined;
+    const given = bytes.subarray(idBytes + 1);
+    if (!this.#keys.some((key) => timingSafeEqual(sign(key, named), given))) return undefined;
     const messageId = parseMessageId(uuidText(named));
     return messageId && { messageId, recipient: named.readUInt8(idBytes) };
   }
+}
 
-  #sign(named: Buffer): Buffer {
-    return createHmac('sha256', this.#key).update(named).digest().subarray(0, signatureBytes);
-  }
+function sign(key: KeyObject, named: Buffer): Buffer {
+  return createHmac('sha256', key).update(named).digest().subarray(0, signatureBytes);
 }
 
 function encode(bytes: Buffer): string {

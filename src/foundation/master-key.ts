@@ -1,78 +1,105 @@
-import { createSecretKey, hkdfSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
-import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { codeOf } from './database/sqlstate.ts';
-import { OperatorError } from './errors.ts';
+import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import { PurposeKeys } from './purpose-keys.ts';
 
 const keyBytes = 32;
 
-/** The secret of an installation, from which a key for each purpose is derived (HKDF, RFC 5869). */
+/**
+ * The secret of an installation, from which a key for each purpose is derived (HKDF, RFC 5869). While it is rotated there are
+ * several: the database says which one makes new things and which ones are accepted besides (`select`).
+ */
 export class MasterKey {
-  readonly #secret: Buffer;
+  /** From the oldest to the newest. */
+  #secrets: readonly Buffer[];
+  #current: Buffer;
+  #others: readonly Buffer[];
+  readonly #purposes = new Map<string, PurposeKeys>();
 
-  constructor(secret: Buffer) {
-    this.#secret = secret;
+  /** @param secrets from the oldest to the newest; the newest makes new things unless `select` says otherwise */
+  constructor(...secrets: readonly [Buffer, ...Buffer[]]) {
+    this.#secrets = withoutRepeats(secrets);
+    this.#current = this.#secrets.at(-1) ?? secrets[0];
+    this.#others = this.#secrets.filter((secret) => secret !== this.#current);
+  }
+
+  /** The keys of a purpose, which stay right while the master key is rotated. */
+  keysFor(purpose: string): PurposeKeys {
+    const known = this.#purposes.get(purpose);
+    if (known !== undefined) return known;
+    const keys = new PurposeKeys(
+      derive(this.#current, purpose),
+      this.#others.map((secret) => derive(secret, purpose)),
+    );
+    this.#purposes.set(purpose, keys);
+    return keys;
+  }
+
+  /** The current key of a purpose alone: only for what nobody verifies later. */
+  derive(purpose: string): KeyObject {
+    return this.keysFor(purpose).current;
+  }
+
+  /** Names the current key without revealing it; kept in the database, so that a node with another key is recognised. */
+  get fingerprint(): string {
+    return fingerprintOf(this.#current);
+  }
+
+  /** Of every key that is known, from the oldest to the newest. */
+  get fingerprints(): string[] {
+    return this.#secrets.map(fingerprintOf);
+  }
+
+  /** Adds keys to those that are known. @param secrets from the oldest to the newest */
+  learn(secrets: readonly Buffer[]): void {
+    const others = this.#secrets.filter((known) => !secrets.some((secret) => secret.equals(known)));
+    this.#secrets = withoutRepeats([...others, ...secrets]);
   }
 
   /**
-   * 32 bytes for one purpose; keys of different purposes say nothing about each other. As a key object, since `createHmac`
-   * takes five times as long with bytes, of which it makes one each time.
+   * Makes new things with the key of a fingerprint from here on. Accepted besides are newer ones, which other nodes may make
+   * things with already, and the one before until its rotation is finished.
+   * @returns the fingerprint that is not known here; undefined where all is well
    */
-  derive(purpose: string): KeyObject {
-    return createSecretKey(
-      Buffer.from(hkdfSync('sha256', this.#secret, '', `signalpost ${purpose}`, keyBytes)),
+  select(current: string, previous: string | null): string | undefined {
+    const names = this.fingerprints;
+    const place = names.indexOf(current);
+    const chosen = this.#secrets[place];
+    if (chosen === undefined) return current;
+    if (previous !== null && !names.includes(previous)) return previous;
+    const accepted = this.#secrets.filter(
+      (secret, at) => secret !== chosen && (at > place || names[at] === previous),
     );
+    if (!chosen.equals(this.#current) || !sameList(accepted, this.#others))
+      this.#use(chosen, accepted);
+    return undefined;
   }
 
-  /** Names the key without revealing it; kept in the database, so that a node with another key is recognised. */
-  get fingerprint(): string {
-    return this.derive('fingerprint').export().toString('base64url').slice(0, 22);
+  #use(current: Buffer, others: readonly Buffer[]): void {
+    this.#current = current;
+    this.#others = others;
+    for (const [purpose, keys] of this.#purposes) {
+      keys.replace(
+        derive(current, purpose),
+        others.map((secret) => derive(secret, purpose)),
+      );
+    }
   }
 }
 
-/**
- * The key of SIGNALPOST_KEY (base64), or of the key file in the data folder, which the first start makes with mode 0600.
- * @throws OperatorError where the file cannot be read or does not hold a key
- */
-export async function loadMasterKey(key: string | undefined, dataDir: string): Promise<MasterKey> {
-  if (key !== undefined) return new MasterKey(Buffer.from(key, 'base64'));
-  const file = join(dataDir, 'signalpost.key');
-  const text = (await readKeyFile(file)) ?? (await makeKeyFile(file));
-  const secret = Buffer.from(text.trim(), 'base64');
-  if (secret.length !== keyBytes) {
-    throw new OperatorError(
-      `The key file ${file} does not hold 32 bytes in base64; restore it from your backup.`,
-    );
-  }
-  return new MasterKey(secret);
+/** 32 bytes for one purpose. As a key object, since `createHmac` takes five times as long with bytes. */
+function derive(secret: Buffer, purpose: string): KeyObject {
+  return createSecretKey(
+    Buffer.from(hkdfSync('sha256', secret, '', `signalpost ${purpose}`, keyBytes)),
+  );
 }
 
-async function readKeyFile(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    if (codeOf(cause) === 'ENOENT') return undefined;
-    throw new OperatorError(`The key file ${file} cannot be read (${codeOf(cause)}).`, { cause });
-  }
+export function fingerprintOf(secret: Buffer): string {
+  return derive(secret, 'fingerprint').export().toString('base64url').slice(0, 22);
 }
 
-/** Written whole under another name and linked into place, so that no reader ever sees half a key and two makers agree. */
-async function makeKeyFile(file: string): Promise<string> {
-  const text = `${randomBytes(keyBytes).toString('base64')}\n`;
-  const draft = `${file}.${randomUUID()}.new`;
-  try {
-    // With a database of one's own nothing else needs the folder to be there.
-    await mkdir(dirname(file), { recursive: true, mode: 0o711 });
-    await writeFile(draft, text, { mode: 0o600, flush: true });
-    await link(draft, file);
-    return text;
-  } catch (cause) {
-    if (codeOf(cause) === 'EEXIST') return await readFile(file, 'utf8');
-    throw new OperatorError(
-      `The key file ${file} cannot be written (${codeOf(cause)}); set DATA_DIR to a folder that can, or SIGNALPOST_KEY.`,
-      { cause },
-    );
-  } finally {
-    await unlink(draft).catch(() => undefined);
-  }
+function withoutRepeats(secrets: readonly Buffer[]): Buffer[] {
+  return secrets.filter((secret, at) => secrets.findIndex((other) => other.equals(secret)) === at);
+}
+
+function sameList(left: readonly Buffer[], right: readonly Buffer[]): boolean {
+  return left.length === right.length && left.every((secret, at) => right[at]?.equals(secret));
 }

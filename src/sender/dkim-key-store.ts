@@ -3,19 +3,33 @@ import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
-import { seal, unseal } from '../foundation/seal.ts';
+import type { PurposeKeys } from '../foundation/purpose-keys.ts';
+import type { SealedColumn } from '../foundation/reseal.ts';
+import { seal, unseal, unsealAny } from '../foundation/seal.ts';
 import { type DkimAlgorithm, type DkimKey, dkimRecord, readDkimKey } from './dkim-key.ts';
 import type { DkimKeyState, DomainKey } from './sending-domain.ts';
 import { domainKey, domainTopic } from './sending-domain-store.ts';
 
 type Kysely = Database['kysely'];
 
+const dkimPurpose = 'dkim keys';
+
+/** For a rotation of the master key. */
+export const sealedDkimKeys: SealedColumn = {
+  purpose: dkimPurpose,
+  table: 'dkim_key',
+  rowKey: ['account_id', 'domain', 'selector'],
+  column: 'private_key',
+  seal: (key, row, secret) => seal(key, row.join('/'), secret),
+  unseal: (key, row, sealed) => unseal(key, row.join('/'), sealed),
+};
+
 /** DKIM keys; private parts are encrypted under the installation's key, each for its own row. */
 export class DkimKeyStore {
-  readonly #key: KeyObject;
+  readonly #keys: PurposeKeys;
 
   constructor(key: MasterKey) {
-    this.#key = key.derive('dkim keys');
+    this.#keys = key.keysFor(dkimPurpose);
   }
 
   async add(
@@ -34,7 +48,7 @@ export class DkimKeyStore {
         domain,
         selector,
         algorithm,
-        private_key: seal(this.#key, place(accountId, domain, selector), der),
+        private_key: seal(this.#keys.current, place(accountId, domain, selector), der),
         record: dkimRecord(privateKey),
       })
       .execute();
@@ -75,7 +89,7 @@ export class DkimKeyStore {
       .orderBy('selector')
       .execute();
     return rows.map(({ selector, private_key: sealed }) => {
-      const der = unseal(this.#key, place(accountId, domain, selector), sealed);
+      const der = unsealAny(this.#keys, place(accountId, domain, selector), sealed);
       return readDkimKey(
         domain,
         selector,

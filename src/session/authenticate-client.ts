@@ -10,6 +10,13 @@ import { InvalidClient } from './oauth-errors.ts';
 /** A stranger who knows a client id could fill the audit log otherwise. */
 const pauseMilliseconds = 60_000;
 
+/** Stores another hash of the same secret. */
+export type RenewSecret = (
+  clientId: KnownIntegration['clientId'],
+  from: Uint8Array,
+  to: Buffer,
+) => Promise<void>;
+
 /** Knows registered clients by their credentials (contract section 5.1 rule 2). */
 export class ClientAuthenticator {
   readonly #directory: IntegrationDirectory;
@@ -18,13 +25,16 @@ export class ClientAuthenticator {
   /** When each integration's last failure was recorded; integrations are few. */
   readonly #recordedAt = new Map<string, number>();
   readonly #clock: Clock;
+  readonly #renewSecret: RenewSecret;
 
   constructor(
     directory: IntegrationDirectory,
     secrets: ClientSecrets,
     audit: AuditStore,
     clock: Clock,
+    renewSecret: RenewSecret = async () => undefined,
   ) {
+    this.#renewSecret = renewSecret;
     this.#audit = audit;
     this.#clock = clock;
     this.#directory = directory;
@@ -48,7 +58,17 @@ export class ClientAuthenticator {
         cause: wrong,
       });
     }
+    this.#renew(integration, secrets);
     return integration;
+  }
+
+  /** A secret that was stored under the master key before is stored anew; nobody waits for that, and the next use tries again. */
+  #renew({ clientId, secretHash }: KnownIntegration, secrets: readonly string[]): void {
+    for (const secret of secrets) {
+      const renewed = this.#secrets.renewed(secret, secretHash);
+      if (renewed !== undefined)
+        this.#renewSecret(clientId, secretHash, renewed).catch(() => undefined);
+    }
   }
 
   async #record(

@@ -1,25 +1,43 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { MasterKey } from '../foundation/master-key.ts';
+import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 
 /**
  * Client secrets as the database keeps them: HMAC-SHA256 under a key of the installation. The secrets are random or
  * long, so nothing slower is needed, and a stolen database alone does not let anyone try guesses.
  */
 export class ClientSecrets {
-  readonly #key: KeyObject;
+  readonly #keys: PurposeKeys;
 
   constructor(key: MasterKey) {
-    this.#key = key.derive('client secret');
+    this.#keys = key.keysFor('client secret');
   }
 
   /** What is stored for a secret. */
   hash(secret: string): Buffer {
-    return createHmac('sha256', this.#key).update(secret).digest();
+    return keyedHash(this.#keys.current, secret);
   }
 
   /** True where `secret` is the one whose hash was stored; takes the same time whatever it is. */
   matches(secret: string, secretHash: Uint8Array): boolean {
-    const given = this.hash(secret);
-    return given.length === secretHash.length && timingSafeEqual(given, secretHash);
+    return this.#keys.some((key) => isHashOf(key, secret, secretHash));
   }
+
+  /** What should be stored for a secret that matches, where that is another hash by now. */
+  renewed(secret: string, secretHash: Uint8Array): Buffer | undefined {
+    if (this.#keys.others.length === 0) return undefined;
+    const made = (key: KeyObject) => isHashOf(key, secret, secretHash);
+    return made(this.#keys.current) || !this.#keys.others.some(made)
+      ? undefined
+      : this.hash(secret);
+  }
+}
+
+function isHashOf(key: KeyObject, secret: string, secretHash: Uint8Array): boolean {
+  const given = keyedHash(key, secret);
+  return given.length === secretHash.length && timingSafeEqual(given, secretHash);
+}
+
+function keyedHash(key: KeyObject, secret: string): Buffer {
+  return createHmac('sha256', key).update(secret).digest();
 }

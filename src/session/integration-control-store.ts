@@ -125,3 +125,18 @@ export async function rotateClientSecret(
   await announceChange(transaction, integrationTopic, clientId);
   return rows.length === 1;
 }
+
+/** Stores another hash of the same secret, unless the secret was changed meanwhile. */
+export async function renewSecretHash(
+  kysely: Kysely,
+  clientId: ClientId,
+  from: Uint8Array,
+  to: Buffer,
+): Promise<void> {
+  await kysely.transaction().execute(async (transaction) => {
+    const { rows } = await sql`
+      update integration set secret_hash = ${to} where client_id = ${clientId} and secret_hash = ${from}
+      returning 1`.execute(transaction);
+    if (rows.length === 1) await announceChange(transaction, integrationTopic, clientId);
+  });
+}

@@ -1,9 +1,10 @@
-import { createHmac, type KeyObject } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../foundation/clock.ts';
 import type { ClientId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { networkOf } from '../foundation/network-of.ts';
+import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 import { SlowDown } from './oauth-errors.ts';
 import type { CountedGuess, GuessSubject, WrongGuessStore } from './wrong-guess-store.ts';
 
@@ -49,7 +50,7 @@ type Check<Proof> = () => Promise<Proof | undefined>;
 export class LoginThrottle {
   readonly #store: WrongGuessStore;
   readonly #clock: Clock;
-  readonly #key: KeyObject;
+  readonly #keys: PurposeKeys;
   readonly #sleep: (milliseconds: number) => Promise<void>;
   #held = 0;
 
@@ -61,7 +62,8 @@ export class LoginThrottle {
   ) {
     this.#store = store;
     this.#clock = clock;
-    this.#key = key.derive('wrong guesses');
+    // Counts are kept for an hour: with a new master key they begin anew.
+    this.#keys = key.keysFor('wrong guesses');
     this.#sleep = sleep;
   }
 
@@ -172,7 +174,7 @@ export class LoginThrottle {
   }
 
   #name(...parts: readonly string[]): Buffer {
-    return createHmac('sha256', this.#key).update(parts.join('\0')).digest();
+    return createHmac('sha256', this.#keys.current).update(parts.join('\0')).digest();
   }
 }
 

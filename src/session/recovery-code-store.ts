@@ -28,10 +28,10 @@ export class RecoveryCodeStore {
     });
   }
 
-  /** Spends a code: of two uses at the same instant one gets true. */
-  async spend(personId: PersonId, hash: Buffer): Promise<boolean> {
+  /** Spends a code, by any of the hashes that it may have: of two uses at the same instant one gets true. */
+  async spend(personId: PersonId, hashes: readonly Buffer[]): Promise<boolean> {
     const { rows } = await sql`
-      delete from recovery_code where person_id = ${personId} and hash = ${hash} returning 1`.execute(
+      delete from recovery_code where person_id = ${personId} and hash = any (${hashes}::bytea[]) returning 1`.execute(
       this.#database.kysely,
     );
     return rows.length === 1;

@@ -2,6 +2,7 @@ import { createHmac, type KeyObject, randomBytes } from 'node:crypto';
 import { Secret } from 'otpauth';
 import type { PersonId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
+import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 import type { GuessOrigin, LoginThrottle } from './login-throttle.ts';
 import type { RecoveryCodeStore } from './recovery-code-store.ts';
 
@@ -22,11 +23,11 @@ export interface RecoveryCodesParts {
  */
 export class RecoveryCodes {
   readonly #parts: RecoveryCodesParts;
-  readonly #key: KeyObject;
+  readonly #keys: PurposeKeys;
 
   constructor(parts: RecoveryCodesParts) {
     this.#parts = parts;
-    this.#key = parts.key.derive('recovery codes');
+    this.#keys = parts.key.keysFor('recovery codes');
   }
 
   /**
@@ -35,7 +36,7 @@ export class RecoveryCodes {
    */
   async renew(personId: PersonId): Promise<readonly string[]> {
     const codes = Array.from({ length: codesAtOnce }, makeCode);
-    const hashes = codes.map((code) => this.#hash(personId, code));
+    const hashes = codes.map((code) => hashCode(this.#keys.current, personId, code));
     return (await this.#parts.store.replace(personId, hashes)) ? codes : [];
   }
 
@@ -45,8 +46,10 @@ export class RecoveryCodes {
    */
   async spend(personId: PersonId, code: string, origin: GuessOrigin): Promise<boolean> {
     const { throttle, store } = this.#parts;
+    const { current, others } = this.#keys;
+    const hashes = [current, ...others].map((key) => hashCode(key, personId, code));
     const right = await throttle.attemptCode(`code ${personId}`, origin, async () =>
-      (await store.spend(personId, this.#hash(personId, code))) ? true : undefined,
+      (await store.spend(personId, hashes)) ? true : undefined,
     );
     return right === true;
   }
@@ -55,12 +58,12 @@ export class RecoveryCodes {
   left(personId: PersonId): Promise<number> {
     return this.#parts.store.count(personId);
   }
+}
 
-  /** However it was typed: spaces, hyphens and case say nothing. */
-  #hash(personId: PersonId, code: string): Buffer {
-    const typed = code.toUpperCase().replaceAll(/[^A-Z2-7]/g, '');
-    return createHmac('sha256', this.#key).update(`${personId}\0${typed}`).digest();
-  }
+/** However it was typed: spaces, hyphens and case say nothing. */
+function hashCode(key: KeyObject, personId: PersonId, code: string): Buffer {
+  const typed = code.toUpperCase().replaceAll(/[^A-Z2-7]/g, '');
+  return createHmac('sha256', key).update(`${personId}\0${typed}`).digest();
 }
 
 function makeCode(): string {

@@ -1,11 +1,24 @@
-import type { KeyObject } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import type { Clock } from '../foundation/clock.ts';
 import type { PersonId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
-import { seal, unseal } from '../foundation/seal.ts';
+import type { PurposeKeys } from '../foundation/purpose-keys.ts';
+import type { SealedColumn } from '../foundation/reseal.ts';
+import { seal, unseal, unsealAny } from '../foundation/seal.ts';
 import type { GuessOrigin, LoginThrottle } from './login-throttle.ts';
 import type { SecondFactorStore } from './second-factor-store.ts';
+
+const secondFactorPurpose = 'second factor';
+
+/** For a rotation of the master key. */
+export const sealedSecondFactors: SealedColumn = {
+  purpose: secondFactorPurpose,
+  table: 'second_factor',
+  rowKey: ['person_id'],
+  column: 'secret',
+  seal: (key, [personId = ''], secret) => seal(key, personId, secret),
+  unseal: (key, [personId = ''], sealed) => unseal(key, personId, sealed),
+};
 
 const stepMilliseconds = 30_000;
 
@@ -27,11 +40,11 @@ export interface Enrolment {
 /** Time-based one-time codes as a second factor (RFC 6238: SHA-1, six digits, 30 seconds, one step of grace). */
 export class SecondFactors {
   readonly #parts: SecondFactorParts;
-  readonly #key: KeyObject;
+  readonly #keys: PurposeKeys;
 
   constructor(parts: SecondFactorParts) {
     this.#parts = parts;
-    this.#key = parts.key.derive('second factor');
+    this.#keys = parts.key.keysFor(secondFactorPurpose);
   }
 
   /** True where the person has a second factor that was confirmed. */
@@ -42,7 +55,7 @@ export class SecondFactors {
   /** Makes a secret that counts once `verify` has seen a code of it; before, it replaces the one that waits. */
   async enrol(personId: PersonId, email: string): Promise<Enrolment> {
     const secret = new Secret({ size: 20 });
-    const sealed = seal(this.#key, personId, Buffer.from(secret.bytes));
+    const sealed = seal(this.#keys.current, personId, Buffer.from(secret.bytes));
     await this.#parts.store.begin(personId, sealed);
     const totp = new TOTP({ issuer: 'Signalpost', label: email, secret });
     return { secret: secret.base32, uri: totp.toString() };
@@ -64,7 +77,7 @@ export class SecondFactors {
     const { store, clock } = this.#parts;
     const stored = await store.find(personId);
     if (stored === undefined || !/^\d{6}$/.test(code)) return false;
-    const bytes = unseal(this.#key, personId, stored.secret);
+    const bytes = unsealAny(this.#keys, personId, stored.secret);
     const totp = new TOTP({ secret: new Secret({ buffer: new Uint8Array(bytes).buffer }) });
     const timestamp = clock.now();
     const delta = totp.validate({ token: code, timestamp, window: 1 });

@@ -16,6 +16,7 @@ import { ClientSecrets } from './client-secret.ts';
 import { CodeGrant } from './grants/code-grant.ts';
 import { PasswordGrant } from './grants/password-grant.ts';
 import { RefreshGrant } from './grants/refresh-grant.ts';
+import { renewSecretHash } from './integration-control-store.ts';
 import type { IntegrationDirectory } from './integration-directory.ts';
 import { LoginThrottle } from './login-throttle.ts';
 import { registerChangePasswordRoutes } from './me/change-password-routes.ts';
@@ -73,7 +74,13 @@ export function createSession(parts: SessionParts): Session {
   const audit = new AuditStore(database);
   const throttle = new LoginThrottle(new WrongGuessStore(database), key, clock);
   const passwords = new PasswordChecker(parts.processes);
-  const clients = new ClientAuthenticator(integrations, new ClientSecrets(key), audit, clock);
+  const clients = new ClientAuthenticator(
+    integrations,
+    new ClientSecrets(key),
+    audit,
+    clock,
+    (clientId, from, to) => renewSecretHash(database.kysely, clientId, from, to),
+  );
   const findPerson = (email: string) => findPersonByEmail(database.kysely, email);
   const prover = new PersonProver({ findPerson, passwords, throttle });
   const secondFactors = new SecondFactors({

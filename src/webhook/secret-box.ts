@@ -1,29 +1,53 @@
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto';
 import type { MasterKey } from '../foundation/master-key.ts';
+import type { PurposeKeys } from '../foundation/purpose-keys.ts';
+import type { SealedColumn } from '../foundation/reseal.ts';
+import { openWithAny } from '../foundation/seal.ts';
 
 const nonceBytes = 12;
 const tagBytes = 16;
+const purpose = 'webhook secrets';
+
+/** For a rotation of the master key. */
+export const sealedWebhookSecrets: readonly SealedColumn[] = ['secret', 'previous_secret'].map(
+  (column) => ({
+    purpose,
+    table: 'webhook_endpoint',
+    rowKey: ['account_id', 'id'],
+    column,
+    seal: (key, _row, secret) => encrypt(key, secret),
+    unseal: (key, _row, sealed) => decrypt(key, sealed),
+  }),
+);
 
 /** Encrypts secrets for the database: AES-256-GCM with a random nonce in front (NIST SP 800-38D). */
 export class SecretBox {
-  readonly #key: KeyObject;
+  readonly #keys: PurposeKeys;
 
   constructor(key: MasterKey) {
-    this.#key = key.derive('webhook secrets');
+    this.#keys = key.keysFor(purpose);
   }
 
   seal(secret: string): Buffer {
-    const nonce = randomBytes(nonceBytes);
-    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce);
-    const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
-    return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+    return encrypt(this.#keys.current, Buffer.from(secret));
   }
 
-  /** @throws where the bytes were not sealed with this key */
+  /** @throws where the bytes were not sealed with a key of this installation */
   open(bytes: Buffer): string {
-    const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, nonceBytes));
-    decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
-    const secret = decipher.update(bytes.subarray(nonceBytes + tagBytes));
-    return Buffer.concat([secret, decipher.final()]).toString('utf8');
+    return openWithAny(this.#keys, (key) => decrypt(key, bytes)).toString('utf8');
   }
+}
+
+function encrypt(key: KeyObject, secret: Buffer): Buffer {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  const sealed = Buffer.concat([cipher.update(secret), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+}
+
+function decrypt(key: KeyObject, bytes: Buffer): Buffer {
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes));
+  decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
+  const secret = decipher.update(bytes.subarray(nonceBytes + tagBytes));
+  return Buffer.concat([secret, decipher.final()]);
 }

@@ -4,13 +4,16 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { OperatorError } from '../../src/foundation/errors.ts';
 import { requireSameKey } from '../../src/foundation/installation-store.ts';
-import { loadMasterKey, MasterKey } from '../../src/foundation/master-key.ts';
+import { loadMasterKey } from '../../src/foundation/load-master-key.ts';
+import { MasterKey } from '../../src/foundation/master-key.ts';
 import { temporaryFolder } from '../support/run-signalpost.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
+const source = (dataDir: string) => ({ key: undefined, previousKey: undefined, dataDir });
+
 test('starts that race for the first key file all end up with the same key', async () => {
   const folder = temporaryFolder();
-  const keys = await Promise.all([1, 2, 3, 4].map(() => loadMasterKey(undefined, folder)));
+  const keys = await Promise.all([1, 2, 3, 4].map(() => loadMasterKey(source(folder))));
   assert.equal(new Set(keys.map((key) => key.fingerprint)).size, 1);
   const file = join(folder, 'signalpost.key');
   assert.equal(statSync(file).mode & 0o777, 0o600);
@@ -19,15 +22,15 @@ test('starts that race for the first key file all end up with the same key', asy
 
 test('the first key file also makes the data folder, which others cannot list', async () => {
   const folder = join(temporaryFolder(), 'srv', 'data');
-  const made = await loadMasterKey(undefined, folder);
+  const made = await loadMasterKey(source(folder));
   assert.equal(statSync(folder).mode & 0o066, 0);
-  assert.equal((await loadMasterKey(undefined, folder)).fingerprint, made.fingerprint);
+  assert.equal((await loadMasterKey(source(folder))).fingerprint, made.fingerprint);
 });
 
 test('a data folder that cannot be made is refused with a sentence', async () => {
   const file = join(temporaryFolder(), 'file');
   writeFileSync(file, '');
-  await assert.rejects(loadMasterKey(undefined, join(file, 'data')), {
+  await assert.rejects(loadMasterKey(source(join(file, 'data'))), {
     name: 'OperatorError',
     message: /signalpost\.key cannot be written \(ENOTDIR\)|cannot be read \(ENOTDIR\)/,
   });
@@ -36,7 +39,7 @@ test('a data folder that cannot be made is refused with a sentence', async () =>
 test('a damaged key file is refused with a sentence', async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'signalpost.key'), 'c2hvcnQ=');
-  await assert.rejects(loadMasterKey(undefined, folder), OperatorError);
+  await assert.rejects(loadMasterKey(source(folder)), OperatorError);
 });
 
 test('keys of different purposes differ, and the fingerprint is none of them', () => {

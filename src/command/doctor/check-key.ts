@@ -1,7 +1,8 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { requireSameKey } from '../../foundation/installation-store.ts';
-import { loadMasterKey } from '../../foundation/master-key.ts';
+import { readKeyState } from '../../foundation/key-rotation-store.ts';
+import { loadMasterKey } from '../../foundation/load-master-key.ts';
 import type { Diagnosis, Patient } from './patient.ts';
 
 /** The key is there, nobody else can read its file, and it is the one that the database was set up with. */
@@ -22,8 +23,16 @@ export async function checkKey({ config, database }: Patient): Promise<Diagnosis
       };
     }
   }
-  const key = await loadMasterKey(config.key, config.dataDir);
-  if (database !== undefined) await requireSameKey(database, key);
+  const key = await loadMasterKey(config);
+  if (database !== undefined) {
+    await requireSameKey(database, key);
+    if ((await readKeyState(database)).previous !== null)
+      return {
+        ok: true,
+        finding: 'being rotated; the previous key is still accepted',
+        advice: 'When nothing needs it any more, run: signalpost key rotate-master --finish',
+      };
+  }
   return {
     ok: true,
     finding:

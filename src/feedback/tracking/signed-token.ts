@@ -1,4 +1,5 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
+import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
 
 const macBytes = 16;
 /** Longer text is refused unread. */
@@ -7,16 +8,16 @@ const alphabet = /^[A-Za-z0-9_-]+$/;
 
 /** Bytes in a URL, signed with HMAC-SHA256 cut to 128 bits (RFC 2104 section 5), so that nobody else can make one. */
 export class SignedTokens {
-  readonly #key: KeyObject;
+  readonly #keys: PurposeKeys;
 
-  /** @param key 32 bytes for this purpose alone */
-  constructor(key: KeyObject) {
-    this.#key = key;
+  /** @param keys for this purpose alone */
+  constructor(keys: PurposeKeys) {
+    this.#keys = keys;
   }
 
   /** URL-safe text of the bytes and their signature. */
   make(content: Buffer): string {
-    return Buffer.concat([this.#sign(content), content]).toString('base64url');
+    return Buffer.concat([sign(this.#keys.current, content), content]).toString('base64url');
   }
 
   /** The bytes of a text that was made here, or undefined. Takes whatever a stranger sends. */
@@ -25,10 +26,12 @@ export class SignedTokens {
     const bytes = Buffer.from(text, 'base64url');
     if (bytes.length <= macBytes) return undefined;
     const content = bytes.subarray(macBytes);
-    return timingSafeEqual(this.#sign(content), bytes.subarray(0, macBytes)) ? content : undefined;
+    const given = bytes.subarray(0, macBytes);
+    const signed = this.#keys.some((key) => timingSafeEqual(sign(key, content), given));
+    return signed ? content : undefined;
   }
+}
 
-  #sign(content: Buffer): Buffer {
-    return createHmac('sha256', this.#key).update(content).digest().subarray(0, macBytes);
-  }
+function sign(key: KeyObject, content: Buffer): Buffer {
+  return createHmac('sha256', key).update(content).digest().subarray(0, macBytes);
 }

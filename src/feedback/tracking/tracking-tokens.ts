@@ -26,8 +26,8 @@ export class TrackingTokens {
   readonly #opens: SignedTokens;
 
   constructor(key: MasterKey) {
-    this.#links = new SignedTokens(key.derive('tracked link'));
-    this.#opens = new SignedTokens(key.derive('open image'));
+    this.#links = new SignedTokens(key.keysFor('tracked link'));
+    this.#opens = new SignedTokens(key.keysFor('open image'));
   }
 
   makeLink(link: TrackedLink): string {

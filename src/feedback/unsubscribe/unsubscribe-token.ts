@@ -8,6 +8,7 @@ import {
 import type { EmailAddress } from '../../foundation/email-address.ts';
 import type { AccountId, MessageId } from '../../foundation/ids.ts';
 import type { MasterKey } from '../../foundation/master-key.ts';
+import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
 import { ByteReader, ByteWriter } from '../tracking/byte-fields.ts';
 import type { TrackedMessage } from '../tracking/tracking-tokens.ts';
 
@@ -25,12 +26,12 @@ const longestText = 1_000;
  * hash of the content (as in RFC 5297) and proves its integrity too.
  */
 export class UnsubscribeTokens {
-  readonly #cipherKey: KeyObject;
-  readonly #hashKey: KeyObject;
+  readonly #cipherKeys: PurposeKeys;
+  readonly #hashKeys: PurposeKeys;
 
   constructor(key: MasterKey) {
-    this.#cipherKey = key.derive('unsubscribe cipher');
-    this.#hashKey = key.derive('unsubscribe hash');
+    this.#cipherKeys = key.keysFor('unsubscribe cipher');
+    this.#hashKeys = key.keysFor('unsubscribe hash');
   }
 
   make({ accountId, messageId, retentionDays, address }: Unsubscription): string {
@@ -40,8 +41,8 @@ export class UnsubscribeTokens {
       .number(retentionDays)
       .text(address)
       .finish();
-    const iv = this.#hash(content);
-    const cipher = createCipheriv('aes-256-ctr', this.#cipherKey, iv);
+    const iv = hash(this.#hashKeys.current, content);
+    const cipher = createCipheriv('aes-256-ctr', this.#cipherKeys.current, iv);
     return Buffer.concat([iv, cipher.update(content), cipher.final()]).toString('base64url');
   }
 
@@ -50,10 +51,8 @@ export class UnsubscribeTokens {
     if (text.length > longestText || !/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
     const bytes = Buffer.from(text, 'base64url');
     if (bytes.length <= ivBytes) return undefined;
-    const iv = bytes.subarray(0, ivBytes);
-    const decipher = createDecipheriv('aes-256-ctr', this.#cipherKey, iv);
-    const content = Buffer.concat([decipher.update(bytes.subarray(ivBytes)), decipher.final()]);
-    if (!timingSafeEqual(this.#hash(content), iv)) return undefined;
+    const content = this.#decrypt(bytes.subarray(0, ivBytes), bytes.subarray(ivBytes));
+    if (content === undefined) return undefined;
     const reader = new ByteReader(content);
     const messageId = reader.uuid() as MessageId;
     const accountId = reader.text() as AccountId;
@@ -65,7 +64,21 @@ export class UnsubscribeTokens {
     };
   }
 
-  #hash(content: Buffer): Buffer {
-    return createHmac('sha256', this.#hashKey).update(content).digest().subarray(0, ivBytes);
+  /** The two keys of one master key belong together, and both kinds are in the same order. */
+  #decrypt(iv: Buffer, encrypted: Buffer): Buffer | undefined {
+    const hashKeys = [this.#hashKeys.current, ...this.#hashKeys.others];
+    const cipherKeys = [this.#cipherKeys.current, ...this.#cipherKeys.others];
+    for (const [place, hashKey] of hashKeys.entries()) {
+      const cipherKey = cipherKeys[place];
+      if (cipherKey === undefined) return undefined;
+      const decipher = createDecipheriv('aes-256-ctr', cipherKey, iv);
+      const content = Buffer.concat([decipher.update(encrypted), decipher.final()]);
+      if (timingSafeEqual(hash(hashKey, content), iv)) return content;
+    }
+    return undefined;
   }
+}
+
+function hash(key: KeyObject, content: Buffer): Buffer {
+  return createHmac('sha256', key).update(content).digest().subarray(0, ivBytes);
 }

@@ -260,6 +260,9 @@ export interface Installation {
   demo_applied_at: Timestamp | null;
   id: Generated<boolean>;
   key_fingerprint: string | null;
+  key_followed_at: Timestamp | null;
+  key_previous_fingerprint: string | null;
+  key_switched_at: Timestamp | null;
 }
 
 export interface Integration {
@@ -275,6 +278,18 @@ export interface Integration {
   redirect_uri: string;
   require_pkce: Generated<boolean>;
   secret_hash: Buffer;
+}
+
+export interface KeyLeftover {
+  hash: Buffer;
+}
+
+export interface KeyNode {
+  current: string;
+  known: string[];
+  name: string;
+  node: string;
+  seen_at: Generated<Timestamp>;
 }
 
 export interface Membership {
@@ -714,6 +729,8 @@ export interface DB {
   inbox_message: InboxMessage;
   installation: Installation;
   integration: Integration;
+  key_leftover: KeyLeftover;
+  key_node: KeyNode;
   membership: Membership;
   message: Message;
   message_event: MessageEvent;

@@ -5,6 +5,7 @@ import { hashToken } from '../../access/token-mint.ts';
 import type { Clock } from '../../foundation/clock.ts';
 import type { PersonId } from '../../foundation/ids.ts';
 import type { MasterKey } from '../../foundation/master-key.ts';
+import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
 import type { Form } from '../form.ts';
 import type { BrowserSessionStore, SignedIn } from './browser-session-store.ts';
@@ -40,11 +41,11 @@ export interface BrowserParts {
  */
 export class Browser {
   readonly #parts: BrowserParts;
-  readonly #csrfKey: KeyObject;
+  readonly #csrfKeys: PurposeKeys;
 
   constructor(parts: BrowserParts) {
     this.#parts = parts;
-    this.#csrfKey = parts.key.derive('csrf');
+    this.#csrfKeys = parts.key.keysFor('csrf');
   }
 
   /** Who is visiting; a browser without a cookie gets one, so that its forms can be bound to it. */
@@ -74,8 +75,11 @@ export class Browser {
     const value = this.#read(request);
     const sent = form.get('csrf');
     if (value === undefined || sent === undefined || !this.#isFromHere(request)) return false;
-    const [given, right] = [Buffer.from(sent), Buffer.from(this.#csrf(value))];
-    return given.length === right.length && timingSafeEqual(given, right);
+    const given = Buffer.from(sent);
+    return this.#csrfKeys.some((key) => {
+      const right = Buffer.from(csrfToken(key, value));
+      return given.length === right.length && timingSafeEqual(given, right);
+    });
   }
 
   /** Signs the browser in under a new cookie value; the old one is worth nothing from here on. */
@@ -121,7 +125,7 @@ export class Browser {
   }
 
   #csrf(value: string): string {
-    return createHmac('sha256', this.#csrfKey).update(value).digest('base64url');
+    return csrfToken(this.#csrfKeys.current, value);
   }
 
   #read(request: FastifyRequest): string | undefined {
@@ -150,4 +154,8 @@ export class Browser {
   #cookieName(request: FastifyRequest): string {
     return this.isSecure(request) ? '__Host-signalpost' : 'signalpost';
   }
+}
+
+function csrfToken(key: KeyObject, value: string): string {
+  return createHmac('sha256', key).update(value).digest('base64url');
 }

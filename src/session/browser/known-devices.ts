@@ -3,6 +3,7 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../foundation/clock.ts';
 import type { MasterKey } from '../../foundation/master-key.ts';
+import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
 import type { Browser } from './browser.ts';
 
 const days = 180;
@@ -20,11 +21,11 @@ export interface KnownDevicesParts {
  */
 export class KnownDevices {
   readonly #parts: KnownDevicesParts;
-  readonly #key: KeyObject;
+  readonly #keys: PurposeKeys;
 
   constructor(parts: KnownDevicesParts) {
     this.#parts = parts;
-    this.#key = parts.key.derive('known device');
+    this.#keys = parts.key.keysFor('known device');
   }
 
   /** Names the browser where this person signed in with it before. */
@@ -32,8 +33,12 @@ export class KnownDevices {
     const value = parseCookie(request.headers.cookie ?? '')[this.#cookieName(request)] ?? '';
     const [, issued = '', name = '', sent = ''] = valuePattern.exec(value) ?? [];
     if (Number(issued) < this.#parts.clock.now() - days * 86_400_000) return undefined;
-    const [given, right] = [Buffer.from(sent), Buffer.from(this.#sign(issued, name, email))];
-    return given.length === right.length && timingSafeEqual(given, right) ? name : undefined;
+    const given = Buffer.from(sent);
+    const isRight = this.#keys.some((key) => {
+      const right = Buffer.from(sign(key, issued, name, email));
+      return given.length === right.length && timingSafeEqual(given, right);
+    });
+    return isRight ? name : undefined;
   }
 
   /** Remembers that the person has signed in. */
@@ -42,7 +47,7 @@ export class KnownDevices {
     const name = this.read(request, email) ?? randomBytes(16).toString('base64url');
     const cookie = stringifySetCookie({
       name: this.#cookieName(request),
-      value: `${issued}.${name}.${this.#sign(issued, name, email)}`,
+      value: `${issued}.${name}.${sign(this.#keys.current, issued, name, email)}`,
       path: '/',
       httpOnly: true,
       sameSite: 'lax',
@@ -53,12 +58,12 @@ export class KnownDevices {
     reply.removeHeader('set-cookie').header('set-cookie', [...others, cookie]);
   }
 
-  #sign(issued: string, name: string, email: string): string {
-    const text = [issued, name, email.toLowerCase()].join('\0');
-    return createHmac('sha256', this.#key).update(text).digest('base64url');
-  }
-
   #cookieName(request: FastifyRequest): string {
     return this.#parts.browser.isSecure(request) ? '__Host-signalpost-device' : 'signalpost-device';
   }
+}
+
+function sign(key: KeyObject, issued: string, name: string, email: string): string {
+  const text = [issued, name, email.toLowerCase()].join('\0');
+  return createHmac('sha256', key).update(text).digest('base64url');
 }

@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Database } from '../foundation/database/open-database.ts';
+import { noteKeyNode, removeKeyNode } from '../foundation/key-rotation-store.ts';
+import { type KeySource, readSecrets } from '../foundation/load-master-key.ts';
+import type { Log } from '../foundation/log.ts';
+import type { MasterKey } from '../foundation/master-key.ts';
+import { PeriodicTask } from '../foundation/periodic-task.ts';
+
+/** How often a process looks whether the master key was rotated, in milliseconds. */
+export const followKeyMilliseconds = 3_000;
+
+/**
+ * Follows a rotation of the master key while the process runs: reads key files that are new, makes new things with the key
+ * that the database names, and says there which keys it has, so that `rotate-master` knows when it may go on.
+ */
+export function followKey(
+  database: Database,
+  key: MasterKey,
+  source: KeySource,
+  log: Log,
+): { start(): Promise<void>; stop(): Promise<void> } {
+  const node = randomUUID();
+  const name = `${hostname()} (process ${process.pid})`;
+  let warned: string | undefined;
+  const round = async (): Promise<void> => {
+    try {
+      key.learn(await readSecrets(source));
+      const known = key.fingerprints;
+      const state = await noteKeyNode(database, node, { name, known, current: key.fingerprint });
+      if (state === undefined || state.current === null) return;
+      const missing = key.select(state.current, state.previous);
+      if (missing !== undefined && missing !== warned)
+        log.error(
+          { fingerprint: missing },
+          'the master key was rotated, and this process lacks the new key',
+        );
+      warned = missing;
+    } catch (error) {
+      log.debug({ err: error }, 'the master key cannot be looked at');
+    }
+  };
+  const task = new PeriodicTask(followKeyMilliseconds, round);
+  return {
+    async start() {
+      await round();
+      task.start();
+    },
+    async stop() {
+      await task.stop();
+      await removeKeyNode(database, node).catch(() => undefined);
+    },
+  };
+}

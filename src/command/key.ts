@@ -1,0 +1,23 @@
+import type { Command } from 'commander';
+import type { RotateMasterOptions } from './rotate-master.ts';
+
+/** Adds `key …`. */
+export function addKeyCommands(
+  program: Command,
+  environment: Readonly<Record<string, string | undefined>>,
+  done: (exitCode: number) => void,
+): void {
+  const key = program.command('key').description('keys of the installation');
+  key
+    .command('rotate-master')
+    .description(
+      'puts a new master key in the place of SIGNALPOST_KEY; run it again until it says that it is done',
+    )
+    .option('--finish', 'says what works by the previous key alone')
+    .option('--yes', 'with --finish: ends the previous key')
+    .addHelpText('after', '\ndocs/hardening.md has the steps.')
+    .action(async (options: RotateMasterOptions) => {
+      const { rotateMaster } = await import('./rotate-master.ts');
+      done(await rotateMaster(options, environment));
+    });
+}

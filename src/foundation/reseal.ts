@@ -1,0 +1,72 @@
+import type { KeyObject } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Database } from './database/open-database.ts';
+import type { MasterKey } from './master-key.ts';
+
+/** A column that holds secrets encrypted under the master key. */
+export interface SealedColumn {
+  /** Of `MasterKey.keysFor`. */
+  readonly purpose: string;
+  readonly table: string;
+  /** The columns of the primary key. */
+  readonly rowKey: readonly string[];
+  readonly column: string;
+  readonly seal: (key: KeyObject, row: readonly string[], secret: Buffer) => Buffer;
+  /** @throws where the key is not the right one */
+  readonly unseal: (key: KeyObject, row: readonly string[], sealed: Buffer) => Buffer;
+}
+
+const pageRows = 500;
+
+/**
+ * Encrypts a column anew with the current key, each row by itself and only where it has not changed meanwhile: it may end and
+ * be repeated at any time.
+ * @returns how many rows it encrypted anew, and how many no key opens
+ */
+export async function resealColumn(
+  { kysely }: Database,
+  masterKey: MasterKey,
+  column: SealedColumn,
+): Promise<{ readonly renewed: number; readonly unreadable: number }> {
+  const { current, others } = masterKey.keysFor(column.purpose);
+  const [table, name] = [sql.table(column.table), sql.ref(column.column)];
+  const rowKey = sql.join(column.rowKey.map((one) => sql.ref(one)));
+  let renewed = 0;
+  let unreadable = 0;
+  let last: readonly string[] | undefined;
+  for (;;) {
+    const after = last === undefined ? sql`true` : sql`(${rowKey}) > (${sql.join([...last])})`;
+    const { rows } = await sql<{ row: string[]; sealed: Buffer }>`
+      select array[${sql.join(column.rowKey.map((one) => sql`${sql.ref(one)}::text`))}] as row, ${name} as sealed
+      from ${table} where ${name} is not null and ${after} order by ${rowKey} limit ${pageRows}`.execute(
+      kysely,
+    );
+    for (const { row, sealed } of rows) {
+      if (open(column, current, row, sealed) !== undefined) continue;
+      const secret = others.map((key) => open(column, key, row, sealed)).find(Boolean);
+      if (secret === undefined) {
+        unreadable += 1;
+        continue;
+      }
+      const { numAffectedRows } = await sql`
+        update ${table} set ${name} = ${column.seal(current, row, secret)}
+        where (${rowKey}) = (${sql.join([...row])}) and ${name} = ${sealed}`.execute(kysely);
+      renewed += Number(numAffectedRows ?? 0n);
+    }
+    if (rows.length < pageRows) return { renewed, unreadable };
+    last = rows.at(-1)?.row;
+  }
+}
+
+function open(
+  column: SealedColumn,
+  key: KeyObject,
+  row: readonly string[],
+  sealed: Buffer,
+): Buffer | undefined {
+  try {
+    return column.unseal(key, row, sealed);
+  } catch {
+    return undefined;
+  }
+}

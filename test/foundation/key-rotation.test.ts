@@ -1,0 +1,373 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { glob, readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { ApiKeys } from '../../src/access/api-key.ts';
+import { TokenMint } from '../../src/access/token-mint.ts';
+import { sealedColumns } from '../../src/command/rotate-master.ts';
+import { ReturnPaths } from '../../src/delivery/return-path.ts';
+import { TrackingTokens } from '../../src/feedback/tracking/tracking-tokens.ts';
+import { UnsubscribeTokens } from '../../src/feedback/unsubscribe/unsubscribe-token.ts';
+import { systemClock } from '../../src/foundation/clock.ts';
+import type { EmailAddress } from '../../src/foundation/email-address.ts';
+import { type AccountId, type MessageId, newId, type PersonId } from '../../src/foundation/ids.ts';
+import { requireSameKey } from '../../src/foundation/installation-store.ts';
+import { MasterKey } from '../../src/foundation/master-key.ts';
+import { resealColumn } from '../../src/foundation/reseal.ts';
+import { seal, unsealAny } from '../../src/foundation/seal.ts';
+import { Browser, type BrowserParts } from '../../src/session/browser/browser.ts';
+import { KnownDevices } from '../../src/session/browser/known-devices.ts';
+import { ClientSecrets } from '../../src/session/client-secret.ts';
+import { parseForm } from '../../src/session/form.ts';
+import type { LoginThrottle } from '../../src/session/login-throttle.ts';
+import type { RecoveryCodeStore } from '../../src/session/recovery-code-store.ts';
+import { RecoveryCodes } from '../../src/session/recovery-codes.ts';
+import { SecretBox } from '../../src/webhook/secret-box.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+
+const secrets = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)] as const;
+const [oldSecret, newSecret] = secrets;
+const [oldName, newName] = secrets.map((secret) => new MasterKey(secret).fingerprint) as [
+  string,
+  string,
+];
+const message = {
+  accountId: '1' as AccountId,
+  messageId: newId() as MessageId,
+  retentionDays: 90,
+};
+
+/** What is made with a master key and shown to it later. `make` and `accepts` get the same object as long as a process runs. */
+interface Use<Holder, Thing> {
+  readonly open: (key: MasterKey) => Holder;
+  readonly make: (holder: Holder) => Thing | Promise<Thing>;
+  readonly accepts: (holder: Holder, thing: Thing) => boolean | Promise<boolean>;
+}
+
+function use<Holder, Thing>(one: Use<Holder, Thing>): Use<unknown, unknown> {
+  return one as Use<unknown, unknown>;
+}
+
+const opens = (attempt: () => unknown): boolean => {
+  try {
+    attempt();
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const sealed = (purpose: string) =>
+  use({
+    open: (key) => key.keysFor(purpose),
+    make: (keys) => seal(keys.current, 'row', Buffer.from('secret')),
+    accepts: (keys, thing) => opens(() => unsealAny(keys, 'row', thing)),
+  });
+
+/** Every purpose of the master key, with what must go on working while it is rotated. */
+const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
+  'token checksum': use({
+    open: (key) => new TokenMint(key),
+    make: (mint) => mint.mint('refresh').text,
+    accepts: (mint, text) => mint.recognises('refresh', text),
+  }),
+  'client secret': use({
+    open: (key) => new ClientSecrets(key),
+    make: (clients) => clients.hash('secret'),
+    accepts: (clients, hash) => clients.matches('secret', hash),
+  }),
+  'api key': use({
+    open: (key) => new ApiKeys(key),
+    // Keys of the present form need no master key.
+    make: (keys) => {
+      const text = `spk.1.${randomBytes(32).toString('base64url')}`;
+      const hash = keys.read(text)?.hash ?? Buffer.alloc(0);
+      return { text, hash };
+    },
+    accepts: (keys, { text, hash }) => {
+      const read = keys.read(text);
+      return read !== undefined && [read.hash, ...read.olderHashes].some((one) => one.equals(hash));
+    },
+  }),
+  'recovery codes': use({
+    open: (key) => new StoredCodes(key),
+    make: (codes) => codes.renew(),
+    accepts: (codes, given) => codes.accepts(given),
+  }),
+  'second factor': sealed('second factor'),
+  'dkim keys': sealed('dkim keys'),
+  'webhook secrets': use({
+    open: (key) => new SecretBox(key),
+    make: (box) => box.seal('secret'),
+    accepts: (box, bytes) => opens(() => box.open(bytes)),
+  }),
+  'return path': use({
+    open: (key) => new ReturnPaths(key),
+    make: (paths) => paths.make({ messageId: message.messageId, recipient: 0 }, 'shop.test'),
+    accepts: (paths, address) => paths.read(address) !== undefined,
+  }),
+  'tracked link': use({
+    open: (key) => new TrackingTokens(key),
+    make: (tokens) =>
+      tokens.makeLink({
+        ...message,
+        templateId: 't-0001' as never,
+        templateVersion: 1,
+        index: 0,
+        values: [],
+      }),
+    accepts: (tokens, text) => tokens.readLink(text) !== undefined,
+  }),
+  'open image': use({
+    open: (key) => new TrackingTokens(key),
+    make: (tokens) => tokens.makeOpen(message),
+    accepts: (tokens, text) => tokens.readOpen(text) !== undefined,
+  }),
+  'unsubscribe cipher': unsubscribing(),
+  'unsubscribe hash': unsubscribing(),
+  csrf: use({
+    open: (key) => new Browser({ key, publicUrl: () => 'http://127.0.0.1' } as BrowserParts),
+    make: async (browser) =>
+      (await browser.visit({ headers: {} } as never, fakeReply as never)).csrf,
+    accepts: (browser, csrf) =>
+      browser.isOwnForm(
+        {
+          headers: { cookie: fakeReply.cookie, 'sec-fetch-site': 'same-origin' },
+          protocol: 'http',
+        } as never,
+        parseForm(`csrf=${csrf}`),
+      ),
+  }),
+  'known device': use({
+    open: (key) =>
+      new KnownDevices({ key, clock: systemClock, browser: { isSecure: () => false } }),
+    make: (devices) => {
+      devices.remember({ headers: {} } as never, fakeReply as never, 'ann@shop.test');
+      return fakeReply.cookie;
+    },
+    accepts: (devices, cookie) =>
+      devices.read({ headers: { cookie } } as never, 'ann@shop.test') !== undefined,
+  }),
+  'wrong guesses': 'begins anew',
+  'privacy record': 'begins anew',
+};
+
+const fakeReply = {
+  cookie: '',
+  getHeader: () => undefined,
+  removeHeader: () => fakeReply,
+  header(name: string, value: string[]) {
+    if (name === 'set-cookie') this.cookie = (value.at(-1) ?? '').split(';')[0] ?? '';
+    return this;
+  },
+};
+
+function unsubscribing() {
+  return use({
+    open: (key) => new UnsubscribeTokens(key),
+    make: (tokens) => tokens.make({ ...message, address: 'ann@shop.test' as EmailAddress }),
+    accepts: (tokens, text) => tokens.read(text)?.address === 'ann@shop.test',
+  });
+}
+
+/** Recovery codes on a store in memory that all holders share. */
+class StoredCodes {
+  static stored: readonly Buffer[] = [];
+  readonly #codes: RecoveryCodes;
+  constructor(key: MasterKey) {
+    const store = {
+      replace: async (_person: PersonId, hashes: readonly Buffer[]) => {
+        StoredCodes.stored = hashes;
+        return true;
+      },
+      spend: async (_person: PersonId, hashes: readonly Buffer[]) =>
+        StoredCodes.stored.some((one) => hashes.some((hash) => hash.equals(one))),
+    } as unknown as RecoveryCodeStore;
+    const throttle = {
+      attemptCode: (_whom: string, _origin: unknown, check: () => Promise<unknown>) => check(),
+    } as unknown as LoginThrottle;
+    this.#codes = new RecoveryCodes({ store, throttle, key });
+  }
+  async renew(): Promise<readonly string[]> {
+    return this.#codes.renew('p' as PersonId);
+  }
+  accepts([code = '']: readonly string[]): Promise<boolean> {
+    return this.#codes.spend('p' as PersonId, code, { remoteAddress: '192.0.2.1' } as never);
+  }
+}
+
+test('every purpose of the master key is in the table of this file', async () => {
+  const found = new Set<string>();
+  for await (const file of glob('src/**/*.ts')) {
+    const text = await readFile(file, 'utf8');
+    for (const [, purpose = ''] of text.matchAll(
+      /(?:keysFor|derive)\(\s*'([^']+)'|[Pp]urpose = '([^']+)'/g,
+    ))
+      found.add(purpose);
+    for (const [, purpose = ''] of text.matchAll(/[Pp]urpose = '([^']+)'/g)) found.add(purpose);
+  }
+  found.delete('');
+  assert.deepEqual([...found].toSorted(), Object.keys(uses).toSorted());
+});
+
+for (const [purpose, one] of Object.entries(uses)) {
+  if (one === 'begins anew') continue;
+  test(`ASVS 4.0.3 6.4.1: a rotation of the master key never stops "${purpose}", and its end does`, async () => {
+    const both = () => new MasterKey(...secrets);
+    // A process that runs through the whole rotation, and one that lags behind.
+    const [running, late] = [both(), both()];
+    for (const key of [running, late]) assert.equal(key.select(oldName, null), undefined);
+    const [holder, behind] = [one.open(running), one.open(late)];
+    const before = await one.make(holder);
+    assert.equal(await one.accepts(one.open(new MasterKey(oldSecret)), before), true);
+    running.select(newName, oldName);
+    assert.equal(await one.accepts(holder, before), true, 'of the key before');
+    const after = await one.make(holder);
+    assert.equal(await one.accepts(holder, after), true, 'of the new key');
+    assert.equal(await one.accepts(behind, after), true, 'by a process that lags behind');
+    assert.equal(await one.accepts(one.open(new MasterKey(newSecret)), after), true);
+    const again = await one.make(behind);
+    assert.equal(await one.accepts(holder, again), true, 'of a process that lags behind');
+    running.select(newName, null);
+    assert.equal(await one.accepts(holder, again), false, 'after the end');
+    const last = await one.make(holder);
+    assert.equal(await one.accepts(holder, last), true);
+    const ended = both();
+    ended.select(newName, null);
+    assert.equal(await one.accepts(one.open(ended), again), false, 'after a restart');
+  });
+}
+
+test('a process needs both keys until the rotation is finished', async () => {
+  const { database } = await createTestDatabase();
+  await requireSameKey(database, new MasterKey(oldSecret));
+  const both = new MasterKey(...secrets);
+  await requireSameKey(database, both);
+  assert.equal(both.fingerprint, oldName);
+  await assert.rejects(requireSameKey(database, new MasterKey(newSecret)), /another key/);
+  await sql`update installation set key_fingerprint = ${newName}, key_previous_fingerprint = ${oldName}`.execute(
+    database.kysely,
+  );
+  await requireSameKey(database, both);
+  assert.equal(both.fingerprint, newName);
+  await assert.rejects(requireSameKey(database, new MasterKey(newSecret)), /PREVIOUS/);
+  await assert.rejects(requireSameKey(database, new MasterKey(oldSecret)), /another key/);
+});
+
+/** What the bytes of each column are. A new one must be told how it fares in a rotation. */
+const kinds: Record<string, 'sealed' | 'keyed hash' | 'plain'> = {
+  'access_token.hash': 'plain',
+  'access_token.code_hash': 'plain',
+  'api_key.hash': 'keyed hash',
+  'browser_session.hash': 'plain',
+  'dkim_key.private_key': 'sealed',
+  'grant_code.hash': 'plain',
+  'integration.secret_hash': 'keyed hash',
+  'integration.previous_secret_hash': 'keyed hash',
+  'key_leftover.hash': 'plain',
+  'password_reset.hash': 'plain',
+  'privacy_record.address_hash': 'plain',
+  'recovery_code.hash': 'keyed hash',
+  'second_factor.secret': 'sealed',
+  'sender_proof.hash': 'plain',
+  'session_pair.refresh_hash': 'plain',
+  'session_pair.spent_refresh_hash': 'plain',
+  'session_pair.code_hash': 'plain',
+  'webhook_endpoint.secret': 'sealed',
+  'webhook_endpoint.previous_secret': 'sealed',
+  'wrong_guess.key': 'keyed hash',
+};
+
+test('every column that may hold something of the master key is known to the rotation', async () => {
+  const { database } = await createTestDatabase();
+  const { rows } = await sql<{ name: string }>`
+    select table_name || '.' || column_name as name from information_schema.columns
+    where table_schema = 'public' and data_type = 'bytea'
+      and column_name ~ '(hash|secret|key|sealed)' and column_name !~ '^(content|request)_'
+      and table_name !~ '^(idempotency|spent_intake)'`.execute(database.kysely);
+  assert.deepEqual(rows.map(({ name }) => name).toSorted(), Object.keys(kinds).toSorted());
+  const sealedNames = Object.keys(kinds).filter((name) => kinds[name] === 'sealed');
+  assert.deepEqual(
+    sealedColumns.map(({ table, column }) => `${table}.${column}`).toSorted(),
+    sealedNames.toSorted(),
+  );
+});
+
+test('ASVS 4.0.3 6.4.1: sealed secrets are encrypted anew row by row, as often as one likes', async () => {
+  const { database } = await createTestDatabase();
+  const { kysely } = database;
+  const old = new MasterKey(oldSecret);
+  await sql`insert into account (id, name) values ('1', 'Shop')`.execute(kysely);
+  const box = new SecretBox(old);
+  for (let count = 0; count < 1_100; count += 1)
+    await sql`insert into webhook_endpoint (account_id, id, url, kinds, secret, previous_secret)
+      values ('1', ${newId()}, 'https://a.test', '{}', ${box.seal(`s${count}`)}, ${count % 2 === 0 ? box.seal('p') : null})`.execute(
+      kysely,
+    );
+  await sql`insert into webhook_endpoint (account_id, id, url, kinds, secret) values ('1', ${newId()}, 'https://lost.test', '{}', '\\x00')`.execute(
+    kysely,
+  );
+  await sql`insert into person (id, email, name) values (${newId()}, 'ann@shop.test', 'Ann')`.execute(
+    kysely,
+  );
+  const person = (await sql<{ id: string }>`select id from person`.execute(kysely)).rows[0]?.id;
+  await sql`insert into second_factor (person_id, secret) values (${person}, ${seal(old.derive('second factor'), person ?? '', Buffer.from('totp'))})`.execute(
+    kysely,
+  );
+  await sql`insert into sending_domain (account_id, domain, return_path) values ('1', 'a.test', 'b.a.test')`.execute(
+    kysely,
+  );
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const der = privateKey.export({ format: 'der', type: 'pkcs8' });
+  await sql`insert into dkim_key (account_id, domain, selector, algorithm, private_key, record)
+    values ('1', 'a.test', 's1', 'ed25519-sha256', ${seal(old.derive('dkim keys'), '1/a.test/s1', der)}, '')`.execute(
+    kysely,
+  );
+  const both = new MasterKey(...secrets);
+  both.select(newName, oldName);
+  const all = async () => {
+    const results = [];
+    for (const column of sealedColumns) results.push(await resealColumn(database, both, column));
+    return results.map(({ renewed, unreadable }) => [renewed, unreadable]);
+  };
+  assert.deepEqual(await all(), [
+    [1, 0],
+    [1, 0],
+    [1_100, 1],
+    [550, 0],
+  ]);
+  assert.deepEqual(await all(), [
+    [0, 0],
+    [0, 0],
+    [0, 1],
+    [0, 0],
+  ]);
+  const fresh = new MasterKey(newSecret);
+  for (const column of sealedColumns) {
+    const { rows } = await sql<{ row: string[]; sealed: Buffer }>`
+      select array[${sql.join(column.rowKey.map((one) => sql`${sql.ref(one)}::text`))}] as row,
+        ${sql.ref(column.column)} as sealed from ${sql.table(column.table)}
+      where ${sql.ref(column.column)} is not null and ${sql.ref(column.column)} <> '\\x00'`.execute(
+      kysely,
+    );
+    const key: KeyObject = fresh.derive(column.purpose);
+    for (const { row, sealed: bytes } of rows) column.unseal(key, row, bytes);
+  }
+});
+
+test('the key of a token costs one hash, whatever a rotation has left behind', () => {
+  const both = new MasterKey(...secrets);
+  both.select(newName, null);
+  assert.equal(both.keysFor('token checksum').others.length, 0);
+  both.select(newName, oldName);
+  let asked = 0;
+  assert.equal(
+    both.keysFor('token checksum').some(() => {
+      asked += 1;
+      return true;
+    }),
+    true,
+  );
+  assert.equal(asked, 1);
+});

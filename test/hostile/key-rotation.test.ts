@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MasterKey } from '../../src/foundation/master-key.ts';
+import { ManagementClient, openManagedShop } from '../support/management-client.ts';
+import { passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService, testKey } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const { owner, path } = await openManagedShop(database, service);
+const world = new SessionWorld(database);
+await world.addAccount();
+
+const [oldSecret, newSecret] = [Buffer.alloc(32, 7), Buffer.alloc(32, 8)] as const;
+const oldName = testKey.fingerprint;
+const newName = new MasterKey(newSecret).fingerprint;
+
+async function machine(): Promise<ManagementClient> {
+  const made = await owner.post(`${path}/keys`, { name: 'k', scopes: ['lists:read'] });
+  assert.equal(made.status, 201, made.text);
+  return new ManagementClient(service, String(made.body.key));
+}
+
+test('ASVS 4.0.3 6.4.1: API keys and client secrets that are used during a rotation outlive the leaked key; the others end with it', async () => {
+  const [used, idle] = [await machine(), await machine()];
+  const [busy, quiet] = [await world.addIntegration(), await world.addIntegration()];
+  const person = await world.addPerson();
+  const grant = async (client: typeof busy) =>
+    (await postToken(service, passwordFields(person, client))).status;
+  const storedSecret = async () => {
+    const { rows } = await database.pool.query(
+      "select encode(secret_hash, 'hex') as hash from integration where client_id = $1",
+      [busy.clientId],
+    );
+    return rows[0]?.hash;
+  };
+  testKey.learn([oldSecret, newSecret]);
+  assert.equal(testKey.select(newName, oldName), undefined);
+  assert.equal((await used.get(`${path}/lists`)).status, 200);
+  const before = await storedSecret();
+  assert.equal(await grant(busy), 200);
+  await waitFor('the secret to be stored anew', async () => (await storedSecret()) !== before);
+
+  testKey.select(newName, null);
+  assert.equal((await used.get(`${path}/lists`)).status, 200);
+  assert.equal((await idle.get(`${path}/lists`)).status, 401);
+  await waitFor('the secret to be heard of', async () => (await grant(busy)) === 200);
+  assert.equal(await grant(quiet), 401);
+});
