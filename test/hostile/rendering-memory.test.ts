@@ -39,7 +39,6 @@ test('ASVS 4.0.3 12.1.1: a process with a heap of 256 MB outlives what asks it f
   // Escaped, each of them takes five characters.
   const notes = "'".repeat(250_000);
   const attacks = Array.from({ length: 5 }, () => [
-    viewer.post(`${path}/templates/t-repeats/preview`, { values: { Notes: notes } }),
     client.send({ template: 't-repeats', body: bodyOf({ Notes: notes }) }),
     client.send({
       template: 't-links',
@@ -47,7 +46,16 @@ test('ASVS 4.0.3 12.1.1: a process with a heap of 256 MB outlives what asks it f
     }),
   ]).flat();
   const statuses = (await Promise.all(attacks)).map(({ status }) => status);
-  assert.deepEqual([...new Set(statuses)].sort(), [200, 400]);
+  assert.deepEqual(statuses.sort(), [...Array(5).fill(200), ...Array(5).fill(400)]);
+  const preview = `${path}/templates/t-repeats/preview`;
+  for (let at = 0; at < 3; at += 1) {
+    // On a machine that has much else to do one can be told to come again.
+    const { body } = await waitFor('a preview', async () => {
+      const answer = await viewer.post(preview, { values: { Notes: notes } });
+      return answer.status !== 503 && answer;
+    });
+    assert.equal(body.rendered, null);
+  }
   await waitFor('the accepted ones to end', async () => {
     const { rows } = await database.pool.query('select from queue_entry');
     return rows.length === 0;
