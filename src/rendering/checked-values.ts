@@ -9,11 +9,13 @@ const STYLE_VALUE = /^[\p{L}\p{M}\p{N} #%+,._-]*$/u;
  * of size would stop a template that uses it a thousand times.
  */
 export class CheckedValues {
-  readonly #urls = new Map<string, string | undefined>();
-  readonly #styles = new Map<string, boolean>();
+  // Made when they are needed: few messages have such values.
+  #urls: Map<string, string | undefined> | undefined;
+  #styles: Map<string, boolean> | undefined;
 
   /** The value as the beginning of a URL; undefined where it cannot be one. */
   wholeUrl(value: string): string | undefined {
+    this.#urls ??= new Map();
     if (this.#urls.has(value)) return this.#urls.get(value);
     const url = toWholeUrl(value);
     this.#urls.set(value, url);
@@ -22,6 +24,7 @@ export class CheckedValues {
 
   /** True where the value can stand in a style. */
   fitsStyle(value: string): boolean {
+    this.#styles ??= new Map();
     const known = this.#styles.get(value);
     if (known !== undefined) return known;
     const fits = STYLE_VALUE.test(value);

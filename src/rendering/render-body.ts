@@ -47,7 +47,8 @@ function addNodes(writer: BodyWriter, nodes: readonly LoadedNode[], context: Bod
   for (const node of nodes) {
     if (node.type === 'static') writer.addStatic(node);
     else if (node.type === 'field') {
-      writer.requireRoomFor(context.values[node.field] ?? '');
+      // A style may leave a value out; elsewhere it only grows.
+      if (node.as !== 'css') writer.requireRoomFor(context.values[node.field] ?? '');
       writer.addText(renderField(node, context));
     } else if (node.type === 'section') {
       if ((context.values[node.field] !== '') === node.filled)

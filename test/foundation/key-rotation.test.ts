@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { glob, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { sql } from 'kysely';

@@ -95,6 +95,20 @@ test('ASVS 4.0.3 13.1.5: values of a preview that no message could have are refu
   ]);
 });
 
+test('ASVS 4.0.3 11.1.4: a test message is refused like one of the send operation', async () => {
+  const answer = await managed.owner.post(`${managed.path}/templates/t-repeats/test-send`, {
+    to: 'me@shop.test',
+    values: { Notes: 'n'.repeat(200_000) },
+  });
+  assert.equal(answer.status, 422, answer.text);
+  assert.deepEqual(answer.body.errors, [
+    {
+      field: 'values.Notes',
+      reason: 'makes the HTML larger than 2 MiB: the template uses it 990 times',
+    },
+  ]);
+});
+
 test('ASVS 4.0.3 12.1.1: a preview that would take hundreds of megabytes is answered with a problem', async () => {
   const answer = await viewer.post(`${managed.path}/templates/t-repeats/preview`, {
     values: { Notes: "'".repeat(250_000) },
@@ -107,15 +121,18 @@ test('ASVS 4.0.3 12.1.1: a preview that would take hundreds of megabytes is answ
 });
 
 test('ASVS 4.0.3 11.1.4: previews that take seconds hold up neither the process nor another account', async () => {
-  const slow = Array.from({ length: 8 }, () =>
-    viewer.post(`${managed.path}/templates/t-repeats/preview`, { content: endless }),
-  );
+  let done = 0;
+  const slow = Array.from({ length: 8 }, async () => {
+    const preview = `${managed.path}/templates/t-repeats/preview`;
+    const answer = await viewer.post(preview, { content: endless });
+    if (answer.status === 200) done += 1;
+    return answer;
+  });
   const other = await openManagedShop(database, service, '46300');
-  const started = performance.now();
   const quick = await other.owner.post(`${other.path}/templates/t-0001/preview`, {});
   assert.equal(quick.status, 200, quick.text);
   assert.ok(quick.body.rendered !== null);
-  const took = performance.now() - started;
+  assert.ok(done <= 2, 'it does not wait until all that came before are done');
   const answers = await Promise.all(slow);
   const refused = answers.filter(({ status }) => status === 503);
   assert.ok(refused.length >= 3, 'one is under way, four may wait, the others are refused at once');
@@ -127,15 +144,17 @@ test('ASVS 4.0.3 11.1.4: previews that take seconds hold up neither the process 
     .filter(({ status }) => status === 200)
     .map(({ body }) => (body.problems as { rule: string }[])[0]?.rule);
   assert.ok(rules.includes('too-slow'), JSON.stringify(rules));
-  assert.ok(took < 5_000, `the other account waited ${Math.round(took)} ms`);
 });
 
 test('ASVS 4.0.3 11.1.4: one account that compiles without end leaves another a thread', async () => {
   const compiler = new TemplateCompiler(3_000);
-  const slow = ['B', 'B', 'B'].map((account) => compiler.compile(endless, account));
-  const started = performance.now();
+  let done = 0;
+  const slow = ['B', 'B', 'B'].map(async (account) => {
+    await compiler.compile(endless, account);
+    done += 1;
+  });
   const { compiled } = await compiler.compile({ subject: 'Subject', text: 'Hello' }, 'A');
   assert.ok(compiled !== null);
-  assert.ok(performance.now() - started < 3_000, 'before the first of B is given up');
+  assert.ok(done <= 1, 'it does not wait until all that came before are given up');
   await Promise.allSettled(slow);
 });

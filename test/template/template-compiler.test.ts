@@ -28,6 +28,15 @@ test('a template that would take minutes to compile is refused, and the next one
   assert.deepEqual(next.compiled?.required.body, ['Name']);
 });
 
+test('a template that styles make larger than a message may be is an error', async () => {
+  const style = `p{font-family:${Array.from({ length: 150 }, (_, at) => `font${at}`).join(',')}}`;
+  const problems = await problemsOf({
+    html: `<style>${style}</style>${'<p>x</p>'.repeat(2_500)}`,
+    text: 'x',
+  });
+  assert.deepEqual(problems, ['too-large -:- makes a part larger than 2 MiB']);
+});
+
 test('while a template is compiled, the process goes on with everything else', async () => {
   let turns = 0;
   const counting = setInterval(() => {

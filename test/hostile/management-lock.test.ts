@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import type { Database } from '../../src/foundation/database/open-database.ts';
+import type { AccountId } from '../../src/foundation/ids.ts';
+import { lockAccount, lockInstallation } from '../../src/manifest/apply-lock-store.ts';
+import type { Answer } from '../support/ask.ts';
+import { openManagedShop } from '../support/management-client.ts';
+import { SendClient } from '../support/send-client.ts';
+import { SessionWorld } from '../support/session-world.ts';
+import { getToken } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+const { database, url } = await createTestDatabase();
+const service = await startTestService({ databaseUrl: url });
+const a = await openManagedShop(database, service, '46100');
+const b = await openManagedShop(database, service, '46200');
+const world = new SessionWorld(database, '46100');
+const client = new SendClient(service, await getToken(service, a.shop));
+
+/** Takes seconds to compile, well within the limits of size. */
+const slow = {
+  subject: 'Subject',
+  html: `<style>${Array.from({ length: 500 }, (_, at) => `.a${at} p b{color:red}`).join('')}</style>${'<p class="a">x</p>'.repeat(700)}`,
+};
+
+/** Runs `use` while another transaction, as of another node, holds a lock. */
+async function whileHeld(
+  take: (transaction: Database['kysely']) => Promise<unknown>,
+  use: () => Promise<void>,
+): Promise<void> {
+  await database.kysely.transaction().execute(async (transaction) => {
+    await take(transaction);
+    await use();
+  });
+}
+
+let shops = 0;
+
+/** What an account that does nothing wrong expects to work. */
+async function requireService(): Promise<void> {
+  // Each has an allowance of its own.
+  const person = await world.addPerson();
+  shops += 1;
+  const [sent, token, ready, read, changed] = await Promise.all([
+    client.send(),
+    getToken(service, { owner: person, integration: a.shop.integration }),
+    fetch(`${service.url}/readyz`),
+    a.owner.get(a.path),
+    a.owner.put(a.path, { name: `Shop ${shops}` }),
+  ]);
+  assert.equal(sent.status, 200, sent.text);
+  assert.notEqual(token, '');
+  assert.equal(ready.status, 200);
+  assert.equal(read.status, 200, read.text);
+  assert.equal(changed.status, 200, changed.text);
+}
+
+function requireBusy(answers: readonly Answer[]): void {
+  for (const answer of answers) {
+    assert.equal(answer.status, 503, answer.text);
+    assert.ok(Number(answer.headers.get('retry-after')) >= 1, 'Retry-After');
+  }
+}
+
+test('ASVS 4.0.3 11.1.4: slow publications of one account hold up nothing of another', async () => {
+  const templates = Array.from({ length: 14 }, (_, at) => `${b.path}/templates/t-slow-${at}`);
+  for (const [at, template] of templates.entries()) {
+    await b.owner.put(template, { name: 'Slow' });
+    await b.owner.put(`${template}/draft`, { ...slow, subject: `Subject ${at}` });
+  }
+  let underWay = templates.length;
+  const publications = templates.map(async (template) => {
+    const answer = await b.owner.post(`${template}/publish`, {});
+    underWay -= 1;
+    return answer;
+  });
+  let looks = 0;
+  while (underWay > 0 && looks < 5) {
+    await requireService();
+    looks += 1;
+  }
+  assert.ok(looks > 1, 'it was looked at while templates were compiled');
+  const answers = await Promise.all(publications);
+  const done = answers.filter(({ status }) => status === 200);
+  assert.ok(done.length > 0, 'the first are published');
+  requireBusy(answers.filter(({ status }) => status !== 200));
+});
+
+test('ASVS 4.0.3 11.1.6: what is published is the draft that was compiled', async () => {
+  const template = `${b.path}/templates/t-race`;
+  await b.owner.put(template, { name: 'Race' });
+  await b.owner.put(`${template}/draft`, { ...slow, subject: 'Seen' });
+  const tag = (await b.owner.get(`${template}/draft`)).headers.get('etag') ?? '';
+  const publishing = b.owner.post(`${template}/publish`, {}, { 'if-match': tag });
+  const changed = await b.owner.put(`${template}/draft`, { subject: 'Changed', text: 'Hello' });
+  assert.equal(changed.status, 200, changed.text);
+  assert.equal((await publishing).status, 412, 'nobody publishes what they have not seen');
+  assert.equal((await b.owner.post(`${template}/publish`, {})).status, 200);
+  assert.equal((await b.owner.get(template)).body.subject, 'Changed');
+});
+
+test('ASVS 4.0.3 11.1.4: changes of one account wait in a short line, and those of another do not wait', async () => {
+  await whileHeld(
+    (transaction) => lockAccount(transaction, b.shop.id as AccountId),
+    async () => {
+      const changes = Array.from({ length: 40 }, (_, at) =>
+        b.owner.put(`${b.path}/lists/l-${at}`, { name: `List ${at}` }),
+      );
+      await requireService();
+      requireBusy(await Promise.all(changes));
+      await requireService();
+    },
+  );
+  const after = await b.owner.put(`${b.path}/lists/l-0`, { name: 'List' });
+  assert.equal(after.status, 201, after.text);
+});
+
+test('ASVS 4.0.3 11.1.4: while a manifest is applied, changes are refused in time and all else goes on', async () => {
+  await whileHeld(lockInstallation, async () => {
+    const change = a.owner.put(a.path, { name: 'Waits' });
+    const sent = await client.send();
+    assert.equal(sent.status, 200, sent.text);
+    assert.equal((await a.owner.get(a.path)).status, 200);
+    assert.equal((await fetch(`${service.url}/readyz`)).status, 200);
+    const owner = await world.addPerson();
+    await getToken(service, { owner, integration: a.shop.integration });
+    requireBusy([await change]);
+  });
+});
+
+test('ASVS 4.0.3 11.1.4: one account’s requests that hang in the database leave connections to the others', async () => {
+  await whileHeld(
+    (transaction) => sql`lock table webhook_endpoint`.execute(transaction),
+    async () => {
+      const reads = Array.from({ length: 60 }, () => b.owner.get(`${b.path}/webhooks`));
+      await requireService();
+      requireBusy(await Promise.all(reads));
+    },
+  );
+  assert.equal((await b.owner.get(`${b.path}/webhooks`)).status, 200);
+});
+
+test('accounts that name the same new person, or integration, at once are both answered', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const user = { role: 'viewer', name: 'Ann' };
+    const people = await Promise.all(
+      [a, b].map((shop) => shop.owner.put(`${shop.path}/users/ann-${round}@shop.test`, user)),
+    );
+    for (const { status, text } of people) assert.equal(status, 201, text);
+    const integrations = await Promise.all(
+      [a, b].map((shop) =>
+        shop.owner.put(`${shop.path}/integrations/client-${round}`, { name: 'Client' }),
+      ),
+    );
+    const statuses = integrations.map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [201, 422], JSON.stringify(integrations.map(({ text }) => text)));
+  }
+});
