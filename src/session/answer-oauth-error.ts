@@ -1,13 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { codeOf, isUnavailable } from '../foundation/database/sqlstate.ts';
 import { BodyRefusal } from '../http/limits/body-refusal.ts';
-import {
-  InvalidRequest,
-  OAuthError,
-  ServerError,
-  SlowDown,
-  TemporarilyUnavailable,
-} from './oauth-errors.ts';
+import { InvalidRequest, OAuthError, ServerError, TemporarilyUnavailable } from './oauth-errors.ts';
 
 /** Answers an error as RFC 6749 section 5.2 says: JSON with `error` and `error_description`, never cached. */
 export function answerOAuthError(
@@ -55,9 +49,9 @@ function toOAuthError(error: unknown): OAuthError {
 
 /** The token endpoint answers a form that can't be read with 400, whatever the reason (RFC 6749 section 5.2). */
 function fromRefusal(refusal: BodyRefusal): OAuthError {
-  const { statusCode, message, retryAfter = 1 } = refusal;
-  if (statusCode === 429) return new SlowDown(message, retryAfter);
-  return statusCode === 503
+  const { message, retryAfter } = refusal;
+  // Not 429: clients know that from the allowance, and would wait for an hour.
+  return retryAfter !== undefined
     ? new TemporarilyUnavailable(message, { cause: refusal })
     : new InvalidRequest(message, { cause: refusal });
 }

@@ -356,3 +356,21 @@ test('a client that leaves in the middle of its body gives its memory back', asy
   await once(talk.socket, 'close');
   await waitFor('memory', () => service.app.http.bodyTraffic.bytes === 0);
 });
+
+test('ASVS 4.0.3 13.1.3: a full share of memory is 503 for /token, whose 429 is the allowance', async () => {
+  const { bodyTraffic } = service.app.http;
+  const perPeer = defaultByteBudgets.strangers.perPeer / mebibyte;
+  const held = await Promise.all(
+    Array.from({ length: perPeer }, () => holdBody('192.0.2.30', mebibyte)),
+  );
+  await waitFor('the bodies', () => bodyTraffic.bytes === perPeer * (mebibyte - 1));
+  const token = await announce(service.url, '/token', 16_000, {
+    'content-type': 'application/x-www-form-urlencoded',
+    ...from('192.0.2.30'),
+  });
+  assert.equal(await answered(token), '503', token.text());
+  assert.match(token.text(), /retry-after: 1\r\n/i);
+  assert.match(token.text(), /temporarily_unavailable/);
+  for (const talk of [...held, token]) talk.socket.destroy();
+  await waitFor('memory', () => bodyTraffic.bytes === 0);
+});
