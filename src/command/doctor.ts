@@ -5,12 +5,14 @@ import { checkDatabase } from './doctor/check-database.ts';
 import { checkDisk } from './doctor/check-disk.ts';
 import { checkKey } from './doctor/check-key.ts';
 import { checkMail } from './doctor/check-mail.ts';
+import { checkSystemMail } from './doctor/check-system-mail.ts';
 import { type Diagnosis, openPatient } from './doctor/patient.ts';
 
 const checks = [
   { name: 'database', check: checkDatabase },
   { name: 'key', check: checkKey },
   { name: 'mail', check: checkMail },
+  { name: 'notices', check: checkSystemMail },
   { name: 'clock', check: checkClock },
   { name: 'disk', check: checkDisk },
 ] as const;

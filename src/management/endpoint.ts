@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Account } from '../account/account.ts';
 import type { AccountId, ClientId, ListId, MessageId, TemplateId } from '../foundation/ids.ts';
+import type { SystemMailKind } from '../outbox/system-mail.ts';
 import type { Actor } from './access/actor.ts';
 import type { ManagementParts } from './management-parts.ts';
 
@@ -16,6 +17,7 @@ export interface PathParams {
   readonly inboxMessageId: string;
   readonly keyId: string;
   readonly listId: ListId;
+  readonly mailKind: SystemMailKind;
   readonly messageId: MessageId;
   readonly personId: string;
   readonly receiver: string;

@@ -13,9 +13,9 @@ export async function isOperator(kysely: Kysely, personId: PersonId): Promise<bo
   const { rows } = await sql<{ operates: boolean }>`
     select p.operator or (
         not exists (select from person where operator and disabled_at is null)
-        and exists (select from account)
+        and exists (select from account where not system)
         and not exists (
-          select from account a where not exists (
+          select from account a where not a.system and not exists (
             select from membership m where m.account_id = a.id and m.person_id = p.id and m.role = 'owner'))) as operates
     from person p where p.id = ${personId} and p.disabled_at is null`.execute(kysely);
   return rows[0]?.operates === true;

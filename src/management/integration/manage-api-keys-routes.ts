@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { Name } from '../../manifest/manifest-schema.ts';
+import { notifyOfApiKey } from '../../outbox/security-notice-store.ts';
 import { personOf } from '../access/actor.ts';
 import { permissionsIn } from '../access/admit-actor.ts';
 import { addApiKey, readApiKeys, removeApiKey } from '../access/api-key-store.ts';
@@ -73,6 +74,8 @@ export const createApiKey = endpoint({
             : new Date(call.parts.clock.now() + expiresInDays * 86_400_000),
       });
       await record(call, transaction, 'api_key_created', id, { scopes: scopes.join(' ') });
+      const madeBy = personOf(actor);
+      await notifyOfApiKey(transaction, 'api-key-created', { accountId, keyName: name, madeBy });
       return { id, key: text };
     });
   },

@@ -6,6 +6,7 @@ import type { PersonId } from '../../foundation/ids.ts';
 import type { MasterKey } from '../../foundation/master-key.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
 import type { Form } from '../form.ts';
+import { preferredLocale } from '../preferred-locale.ts';
 import { hashToken } from '../token-mint.ts';
 import type { BrowserSessionStore, SignedIn } from './browser-session-store.ts';
 
@@ -94,6 +95,7 @@ export class Browser {
       seconds: complete ? sessionSeconds : secondFactorSeconds,
       remoteAddress: request.ip,
       userAgent: (request.headers['user-agent'] ?? '').slice(0, 300),
+      locale: preferredLocale(request),
     };
     await store.create(session, clock.offset);
   }
