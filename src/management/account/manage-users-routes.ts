@@ -85,10 +85,11 @@ export const putUser = endpoint({
   id: 'putUser',
   summary: 'Invite a person into an account, or change the role',
   description:
-    'Whoever is no user of the account yet is mailed an invitation and is one once it is accepted; nobody can set a password for somebody else. Changing a role mails nothing. `name` is what a new person is called until they say otherwise.',
+    'Whoever is no user of the account yet is mailed an invitation and is one once it is accepted; nobody can set a password for somebody else. Changing a role mails nothing. `name` is what a new person is called until they say otherwise; left out, they say it themselves.',
   body: Type.Omit(UserSchema, ['email', 'operator', 'password'], strict),
   answer: UserView,
   conditional: true,
+  limited: true,
   handle: (call) =>
     saveResource(call, {
       ...userChange(call),
@@ -109,6 +110,7 @@ export const resendInvitation = endpoint({
   summary: 'Mail an invitation again',
   description: 'The link of the earlier mail ends. The new one can be accepted for seven days.',
   answer: UserView,
+  limited: true,
   handle: (call) =>
     inTransaction(call, async (transaction) => {
       await requireResource(call, userChange(call), transaction);
