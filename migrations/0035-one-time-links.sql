@@ -16,8 +16,8 @@ create table inbox_browser (
 update person p set operator = true
 where p.disabled_at is null
   and not exists (select from person where operator and disabled_at is null)
-  and exists (select from account)
+  and exists (select from account where not system)
   and not exists (
-    select from account a where not exists (
+    select from account a where not a.system and not exists (
       select from membership m where m.account_id = a.id and m.person_id = p.id and m.role = 'owner'))
   and not (p.email = 'owner@shop.test' and exists (select from installation where demo_applied_at is not null));

@@ -26,11 +26,13 @@ create table account (
   created_at timestamp with time zone not null default now(),
   quota_per_hour integer,
   quota_per_day integer,
+  system boolean not null default false,
   account_pkey PRIMARY KEY (id),
   account_quota_per_day_check CHECK (quota_per_day >= 0),
   account_quota_per_hour_check CHECK (quota_per_hour >= 0),
   account_retention_days_check CHECK (retention_days = ANY (ARRAY[30, 90, 400]))
 );
+CREATE UNIQUE INDEX account_system ON account USING btree (system) WHERE system;
 
 create table account_quota_use (
   account_id text not null,
@@ -59,7 +61,8 @@ create table api_key (
   api_key_pkey PRIMARY KEY (account_id, id),
   api_key_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   api_key_account_id_hash_key UNIQUE (account_id, hash),
-  api_key_created_by_fkey FOREIGN KEY (created_by) REFERENCES person(id) ON DELETE SET NULL
+  api_key_created_by_fkey FOREIGN KEY (created_by) REFERENCES person(id) ON DELETE SET NULL,
+  api_key_not_system CHECK (account_id <> '.system'::text)
 );
 CREATE INDEX api_key_created_by ON api_key USING btree (created_by);
 
@@ -324,9 +327,30 @@ create table integration (
   previous_secret_until timestamp with time zone,
   integration_pkey PRIMARY KEY (client_id),
   integration_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
-  integration_initial_requests_per_hour_check CHECK (initial_requests_per_hour >= 1 AND initial_requests_per_hour <= 1000)
+  integration_initial_requests_per_hour_check CHECK (initial_requests_per_hour >= 1 AND initial_requests_per_hour <= 1000),
+  integration_not_system CHECK (account_id <> '.system'::text)
 );
 CREATE INDEX integration_account ON integration USING btree (account_id);
+
+create table invitation (
+  account_id text not null,
+  email text not null,
+  hash bytea not null,
+  role text not null,
+  name text,
+  invited_by uuid not null,
+  created_at timestamp with time zone not null default now(),
+  sent_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  withdrawn_at timestamp with time zone,
+  invitation_pkey PRIMARY KEY (account_id, email),
+  invitation_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  invitation_email_check CHECK (email = lower(email)),
+  invitation_hash_key UNIQUE (hash),
+  invitation_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES person(id) ON DELETE CASCADE
+);
+CREATE INDEX invitation_expires ON invitation USING btree (expires_at);
+CREATE INDEX invitation_invited_by ON invitation USING btree (invited_by);
 
 create table key_leftover (
   hash bytea not null,
@@ -349,6 +373,7 @@ create table membership (
   created_at timestamp with time zone not null default now(),
   membership_pkey PRIMARY KEY (account_id, person_id),
   membership_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  membership_not_system CHECK (account_id <> '.system'::text),
   membership_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE,
   membership_role_check CHECK (role = ANY (ARRAY['owner'::text, 'developer'::text, 'marketer'::text, 'viewer'::text, 'service'::text]))
 );
@@ -472,9 +497,12 @@ create table person (
   disabled_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   operator boolean not null default false,
+  locale text,
+  proven_at timestamp with time zone,
   person_pkey PRIMARY KEY (id),
   person_email_check CHECK (email = lower(email)),
-  person_email_key UNIQUE (email)
+  person_email_key UNIQUE (email),
+  person_locale_check CHECK (locale = ANY (ARRAY['en'::text, 'de'::text, 'fr'::text, 'es'::text]))
 );
 
 create table privacy_record (
@@ -686,10 +714,13 @@ create table sender_proof (
   address text not null,
   hash bytea not null,
   expires_at timestamp with time zone not null,
+  asked_by uuid,
   sender_proof_pkey PRIMARY KEY (account_id, address),
   sender_proof_account_id_address_fkey FOREIGN KEY (account_id, address) REFERENCES sender(account_id, address) ON DELETE CASCADE,
+  sender_proof_asked_by_fkey FOREIGN KEY (asked_by) REFERENCES person(id) ON DELETE SET NULL,
   sender_proof_hash_key UNIQUE (hash)
 );
+CREATE INDEX sender_proof_asked_by ON sender_proof USING btree (asked_by) WHERE (asked_by IS NOT NULL);
 
 create table sending_domain (
   account_id text not null,
@@ -767,17 +798,34 @@ create table suppression (
 );
 CREATE INDEX suppression_created ON suppression USING btree (account_id, created_at, address);
 
+create table system_mail (
+  id uuid not null,
+  kind text not null,
+  to_address text not null,
+  person_id uuid,
+  facts jsonb not null default '{}'::jsonb,
+  created_at timestamp with time zone not null default now(),
+  due_at timestamp with time zone not null default now(),
+  attempts integer not null default 0,
+  system_mail_pkey PRIMARY KEY (id),
+  system_mail_kind_check CHECK (kind = ANY (ARRAY['password-link'::text, 'invitation'::text, 'sender-confirmation'::text, 'security-notice'::text])),
+  system_mail_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
+);
+CREATE INDEX system_mail_due ON system_mail USING btree (due_at);
+CREATE INDEX system_mail_person ON system_mail USING btree (person_id);
+
 create table template (
   account_id text not null,
   id text not null,
   name text not null,
-  created_by uuid not null,
+  created_by uuid,
   published_version integer,
   removed_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   when_uncertain text not null default 'resend'::text,
   template_pkey PRIMARY KEY (account_id, id),
   template_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  template_created_by CHECK (created_by IS NOT NULL OR account_id = '.system'::text),
   template_created_by_fkey FOREIGN KEY (created_by) REFERENCES person(id),
   template_when_uncertain_check CHECK (when_uncertain = ANY (ARRAY['resend'::text, 'hold'::text]))
 );

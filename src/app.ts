@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import packageFacts from '../package.json' with { type: 'json' };
 import { createAccess } from './access/access-room.ts';
 import { AccountDirectory } from './account/account-directory.ts';
-import type { Config, PasswordTemplate } from './config.ts';
+import type { Config } from './config.ts';
 import { registerConsoleRoutes } from './console/console-routes.ts';
 import {
   createDeliveryRoom,
@@ -50,9 +50,9 @@ import { SenderProofs } from './sender/sender-proofs.ts';
 import { serviceNames } from './sender/service-names.ts';
 import { registerVerifySenderRoutes } from './sender/verify-sender-routes.ts';
 import { IntegrationDirectory } from './session/integration-directory.ts';
-import type { PasswordLinkMail } from './session/password-links.ts';
 import { createSession } from './session/session-room.ts';
 import { createSubmission } from './submission/submission-room.ts';
+import { createSystemMail } from './system-mail/system-mail-room.ts';
 import { TemplateDirectory } from './template/template-directory.ts';
 import { createWebhooks } from './webhook/webhook-room.ts';
 
@@ -105,7 +105,7 @@ export function createApp(parts: AppParts): App {
   const senders = new SenderDirectory(database, changes);
   const integrations = new IntegrationDirectory(database, changes);
   const templates = new TemplateDirectory(database, changes, loadTemplate);
-  const template = config.passwordTemplate;
+  const systemMailOffered = config.systemMailFrom !== undefined;
   const session = createSession({
     database,
     key,
@@ -113,7 +113,7 @@ export function createApp(parts: AppParts): App {
     log,
     integrations,
     publicUrl: () => publicUrl(http, config.publicUrl),
-    sendPasswordLink: template && ((mail) => sendPasswordLink(template, mail)),
+    systemMailOffered,
     processes: parts.processes,
     auditDays: config.auditDays,
   });
@@ -199,26 +199,16 @@ export function createApp(parts: AppParts): App {
       for (const accountId of accountIds) delivery.wake(accountId);
     },
   });
-  const sendPasswordLink = async (
-    { accountId, templateId }: PasswordTemplate,
-    { toAddress, name, link, expiresIn }: PasswordLinkMail,
-  ): Promise<void> => {
-    const values = { 'First Name': name, 'Reset Link': link, 'Expires In': expiresIn };
-    await submission.sendOwn(accountId, templateId, { toAddress, values });
-  };
-  const senderTemplate = config.senderTemplate;
-  const senderProofs = new SenderProofs({
+  const systemMail = createSystemMail({
     database,
-    clock,
+    key,
+    log,
+    changes,
+    from: config.systemMailFrom,
     publicUrl: () => publicUrl(http, config.publicUrl),
-    send:
-      senderTemplate &&
-      (async ({ toAddress, link, expiresIn }) => {
-        const values = { 'Verification Link': link, 'Expires In': expiresIn };
-        const { accountId, templateId } = senderTemplate;
-        await submission.sendOwn(accountId, templateId, { toAddress, values });
-      }),
+    sendOwn: (accountId, templateId, message) => submission.sendOwn(accountId, templateId, message),
   });
+  const senderProofs = new SenderProofs({ database, clock, key, offered: systemMailOffered });
   const webhooks = createWebhooks({
     database,
     clock,
@@ -272,6 +262,7 @@ export function createApp(parts: AppParts): App {
     templates,
     domains: domainCare,
     senderProofs,
+    invitations: session.invitations,
     webhooks,
     accept: (row) => submission.accept(row),
     publicUrl: () => publicUrl(http, config.publicUrl),
@@ -286,6 +277,7 @@ export function createApp(parts: AppParts): App {
     inboxPort: () => inbox?.port(),
     reportPort: () => feedback.reportPort(),
     async start() {
+      for (const sentence of config.retired) log.warn(sentence);
       await changes.start();
       access.start();
       session.start();
@@ -298,6 +290,7 @@ export function createApp(parts: AppParts): App {
         domainCare.start();
         await webhooks.start();
         feed.start();
+        systemMail.start();
         reportUpkeep.start();
       }
     },
@@ -305,6 +298,7 @@ export function createApp(parts: AppParts): App {
       await http.close();
       await management.stop();
       await connections.close();
+      await systemMail.stop();
       await submission.stop();
       await domainCare.stop();
       await delivery.stop();

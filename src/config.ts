@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { readSecretFiles } from './config/read-secret-files.ts';
 import {
+  type Mailbox,
   readAddress,
   readBearerToken,
   readChoice,
@@ -11,6 +12,7 @@ import {
   readHostName,
   readKey,
   readList,
+  readMailbox,
   readNetworks,
   readPort,
   readProxies,
@@ -22,18 +24,11 @@ import { parseSource, type Source } from './delivery/direct/source-pools.ts';
 import { readSmtpServers } from './delivery/smtp-server-settings.ts';
 import { type DnsServer, parseDnsServer } from './foundation/dns/dns-server.ts';
 import { OperatorError } from './foundation/errors.ts';
-import { type AccountId, parseAccountId, parseTemplateId } from './foundation/ids.ts';
 import type { ConnectionLimits } from './http/limits/limit-connections.ts';
 import { possibleConnections } from './http/limits/open-files.ts';
 
 /** How messages leave: to the local inbox, to a relay by SMTP, or straight to the recipients' servers. */
 export type DeliveryKind = 'inbox' | 'relay' | 'direct';
-
-/** A template of an account. */
-export interface PasswordTemplate {
-  readonly accountId: AccountId;
-  readonly templateId: string;
-}
 
 export interface Config {
   readonly host: string;
@@ -71,9 +66,10 @@ export interface Config {
   /** Resolvers to ask; none: the machine's own. */
   readonly dnsServers: readonly DnsServer[];
   readonly direct: DirectSettings;
-  /** The account and template of mails with a link for setting a password. */
-  readonly passwordTemplate: PasswordTemplate | undefined;
-  readonly senderTemplate: PasswordTemplate | undefined;
+  /** Whom mail of the service itself comes from; undefined: there is none. */
+  readonly systemMailFrom: Mailbox | undefined;
+  /** Settings that are set and have no effect any more, with what to do instead. */
+  readonly retired: readonly string[];
 }
 
 /** Settings of delivery straight to recipients' servers. */
@@ -107,6 +103,9 @@ export interface MetricsAccess {
   readonly public: boolean;
   readonly token: string | undefined;
 }
+
+/** Where mail never leaves the machine, it may come from anybody. */
+const localSender = 'Signalpost <signalpost@localhost.localdomain>';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Read = (name: string) => string | undefined;
@@ -176,11 +175,11 @@ export function readConfig(given: Environment): Config {
       loopback: readSwitch('DIRECT_LOOPBACK', read('DIRECT_LOOPBACK')) ?? false,
       networks: readNetworks('DELIVERY_NETWORKS', read('DELIVERY_NETWORKS')),
     },
-    passwordTemplate: readOwnTemplate(
-      'PASSWORD_TEMPLATE',
-      read('PASSWORD_TEMPLATE') ?? (demo ? '1000/password-reset' : undefined),
+    systemMailFrom: readMailbox(
+      'SYSTEM_MAIL_FROM',
+      read('SYSTEM_MAIL_FROM') ?? (delivery === 'inbox' ? localSender : undefined),
     ),
-    senderTemplate: readOwnTemplate('SENDER_TEMPLATE', read('SENDER_TEMPLATE')),
+    retired: findRetired(read),
   };
 }
 
@@ -282,14 +281,11 @@ function readSmtpUrl(text: string | undefined): string | undefined {
   return text;
 }
 
-function readOwnTemplate(name: string, text: string | undefined): PasswordTemplate | undefined {
-  if (text === undefined) return undefined;
-  const [account = '', templateId = '', ...rest] = text.split('/');
-  const accountId = parseAccountId(account);
-  if (accountId === undefined || parseTemplateId(templateId) === undefined || rest.length > 0) {
-    throw new OperatorError(
-      `${name} must be an account and a template, such as 1000/password-reset, not "${text}".`,
+function findRetired(read: Read): string[] {
+  return ['PASSWORD_TEMPLATE', 'SENDER_TEMPLATE']
+    .filter((name) => read(name) !== undefined)
+    .map(
+      (name) =>
+        `${name} no longer has an effect; remove it. These mails have built-in templates, come from SYSTEM_MAIL_FROM, and operators can replace their text.`,
     );
-  }
-  return { accountId, templateId };
 }

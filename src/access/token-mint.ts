@@ -37,9 +37,14 @@ export class TokenMint {
 
   /** A new token that nobody has seen. */
   mint(kind: TokenKind): Token {
-    const body = prefixes[kind] + randomBytes(randomLength).toString('base64url');
-    const text = body + checksum(this.#keys.current, body).toString('base64url');
+    const text = this.wrap(kind, randomBytes(randomLength).toString('base64url'));
     return { text, hash: hashToken(text) };
+  }
+
+  /** The token of this kind around 256 bits in base64url that nobody can guess. */
+  wrap(kind: TokenKind, secret: string): string {
+    const body = prefixes[kind] + secret;
+    return body + checksum(this.#keys.current, body).toString('base64url');
   }
 
   /** True where `text` was made under this installation's key as a token of this kind. */

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../foundation/ids.ts';
+import { notifyMember, notifyOwners } from '../outbox/security-notice-store.ts';
 import type { Membership, Role } from './account.ts';
 import { personTopic } from './person-store.ts';
 
@@ -45,7 +46,7 @@ export async function readMembers(kysely: Kysely, accountId: AccountId): Promise
   }));
 }
 
-/** Makes a person a member, or changes the role, and tells all nodes at commit. */
+/** Makes a person a member, or changes the role, tells all nodes at commit, and the owners of a change among them. */
 export async function saveMembership(
   transaction: Kysely,
   membership: {
@@ -55,6 +56,7 @@ export async function saveMembership(
   },
 ): Promise<void> {
   const { accountId, personId, role } = membership;
+  const before = await readRole(transaction, accountId, personId);
   await transaction
     .insertInto('membership')
     .values({
@@ -67,18 +69,49 @@ export async function saveMembership(
     .onConflict((conflict) => conflict.columns(['account_id', 'person_id']).doUpdateSet({ role }))
     .execute();
   await announceChange(transaction, personTopic, personId);
+  if (role === 'owner' && before !== 'owner') {
+    await notifyOwners(transaction, accountId, 'owner-added', personId);
+    // Who is new here came by an invitation, or was set up by whoever runs the machine.
+    if (before !== undefined) await notifyMember(transaction, accountId, personId, 'you-are-owner');
+  }
+  if (role !== 'owner' && before === 'owner') await tellOwnerGone(transaction, accountId, personId);
 }
 
-/** Ends a membership, and tells all nodes at commit. */
+async function readRole(
+  transaction: Kysely,
+  accountId: AccountId,
+  personId: PersonId,
+): Promise<string | undefined> {
+  const row = await transaction
+    .selectFrom('membership')
+    .select('role')
+    .where('account_id', '=', accountId)
+    .where('person_id', '=', personId)
+    .executeTakeFirst();
+  return row?.role;
+}
+
+async function tellOwnerGone(
+  transaction: Kysely,
+  accountId: AccountId,
+  personId: PersonId,
+): Promise<void> {
+  await notifyOwners(transaction, accountId, 'owner-removed', personId);
+  await notifyMember(transaction, accountId, personId, 'you-are-no-owner');
+}
+
+/** Ends a membership, tells all nodes at commit, and the owners where it was one of them. */
 export async function removeMembership(
   transaction: Kysely,
   accountId: AccountId,
   personId: PersonId,
 ): Promise<void> {
-  await transaction
+  const removed = await transaction
     .deleteFrom('membership')
     .where('account_id', '=', accountId)
     .where('person_id', '=', personId)
-    .execute();
+    .returning('role')
+    .executeTakeFirst();
   await announceChange(transaction, personTopic, personId);
+  if (removed?.role === 'owner') await tellOwnerGone(transaction, accountId, personId);
 }

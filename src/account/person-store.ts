@@ -2,6 +2,8 @@ import { sql } from 'kysely';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { newPersonId, type PersonId } from '../foundation/ids.ts';
+import { notifyOperators } from '../outbox/security-notice-store.ts';
+import type { Locale } from '../outbox/system-mail.ts';
 import type { Person } from './account.ts';
 
 type Kysely = Database['kysely'];
@@ -117,14 +119,63 @@ export async function setPersonDisabled(
   await announceChange(transaction, personTopic, personId);
 }
 
-/** Names a person operator of the installation, or no longer, and tells all nodes at commit. */
+/** Names a person operator of the installation, or no longer, tells all nodes at commit, and the operators of a new one. */
 export async function setOperator(
   transaction: Kysely,
   personId: PersonId,
   operator: boolean,
 ): Promise<void> {
-  await transaction.updateTable('person').set({ operator }).where('id', '=', personId).execute();
+  const { numUpdatedRows } = await transaction
+    .updateTable('person')
+    .set({ operator })
+    .where('id', '=', personId)
+    .where('operator', '<>', operator)
+    .executeTakeFirst();
   await announceChange(transaction, personTopic, personId);
+  if (operator && numUpdatedRows > 0n) await notifyOperators(transaction, personId);
+}
+
+/** Notes that a person followed a link that was mailed to the address, which nobody else could (ASVS 2.5.1). */
+export async function markProven(transaction: Kysely, personId: PersonId): Promise<void> {
+  await sql`
+    update person set proven_at = coalesce(proven_at, now()) where id = ${personId}`.execute(
+    transaction,
+  );
+}
+
+/** Whether a person ever followed a link that was mailed to the address. */
+export async function isProven(kysely: Kysely, personId: PersonId): Promise<boolean> {
+  const row = await kysely
+    .selectFrom('person')
+    .select('proven_at')
+    .where('id', '=', personId)
+    .executeTakeFirst();
+  return row?.proven_at != null;
+}
+
+/** The language that a person's mail is written in; undefined where none was chosen. */
+export async function readLocale(kysely: Kysely, personId: PersonId): Promise<Locale | undefined> {
+  const row = await kysely
+    .selectFrom('person')
+    .select('locale')
+    .where('id', '=', personId)
+    .executeTakeFirst();
+  return (row?.locale ?? undefined) as Locale | undefined;
+}
+
+/** @param onlyFirst a language that was chosen before stays */
+export async function saveLocale(
+  kysely: Kysely,
+  personId: PersonId,
+  locale: Locale,
+  onlyFirst = false,
+): Promise<void> {
+  await kysely
+    .updateTable('person')
+    .set({ locale })
+    .where('id', '=', personId)
+    .$if(onlyFirst, (query) => query.where('locale', 'is', null))
+    .execute();
 }
 
 /** Whether a person was named operator of the installation. */

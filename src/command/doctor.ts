@@ -7,6 +7,7 @@ import { checkDisk } from './doctor/check-disk.ts';
 import { checkKey } from './doctor/check-key.ts';
 import { checkMail } from './doctor/check-mail.ts';
 import { checkOperators } from './doctor/check-operators.ts';
+import { checkSystemMail } from './doctor/check-system-mail.ts';
 import { type Diagnosis, openPatient } from './doctor/patient.ts';
 
 const checks = [
@@ -15,6 +16,7 @@ const checks = [
   { name: 'key', check: checkKey },
   { name: 'access', check: checkAccess },
   { name: 'mail', check: checkMail },
+  { name: 'notices', check: checkSystemMail },
   { name: 'clock', check: checkClock },
   { name: 'disk', check: checkDisk },
 ] as const;

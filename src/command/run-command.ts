@@ -108,7 +108,6 @@ export async function runCommand(
     .argument('<file>', 'the manifest, YAML or JSON; - for standard input')
     .option('--prune', 'also removes what it does not name, in the accounts that it names')
     .option('--dry-run', 'says what would be done and changes nothing')
-    .option('--reset-passwords', 'sets passwords of existing users too, and ends their sessions')
     .addHelpText(
       'after',
       '\nStrings may hold references to the environment, so that secrets stay out of the file.',

@@ -2,6 +2,7 @@
 export const userActions = {
   disable: 'keeps somebody out: sign-in, tokens and browsers end on every node',
   enable: 'lets somebody in again who was disabled',
+  'password-link': 'prints a link by which somebody sets a password, once, within half an hour',
   'remove-second-factor': 'for somebody who lost the authenticator and the recovery codes',
 } as const;
 

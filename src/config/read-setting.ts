@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { domainOf, parseEmailAddress } from '../foundation/email-address.ts';
+import { domainOf, type EmailAddress, parseEmailAddress } from '../foundation/email-address.ts';
 import { OperatorError } from '../foundation/errors.ts';
 
 /** Networks with commas between them. @throws OperatorError */
@@ -32,6 +32,25 @@ export function readAddress(name: string, text: string | undefined): string | un
   const parsed = parseEmailAddress(text);
   if (parsed.ok) return parsed.address;
   throw new OperatorError(`${name} must be an e-mail address, not "${text}": it ${parsed.reason}.`);
+}
+
+/** An address, with or without the name to show beside it. */
+export interface Mailbox {
+  readonly address: EmailAddress;
+  readonly name: string | undefined;
+}
+
+/** `address`, or `Name <address>`. @throws OperatorError */
+export function readMailbox(name: string, text: string | undefined): Mailbox | undefined {
+  if (text === undefined) return undefined;
+  const [, shown = '', inside] = /^([^<>]*)<([^<>]*)>$/.exec(text) ?? [];
+  const parsed = parseEmailAddress((inside ?? text).trim());
+  const label = shown.trim().replace(/^"(.*)"$/, '$1');
+  if (!parsed.ok || /\p{Cc}/u.test(label))
+    throw new OperatorError(
+      `${name} must be an e-mail address, with or without a name, such as Example <no-reply@example.com>, not "${text}".`,
+    );
+  return { address: parsed.address, name: label === '' ? undefined : label };
 }
 
 /** Domains with commas between them, in A-labels. @throws OperatorError */

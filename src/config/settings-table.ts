@@ -204,16 +204,10 @@ export const settings: readonly Setting[] = [
     secret: true,
   },
   {
-    name: 'PASSWORD_TEMPLATE',
-    default: '(the demo’s)',
+    name: 'SYSTEM_MAIL_FROM',
+    default: '(none; with `inbox` a local address)',
     meaning:
-      'Template of mails with a link for setting a password, as `account/template`; it gets the fields `Reset Link`, `First Name` and `Expires In`.',
-  },
-  {
-    name: 'SENDER_TEMPLATE',
-    default: '(none)',
-    meaning:
-      'Template of mails with a link that verifies a sender address, as `account/template`; it gets the fields `Verification Link` and `Expires In`.',
+      'Sender of mail of the service itself, `Name <address>`: password links, invitations, sender confirmations, security notices. Without it there are none.',
   },
   { name: 'LOG_LEVEL', default: 'info', meaning: '`debug`, `info`, `warn`, `error` or `silent`.' },
 ];

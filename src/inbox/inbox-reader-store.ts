@@ -21,10 +21,10 @@ export async function mayReadAllMail(
   const { rows } = await sql<{ allowed: boolean }>`
     select exists (select from person where id = ${personId ?? null} and operator and disabled_at is null and ${boundTo === undefined})
       or not exists (
-        select from account a where ${boundTo !== undefined} and a.id <> ${boundTo ?? null}
+        select from account a where not a.system and (${boundTo !== undefined} and a.id <> ${boundTo ?? null}
           or ${personId !== undefined} and not exists (
             select from membership m
-            where m.account_id = a.id and m.person_id = ${personId ?? null} and m.role in ('owner', 'developer'))) as allowed`.execute(
+            where m.account_id = a.id and m.person_id = ${personId ?? null} and m.role in ('owner', 'developer')))) as allowed`.execute(
     kysely,
   );
   return rows[0]?.allowed === true;

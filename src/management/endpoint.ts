@@ -3,6 +3,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { Principal } from '../access/principal.ts';
 import type { Account } from '../account/account.ts';
 import type { AccountId, ClientId, ListId, MessageId, TemplateId } from '../foundation/ids.ts';
+import type { SystemMailKind } from '../outbox/system-mail.ts';
 import type { ManagementParts } from './management-parts.ts';
 
 /** The parameters of all paths; a call has those that its own path names, each in its valid form. */
@@ -16,6 +17,7 @@ export interface PathParams {
   readonly inboxMessageId: string;
   readonly keyId: string;
   readonly listId: ListId;
+  readonly mailKind: SystemMailKind;
   readonly messageId: MessageId;
   readonly personId: string;
   readonly receiver: string;

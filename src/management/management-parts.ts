@@ -12,6 +12,7 @@ import type { LoadedTemplate } from '../rendering/load-template.ts';
 import type { DomainCare } from '../sender/domain-care.ts';
 import type { SenderProofs } from '../sender/sender-proofs.ts';
 import type { Browser } from '../session/browser/browser.ts';
+import type { Invitations } from '../session/invitation/invitations.ts';
 import type { AcceptRow, Outcome } from '../submission/accept-row.ts';
 import type { TemplateDirectory } from '../template/template-directory.ts';
 import type { Webhooks } from '../webhook/webhook-room.ts';
@@ -45,6 +46,7 @@ export interface ManagementParts {
   readonly imports: RunningImports;
   readonly accounts: Pick<AccountDirectory, 'account' | 'memberships'>;
   readonly templates: Pick<TemplateDirectory<LoadedTemplate>, 'version'>;
+  readonly invitations: Pick<Invitations, 'offered' | 'invite'>;
   readonly senderProofs: Pick<SenderProofs, 'request'>;
   readonly domains: Pick<DomainCare, 'add' | 'rotate' | 'keys' | 'records' | 'check'>;
   readonly webhooks: Pick<Webhooks, 'box' | 'networks' | 'resume' | 'replay'>;

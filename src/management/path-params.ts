@@ -2,6 +2,7 @@ import { domainToASCII } from 'node:url';
 import { type TSchema, Type } from 'typebox';
 import { normaliseAddress, parseEmailAddress } from '../foundation/email-address.ts';
 import { isPublicId, parseMessageId } from '../foundation/ids.ts';
+import { systemMailKinds } from '../outbox/system-mail.ts';
 import { Problem } from './answer/problem.ts';
 import type { PathParams } from './endpoint.ts';
 
@@ -74,6 +75,11 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
   inboxMessageId: uuid('The message of the inbox.'),
   keyId: uuid('The key.'),
   listId: publicId('The contact list.'),
+  mailKind: {
+    schema: Type.Enum([...systemMailKinds], { description: 'The kind of mail.' }),
+    form: `must be one of ${systemMailKinds.join(', ')}`,
+    read: (text) => systemMailKinds.find((kind) => kind === text),
+  },
   messageId: uuid('The message.'),
   personId: uuid('The person.'),
   receiver: {

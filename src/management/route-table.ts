@@ -7,7 +7,13 @@ import {
   putAnyAccount,
 } from './account/manage-account-routes.ts';
 import { getMe } from './account/manage-me-routes.ts';
-import { deleteUser, getUser, listUsers, putUser } from './account/manage-users-routes.ts';
+import {
+  deleteUser,
+  getUser,
+  listUsers,
+  putUser,
+  resendInvitation,
+} from './account/manage-users-routes.ts';
 import { getQuotaUse } from './account/quota-routes.ts';
 import { getSetUp, setUp } from './account/set-up-routes.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -27,6 +33,12 @@ import {
   getSettings,
   putOperator,
 } from './installation/manage-installation-routes.ts';
+import {
+  deleteMailTemplate,
+  getMailTemplate,
+  listMailTemplates,
+  putMailTemplate,
+} from './installation/manage-mail-templates-routes.ts';
 import { getPerson, listPeople, putPerson } from './installation/manage-people-routes.ts';
 import {
   getReceiverSettings,
@@ -171,6 +183,10 @@ const lines: readonly Line[] = [
   ['GET', '/installation/operators/:email', 'operate', getOperator],
   ['PUT', '/installation/operators/:email', 'operate', putOperator],
   ['DELETE', '/installation/operators/:email', 'operate', deleteOperator],
+  ['GET', '/installation/mail-templates', 'operate', listMailTemplates],
+  ['GET', '/installation/mail-templates/:mailKind', 'operate', getMailTemplate],
+  ['PUT', '/installation/mail-templates/:mailKind', 'operate', putMailTemplate],
+  ['DELETE', '/installation/mail-templates/:mailKind', 'operate', deleteMailTemplate],
   ['GET', '/installation/receivers', 'operate', listReceivers],
   ['GET', '/installation/receivers/:receiver/settings', 'operate', getReceiverSettings],
   ['PUT', '/installation/receivers/:receiver/settings', 'operate', putReceiverSettings],
@@ -189,6 +205,7 @@ const lines: readonly Line[] = [
   ['GET', `${account}/users/:email`, 'users:read', getUser],
   ['PUT', `${account}/users/:email`, 'users:write', putUser],
   ['DELETE', `${account}/users/:email`, 'users:write', deleteUser],
+  ['POST', `${account}/users/:email/invitation`, 'users:write', resendInvitation],
 
   ['GET', `${account}/senders`, 'senders:read', listSenders],
   ['GET', `${account}/senders/:address`, 'senders:read', getSender],

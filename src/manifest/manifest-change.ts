@@ -36,8 +36,6 @@ export interface ApplyOptions {
   readonly prune?: boolean;
   /** Does everything, then takes it back. */
   readonly dryRun?: boolean;
-  /** Sets passwords also of people who have one. */
-  readonly resetPasswords?: boolean;
 }
 
 /** What planning needs: it reads in the transaction in which the changes are made afterwards. */

@@ -71,7 +71,7 @@ export const UserSchema = Type.Object(
     password: Type.Optional(
       Type.String({
         description:
-          'At least 12 characters; better a reference to the environment. Set for new users only, unless --reset-passwords is given.',
+          'At least 12 characters; better a reference to the environment. Set for users without one only; nobody’s password is changed.',
         maxLength: longestPassword,
       }),
     ),

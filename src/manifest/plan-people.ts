@@ -94,29 +94,33 @@ async function planExisting(
   const ranked =
     operator !== undefined && operator !== (await readOperator(transaction, person.id));
   const renamed = name !== undefined && name !== person.name;
-  const reset = await isReset(person, password, context);
+  const passwords = await comparePassword(person, password);
+  const first = passwords === 'first';
   return {
     id: person.id,
-    action: renamed || reset || ranked ? 'changed' : 'unchanged',
+    action: renamed || first || ranked ? 'changed' : 'unchanged',
     notes: [
-      ...(reset ? ['new password'] : []),
+      ...(first ? ['first password'] : []),
+      ...(passwords === 'other'
+        ? ['another password than the manifest’s, which stays; `user password-link` changes it']
+        : []),
       ...(ranked ? [operator ? 'operator' : 'no operator any more'] : []),
     ],
     run: async () => {
       if (ranked) await setOperator(transaction, person.id, operator);
       if (renamed) await renamePerson(transaction, person.id, name);
-      if (!reset || password === undefined) return;
-      await replacePassword(transaction, person.id, await hashPassword(password));
+      if (!first || password === undefined) return;
+      await replacePassword(transaction, person.id, await hashPassword(password), undefined);
     },
   };
 }
 
-/** The password that a person has already is no reset, and ends no token. */
-async function isReset(
+/** A manifest sets first passwords only: one that a person has is theirs, whatever the manifest says. */
+async function comparePassword(
   person: PersonWithPassword,
   password: string | undefined,
-  { options }: PlanContext,
-): Promise<boolean> {
-  if (options.resetPasswords !== true || password === undefined) return false;
-  return person.passwordHash === undefined || !(await verify(person.passwordHash, password));
+): Promise<'first' | 'same' | 'other' | undefined> {
+  if (password === undefined) return undefined;
+  if (person.passwordHash === undefined) return 'first';
+  return (await verify(person.passwordHash, password)) ? 'same' : 'other';
 }

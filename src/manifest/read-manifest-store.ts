@@ -9,7 +9,12 @@ type Kysely = Database['kysely'];
 
 /** The ids of all accounts, in their order. */
 export async function readAccountIds(kysely: Kysely): Promise<AccountId[]> {
-  const rows = await kysely.selectFrom('account').select('id').orderBy('id').execute();
+  const rows = await kysely
+    .selectFrom('account')
+    .select('id')
+    .where('system', '=', false)
+    .orderBy('id')
+    .execute();
   return rows.map(({ id }) => id as AccountId);
 }
 

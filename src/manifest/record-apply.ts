@@ -21,7 +21,7 @@ export async function recordApply(
       created: count('created'),
       changed: count('changed'),
       removed: count('removed'),
-      newPasswords: made.filter(({ notes }) => notes.includes('new password')).length,
+      newPasswords: made.filter(({ notes }) => notes.includes('first password')).length,
     };
     if (detail.created + detail.changed + detail.removed === 0) continue;
     await audit.record({ kind: 'manifest_applied', outcome: 'success', accountId, origin, detail });

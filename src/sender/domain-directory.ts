@@ -2,10 +2,17 @@ import { Cache } from '../foundation/cache.ts';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
+import { systemAccountId } from '../outbox/system-mail.ts';
 import type { DkimKey } from './dkim-key.ts';
 import type { DkimKeyStore } from './dkim-key-store.ts';
 import type { SendingDomain } from './sending-domain.ts';
-import { domainKey, domainTopic, isTrackingHostReady, readDomain } from './sending-domain-store.ts';
+import {
+  domainKey,
+  domainTopic,
+  findVerifiedAccount,
+  isTrackingHostReady,
+  readDomain,
+} from './sending-domain-store.ts';
 
 /** A domain with the keys that sign for it. */
 export interface SigningDomain extends SendingDomain {
@@ -17,8 +24,10 @@ export interface SigningDomain extends SendingDomain {
 /** Sending domains with their keys from memory, correct within a second of a change on any node. */
 export class DomainDirectory {
   readonly #domains: Cache<SigningDomain>;
+  readonly #database: Database;
 
   constructor(database: Database, changes: ChangeListener, keys: DkimKeyStore) {
+    this.#database = database;
     this.#domains = new Cache(changes, domainTopic, async (key) => {
       const slash = key.indexOf('/');
       const accountId = key.slice(0, slash) as AccountId;
@@ -38,9 +47,19 @@ export class DomainDirectory {
    * is aligned with it for DMARC (RFC 7489 section 3.1.1, relaxed).
    */
   async find(accountId: AccountId, fromDomain: string): Promise<SigningDomain | undefined> {
+    if (accountId === systemAccountId) return this.#findAnywhere(fromDomain);
     for (let name = fromDomain; name.includes('.'); name = name.slice(name.indexOf('.') + 1)) {
       const found = await this.#domains.get(domainKey(accountId, name));
       if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** The sender of mail of the service itself is the operator's choice, so any account's verified domain can sign it. */
+  async #findAnywhere(fromDomain: string): Promise<SigningDomain | undefined> {
+    for (let name = fromDomain; name.includes('.'); name = name.slice(name.indexOf('.') + 1)) {
+      const accountId = await findVerifiedAccount(this.#database.kysely, name);
+      if (accountId !== undefined) return this.#domains.get(domainKey(accountId, name));
     }
     return undefined;
   }

@@ -1,72 +1,106 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Clock } from '../foundation/clock.ts';
 import type { CommitWith } from '../foundation/database/commit-with.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import type { AccountId } from '../foundation/ids.ts';
+import { type AccountId, newId, type PersonId } from '../foundation/ids.ts';
+import type { MasterKey } from '../foundation/master-key.ts';
+import { MailedLinks } from '../outbox/mailed-links.ts';
+import { enqueueSystemMail } from '../outbox/system-mail-store.ts';
 import { readSender } from './sender-store.ts';
-import { saveSenderProof, spendSenderProof } from './verify-sender-store.ts';
-
-/** What the mail with the link says. */
-export interface SenderProofMail {
-  readonly toAddress: string;
-  readonly link: string;
-  readonly expiresIn: string;
-}
+import {
+  describeSenderProof,
+  type ProofFacts,
+  saveSenderProof,
+  spendSenderProof,
+} from './verify-sender-store.ts';
 
 export interface SenderProofsParts {
   readonly database: Database;
   readonly clock: Clock;
-  /** Undefined where no template is set for these mails. */
-  readonly send: ((mail: SenderProofMail) => Promise<void>) | undefined;
-  readonly publicUrl: () => string;
+  readonly key: MasterKey;
+  /** False: there is no mail of the service itself. */
+  readonly offered: boolean;
 }
 
 /** What became of a wish for a link. */
 export type SenderProofRequest = 'sent' | 'unknown' | 'verified' | 'not-offered' | 'too-soon';
 
-const tokenBytes = 32;
 const hours = 24;
 const tokenPattern = /^[A-Za-z0-9_-]{43}$/;
 
 /** Sender addresses proven by a mailed link: who reads the mail of an address may let it be sent from. */
 export class SenderProofs {
   readonly #parts: SenderProofsParts;
+  readonly #links: MailedLinks;
 
   constructor(parts: SenderProofsParts) {
     this.#parts = parts;
+    this.#links = new MailedLinks(parts.key);
   }
 
   /**
    * Mails a link to a sender that is not verified; an earlier link of it ends.
-   * @param commitWith what is committed with the link, before it is mailed
+   * @param askedBy who the page and the mail name; undefined: a machine
+   * @param commitWith what is committed with the link and its mail
    */
   async request(
     accountId: AccountId,
     address: string,
+    askedBy: PersonId | undefined,
     commitWith?: CommitWith,
   ): Promise<SenderProofRequest> {
-    const { database, clock, send, publicUrl } = this.#parts;
+    const { database, clock, offered } = this.#parts;
     const sender = await readSender(database.kysely, accountId, address);
     if (sender === undefined) return 'unknown';
     if (sender.verified) return 'verified';
-    if (send === undefined) return 'not-offered';
-    const token = randomBytes(tokenBytes).toString('base64url');
+    if (!offered) return 'not-offered';
+    const id = newId();
+    const hash = hashOf(this.#links.token(id));
     const expiresAt = new Date(clock.now() + hours * 3_600_000);
     const saved = await database.kysely.transaction().execute(async (transaction) => {
       const fresh = await saveSenderProof(
         transaction,
         accountId,
         address,
-        hashOf(token),
+        hash,
         expiresAt,
+        askedBy,
       );
-      if (fresh) await commitWith?.(transaction);
-      return fresh;
+      if (!fresh) return false;
+      await commitWith?.(transaction);
+      await this.#mail(transaction, id, hash, askedBy);
+      return true;
     });
-    if (!saved) return 'too-soon';
-    const link = `${publicUrl()}/verify-sender/${token}`;
-    await send({ toAddress: address, link, expiresIn: `${hours} hours` });
-    return 'sent';
+    return saved ? 'sent' : 'too-soon';
+  }
+
+  async #mail(
+    transaction: Database['kysely'],
+    id: string,
+    hash: Buffer,
+    askedBy: PersonId | undefined,
+  ): Promise<void> {
+    const facts = await describeSenderProof(transaction, hash, new Date(this.#parts.clock.now()));
+    if (facts === undefined) throw new Error('a link of a sender is not there');
+    await enqueueSystemMail(transaction, {
+      id,
+      kind: 'sender-confirmation',
+      toAddress: facts.address,
+      // In the language of who asked, as the reader may have no sign-in.
+      personId: askedBy,
+      facts: {
+        account: facts.accountName,
+        accountId: facts.accountId,
+        askedBy: facts.askedBy ?? '',
+      },
+    });
+  }
+
+  /** What a link confirms; undefined where it is unknown, spent or too old. Changes nothing. */
+  async describe(token: string): Promise<ProofFacts | undefined> {
+    if (!tokenPattern.test(token)) return undefined;
+    const { database, clock } = this.#parts;
+    return describeSenderProof(database.kysely, hashOf(token), new Date(clock.now()));
   }
 
   /** Spends a token. @returns the address that is verified now, or undefined */

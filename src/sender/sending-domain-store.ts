@@ -281,3 +281,16 @@ function dayOf(date: Date): string {
   const two = (value: number): string => String(value).padStart(2, '0');
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
+
+/** An account that has this domain verified; undefined where none has. */
+export async function findVerifiedAccount(
+  kysely: Kysely,
+  domain: string,
+): Promise<AccountId | undefined> {
+  const { rows } = await sql<{ id: AccountId }>`
+    select a.id from account a cross join lateral (
+      select from sending_domain
+      where account_id = a.id and domain = ${domain} and state = 'verified') as d
+    order by a.id limit 1`.execute(kysely);
+  return rows[0]?.id;
+}

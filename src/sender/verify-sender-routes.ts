@@ -4,8 +4,8 @@ import { plainPage } from '../http/plain-page.ts';
 import type { SenderProofs } from './sender-proofs.ts';
 
 /**
- * `GET /verify-sender/{token}` shows a page with one button and changes nothing, since programs follow links;
- * `POST` verifies the sender. 404 for a token that is unknown, spent or a day old.
+ * `GET /verify-sender/{token}` names the sender, the account and who asked, with one button, and changes nothing, since
+ * programs follow links; `POST` verifies the sender. 404 for a token that is unknown, spent or a day old.
  */
 export function registerVerifySenderRoutes(http: Http, proofs: SenderProofs): void {
   http.register(async (scope) => {
@@ -13,23 +13,34 @@ export function registerVerifySenderRoutes(http: Http, proofs: SenderProofs): vo
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) =>
       done(null, body),
     );
-    scope.get('/verify-sender/:token', (_request, reply) =>
-      show(
+    scope.get<{ Params: { token: string } }>('/verify-sender/:token', async (request, reply) => {
+      const facts = await proofs.describe(request.params.token);
+      if (facts === undefined) return showUnusable(reply);
+      const { address, accountName, accountId, askedBy } = facts;
+      return show(
         reply,
-        'Let mail be sent from your address?',
-        'Somebody set your address up as a sender. If you do not know of it, close this page.',
+        `Let ${accountName} send from ${address}?`,
+        `${askedBy ?? 'Someone'} wants the account ${accountName} (ID ${accountId}) to send email from ${address}. If you don’t know this account, close this page.`,
         'Allow it',
-      ),
-    );
+      );
+    });
     scope.post<{ Params: { token: string } }>('/verify-sender/:token', async (request, reply) => {
+      const facts = await proofs.describe(request.params.token);
       const address = await proofs.spend(request.params.token);
-      if (address === undefined) {
-        const text = 'Links work once and for a day. Please ask for another one.';
-        return show(reply.code(404), 'This link does not work.', text);
-      }
-      return show(reply, 'Done.', `Mail can be sent from ${address} now.`);
+      if (facts === undefined || address === undefined) return showUnusable(reply);
+      const { accountName, accountId } = facts;
+      return show(
+        reply,
+        'Confirmed',
+        `The account ${accountName} (ID ${accountId}) can send from ${address} now.`,
+      );
     });
   });
+}
+
+function showUnusable(reply: FastifyReply): FastifyReply {
+  const text = 'Links work once and for a day. Ask for another one.';
+  return show(reply.code(404), 'This link doesn’t work.', text);
 }
 
 function show(reply: FastifyReply, title: string, text: string, label?: string): FastifyReply {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import type { AccountId } from '../foundation/ids.ts';
+import type { AccountId, PersonId } from '../foundation/ids.ts';
 import { senderKey, senderTopic } from './sender-store.ts';
 
 type Kysely = Database['kysely'];
@@ -77,18 +77,47 @@ export async function saveSenderProof(
   address: string,
   hash: Buffer,
   expiresAt: Date,
+  askedBy: PersonId | undefined,
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await transaction
     .insertInto('sender_proof')
-    .values({ account_id: accountId, address, hash, expires_at: expiresAt })
+    .values({
+      account_id: accountId,
+      address,
+      hash,
+      expires_at: expiresAt,
+      asked_by: askedBy ?? null,
+    })
     .onConflict((conflict) =>
       conflict
         .columns(['account_id', 'address'])
-        .doUpdateSet({ hash, expires_at: expiresAt })
+        .doUpdateSet({ hash, expires_at: expiresAt, asked_by: askedBy ?? null })
         .where(sql<boolean>`sender_proof.expires_at <= excluded.expires_at - ${sql.raw(pause)}`),
     )
     .executeTakeFirstOrThrow();
   return numInsertedOrUpdatedRows === 1n;
+}
+
+/** What a link is for: the sender, the account that may send from it, and who asked. */
+export interface ProofFacts {
+  readonly accountId: AccountId;
+  readonly accountName: string;
+  readonly address: string;
+  /** Null: a machine, or a person who is there no more. */
+  readonly askedBy: string | null;
+}
+
+/** What a link's token confirms; undefined where it is unknown, spent or too old. */
+export async function describeSenderProof(
+  kysely: Kysely,
+  hash: Buffer,
+  now: Date,
+): Promise<ProofFacts | undefined> {
+  const { rows } = await sql<ProofFacts>`
+    select s.account_id as "accountId", a.name as "accountName", s.address, p.email as "askedBy"
+    from sender_proof s join account a on a.id = s.account_id left join person p on p.id = s.asked_by
+    where s.hash = ${hash} and s.expires_at > ${now}`.execute(kysely);
+  return rows[0];
 }
 
 /**

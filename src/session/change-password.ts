@@ -2,6 +2,7 @@ import { shortestPassword } from '../account/hash-password.ts';
 import { setPasswordHash } from '../account/person-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { PersonId } from '../foundation/ids.ts';
+import { notifyPerson } from '../outbox/security-notice-store.ts';
 import { endCodesOfPerson, endTokensOfPerson } from './end-tokens-store.ts';
 import type { PasswordChecker } from './password-checker.ts';
 
@@ -34,13 +35,18 @@ export async function changePassword(
     .execute((transaction) => replacePassword(transaction, personId, passwordHash));
 }
 
-/** The same with a password that is hashed already, inside the caller's transaction. */
+/**
+ * The same with a password that is hashed already, inside the caller's transaction, which tells the person of it.
+ * @param event undefined for a first password
+ */
 export async function replacePassword(
   transaction: Database['kysely'],
   personId: PersonId,
   passwordHash: string,
+  event: 'password-changed' | 'password-set-by-link' | undefined = 'password-changed',
 ): Promise<void> {
   await endCodesOfPerson(transaction, personId);
   await setPasswordHash(transaction, personId, passwordHash);
   await endTokensOfPerson(transaction, personId);
+  if (event !== undefined) await notifyPerson(transaction, personId, event);
 }

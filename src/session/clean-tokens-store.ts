@@ -7,6 +7,7 @@ export const expiring = [
   'codes',
   'browser sessions',
   'links',
+  'invitations',
   'guesses',
   'audit events',
 ] as const;
@@ -62,6 +63,13 @@ const removers: Readonly<Record<Expiring, Remove>> = {
     affected(
       sql`delete from password_reset where hash in (
         select hash from password_reset
+        where expires_at < now() + ${offset}::float8 * interval '1 ms'
+        limit ${most} for update skip locked)`.execute(database.kysely),
+    ),
+  invitations: (database, most, { offset }) =>
+    affected(
+      sql`delete from invitation where (account_id, email) in (
+        select account_id, email from invitation
         where expires_at < now() + ${offset}::float8 * interval '1 ms'
         limit ${most} for update skip locked)`.execute(database.kysely),
     ),

@@ -2,7 +2,7 @@
 export const defaultAddress = '/console';
 
 /** Only these pages ask people to sign in first, so nothing else needs to be returned to. */
-const known = /^\/(?:authorize|me|inbox|console)(?:[/?]|$)/;
+const known = /^\/(?:authorize|me|inbox|console|invitation)(?:[/?]|$)/;
 
 /**
  * A local address of this service to go on to, whatever was sent: no scheme, no host, no trick of `//`, backslashes or

@@ -43,7 +43,7 @@ export function registerPasswordLinkRoutes(scope: Http, parts: PasswordLinkRoute
         reply,
         messagePage(
           'Set or reset your password',
-          'This service sends no links for passwords. Please ask whoever runs it.',
+          'This service sends no mail of its own, so it can’t send a link. Ask whoever runs it to set SYSTEM_MAIL_FROM.',
         ),
       );
     return sendPage(reply, forgotPasswordPage(csrf));

@@ -9,14 +9,20 @@ const pauseMinutes = 2;
 
 /** Links by which people set a password, by the hash of their token. */
 export class PasswordLinkStore {
-  readonly #database: Database;
+  readonly #database: Pick<Database, 'kysely'>;
 
-  constructor(database: Database) {
+  /** @param database or a transaction in its place */
+  constructor(database: Pick<Database, 'kysely'>) {
     this.#database = database;
   }
 
   /** @returns false where the person got a link a moment ago; then nothing is stored */
-  async create(personId: PersonId, hash: Buffer, offset: number): Promise<boolean> {
+  async create(
+    transaction: Database['kysely'],
+    personId: PersonId,
+    hash: Buffer,
+    offset: number,
+  ): Promise<boolean> {
     const { rows } = await sql`
       with moment as (
         select now() + ${offset}::float8 * interval '1 ms' + ${passwordLinkMinutes} * interval '1 minute' as ends)
@@ -25,7 +31,7 @@ export class PasswordLinkStore {
       where not exists (
         select from password_reset
         where person_id = ${personId} and expires_at > ends - ${pauseMinutes} * interval '1 minute')
-      returning 1`.execute(this.#database.kysely);
+      returning 1`.execute(transaction);
     return rows.length === 1;
   }
 

@@ -1,23 +1,15 @@
 import { hashToken, type TokenMint } from '../access/token-mint.ts';
-import { type PersonWithPassword, readPerson } from '../account/person-store.ts';
+import { markProven, type PersonWithPassword, readPerson } from '../account/person-store.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
-import type { AuditStore, Origin } from './audit-store.ts';
+import type { MailedLinks } from '../outbox/mailed-links.ts';
+import { enqueueSystemMail } from '../outbox/system-mail-store.ts';
+import { AuditStore, type Origin } from './audit-store.ts';
 import { replacePassword } from './change-password.ts';
 import type { PasswordChecker } from './password-checker.ts';
-import { type PasswordLinkStore, passwordLinkMinutes } from './password-link-store.ts';
-
-/** What the mail with the link says. */
-export interface PasswordLinkMail {
-  readonly toAddress: string;
-  readonly name: string;
-  readonly link: string;
-  readonly expiresIn: string;
-}
-
-/** Sends the mail through the service's own send path; undefined where no template is set for it. */
-export type SendPasswordLink = ((mail: PasswordLinkMail) => Promise<void>) | undefined;
+import type { PasswordLinkStore } from './password-link-store.ts';
 
 export interface PasswordLinksParts {
   readonly database: Database;
@@ -28,8 +20,9 @@ export interface PasswordLinksParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly findPerson: (email: string) => Promise<PersonWithPassword | undefined>;
-  readonly send: SendPasswordLink;
-  readonly publicUrl: () => string;
+  readonly mailed: MailedLinks;
+  /** False: there is no mail of the service itself. */
+  readonly offered: boolean;
 }
 
 /** A first or another password by a mailed link. */
@@ -41,9 +34,9 @@ export class PasswordLinks {
     this.#parts = parts;
   }
 
-  /** False where nobody set a template for these mails; then people have to ask an operator. */
+  /** False where there is no mail of the service itself; then people have to ask an operator. */
   get offered(): boolean {
-    return this.#parts.send !== undefined;
+    return this.#parts.offered;
   }
 
   /** Sends a link where the address belongs to somebody. Returns at once, so that its time tells nobody whether it does. */
@@ -56,19 +49,24 @@ export class PasswordLinks {
   }
 
   async #send(email: string, origin: Origin): Promise<void> {
-    const { findPerson, store, mint, send, clock, publicUrl, audit } = this.#parts;
+    const { database, findPerson, store, mint, mailed, clock, offered } = this.#parts;
     const person = await findPerson(email);
-    if (person === undefined || person.disabled || send === undefined) return;
-    const token = mint.mint('link');
-    if (!(await store.create(person.id, token.hash, clock.offset))) return;
-    await send({
-      toAddress: person.email,
-      name: person.name,
-      link: `${publicUrl()}/set-password/${token.text}`,
-      expiresIn: `${passwordLinkMinutes} minutes`,
+    if (person === undefined || person.disabled || !offered) return;
+    const id = newId();
+    const hash = hashToken(mint.wrap('link', mailed.token(id)));
+    await database.kysely.transaction().execute(async (transaction) => {
+      if (!(await store.create(transaction, person.id, hash, clock.offset))) return;
+      await enqueueSystemMail(transaction, {
+        id,
+        kind: 'password-link',
+        toAddress: person.email,
+        personId: person.id,
+        facts: {},
+      });
+      const audit = new AuditStore({ kysely: transaction });
+      const kind = 'password_link_sent';
+      await audit.record({ kind, outcome: 'success', personId: person.id, origin });
     });
-    const kind = 'password_link_sent';
-    await audit.record({ kind, outcome: 'success', personId: person.id, origin });
   }
 
   isLive(token: string): Promise<boolean> {
@@ -90,7 +88,9 @@ export class PasswordLinks {
     const passwordHash = await passwords.hash(password);
     const personId = await database.kysely.transaction().execute(async (transaction) => {
       const spender = await store.spend(transaction, hashToken(token), clock.offset);
-      if (spender !== undefined) await replacePassword(transaction, spender, passwordHash);
+      if (spender === undefined) return undefined;
+      await replacePassword(transaction, spender, passwordHash, 'password-set-by-link');
+      await markProven(transaction, spender);
       return spender;
     });
     if (personId === undefined) return undefined;

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { PersonId } from '../foundation/ids.ts';
+import { notifyPerson } from '../outbox/security-notice-store.ts';
 
 /** Recovery codes in the database, by their hash. */
 export class RecoveryCodeStore {
@@ -24,6 +25,7 @@ export class RecoveryCodeStore {
       await sql`
         insert into recovery_code (person_id, hash)
         select ${personId}, hash from unnest(${hashes}::bytea[]) hash`.execute(transaction);
+      await notifyPerson(transaction, personId, 'recovery-codes-made');
       return true;
     });
   }

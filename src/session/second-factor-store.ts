@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { PersonId } from '../foundation/ids.ts';
+import { notifyPerson } from '../outbox/security-notice-store.ts';
 
 /** A person's second factor as stored: its secret sealed. */
 export interface StoredFactor {
@@ -39,17 +40,35 @@ export class SecondFactorStore {
    * @returns false where this step or a later one was spent before
    */
   async spendStep(personId: PersonId, step: number): Promise<boolean> {
-    const { rows } = await sql`
-      update second_factor set last_step = ${step}, confirmed_at = coalesce(confirmed_at, now())
-      where person_id = ${personId} and last_step < ${step} returning 1`.execute(
-      this.#database.kysely,
-    );
-    return rows.length === 1;
+    return this.#inTransaction(async (transaction) => {
+      // The row as it was is locked first, so that of two first codes one confirms.
+      const { rows } = await sql<{ fresh: boolean }>`
+        with before as (
+          select confirmed_at is null as fresh from second_factor where person_id = ${personId} for update)
+        update second_factor set last_step = ${step}, confirmed_at = coalesce(confirmed_at, now())
+        from before
+        where person_id = ${personId} and last_step < ${step} returning before.fresh`.execute(
+        transaction,
+      );
+      if (rows[0]?.fresh) await notifyPerson(transaction, personId, 'second-factor-added');
+      return rows.length === 1;
+    });
   }
 
+  /** Removes a factor, and tells the person where it was confirmed. */
   async remove(personId: PersonId): Promise<void> {
-    await sql`delete from second_factor where person_id = ${personId}`.execute(
-      this.#database.kysely,
-    );
+    await this.#inTransaction(async (transaction) => {
+      const { rows } = await sql<{ confirmed: boolean }>`
+        delete from second_factor where person_id = ${personId}
+        returning confirmed_at is not null as confirmed`.execute(transaction);
+      if (rows[0]?.confirmed) await notifyPerson(transaction, personId, 'second-factor-removed');
+    });
+  }
+
+  #inTransaction<Result>(
+    work: (transaction: Database['kysely']) => Promise<Result>,
+  ): Promise<Result> {
+    const { kysely } = this.#database;
+    return kysely.isTransaction ? work(kysely) : kysely.transaction().execute(work);
   }
 }

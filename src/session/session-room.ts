@@ -5,6 +5,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import type { Http } from '../http/create-http.ts';
+import { MailedLinks } from '../outbox/mailed-links.ts';
 import { AuditStore } from './audit-store.ts';
 import { ClientAuthenticator } from './authenticate-client.ts';
 import { registerAuthorizeRoutes } from './authorize/authorize-routes.ts';
@@ -18,6 +19,8 @@ import { PasswordGrant } from './grants/password-grant.ts';
 import { RefreshGrant } from './grants/refresh-grant.ts';
 import { renewSecretHash } from './integration-control-store.ts';
 import type { IntegrationDirectory } from './integration-directory.ts';
+import { registerInvitationRoutes } from './invitation/invitation-routes.ts';
+import { Invitations } from './invitation/invitations.ts';
 import { LoginThrottle } from './login-throttle.ts';
 import { registerChangePasswordRoutes } from './me/change-password-routes.ts';
 import { registerMeRoutes } from './me/me-routes.ts';
@@ -29,7 +32,7 @@ import { registerPages } from './pages-scope.ts';
 import { PasswordChecker } from './password-checker.ts';
 import { registerPasswordLinkRoutes } from './password-link-routes.ts';
 import { PasswordLinkStore } from './password-link-store.ts';
-import { PasswordLinks, type SendPasswordLink } from './password-links.ts';
+import { PasswordLinks } from './password-links.ts';
 import { PersonProver } from './prove-person.ts';
 import { RecoveryCodeStore } from './recovery-code-store.ts';
 import { RecoveryCodes } from './recovery-codes.ts';
@@ -51,7 +54,8 @@ export interface SessionParts {
   readonly integrations: IntegrationDirectory;
   /** The address that others see; asked when it is needed, since a free port is known only then. */
   readonly publicUrl: () => string;
-  readonly sendPasswordLink: SendPasswordLink;
+  /** Whether there is mail of the service itself: links to set a password, invitations. */
+  readonly systemMailOffered: boolean;
   /** How many processes share the node's cores with this one, itself included; one where not given. */
   readonly processes: number | undefined;
   /** Days that the audit log is kept; 0: for ever. */
@@ -62,6 +66,8 @@ export interface SessionParts {
 export interface Session {
   /** Says who is signed in with a browser. */
   readonly browser: Browser;
+  /** Asks people into accounts. */
+  readonly invitations: Invitations;
   registerRoutes(http: Http): void;
   start(): void;
   stop(): Promise<void>;
@@ -112,14 +118,17 @@ export function createSession(parts: SessionParts): Session {
     clock,
     log,
     findPerson,
-    send: parts.sendPasswordLink,
-    publicUrl,
+    mailed: new MailedLinks(key),
+    offered: parts.systemMailOffered,
   });
+  const offered = parts.systemMailOffered;
+  const invitations = new Invitations({ database, key, clock, passwords, offered });
   const ownTokens = new OwnTokens({ database, mint, clock, audit });
   const consents = new ConsentStore(database);
   const findIntegration = (clientId: string) => integrations.integration(clientId);
   return {
     browser,
+    invitations,
     registerRoutes(http) {
       registerTokenRoutes(http, endpoint);
       registerOwnTokensRoutes(http, { clients, tokens: ownTokens, publicUrl });
@@ -138,7 +147,16 @@ export function createSession(parts: SessionParts): Session {
           publicUrl,
         });
         registerPasswordLinkRoutes(scope, { browser, devices, links, throttle });
-        registerMeRoutes(scope, { browser, sessions, consents, secondFactors, audit, clock });
+        registerInvitationRoutes(scope, { browser, invitations });
+        registerMeRoutes(scope, {
+          database,
+          browser,
+          sessions,
+          consents,
+          secondFactors,
+          audit,
+          clock,
+        });
         registerChangePasswordRoutes(scope, { database, browser, prover, passwords, audit });
         registerSecondFactorRoutes(scope, { browser, prover, secondFactors, recoveryCodes, audit });
       });

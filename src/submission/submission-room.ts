@@ -46,7 +46,7 @@ export interface Submission {
   accept(row: AcceptRow): Promise<Outcome>;
   /**
    * Sends a message of the service itself, with the same checks and commit as one of a caller; transactional where the
-   * account has the add-on, and not after the template's freshness window.
+   * account has the add-on.
    * @throws Fault as the send operation does
    */
   sendOwn(accountId: AccountId, templateId: string, message: OwnMessage): Promise<Receipt>;
@@ -58,16 +58,26 @@ export interface Submission {
 
 /** A message of the service itself. */
 export interface OwnMessage {
+  /** Idempotency key: of attempts with the same one, one sends. */
+  readonly key: string;
+  readonly from: { readonly address: string; readonly name: string | undefined };
   readonly toAddress: string;
+  /** False: it is worth nothing after the template's freshness window. */
+  readonly late: boolean;
   readonly values: Readonly<Record<string, string>>;
 }
 
-function bodyOf({ toAddress, values }: OwnMessage, { addOns }: Account): object {
+function bodyOf({ from, toAddress, late, values }: OwnMessage, { addOns }: Account): object {
+  const fromDisplayName = from.name === undefined ? {} : { fromDisplayName: from.name };
   return {
-    envelope: { toAddress },
+    envelope: { toAddress, fromAddress: from.address, ...fromDisplayName },
     content: { personalizationDataMap: values },
     metadata: addOns.has('transactional') ? { transactional: true } : {},
-    actions: { trackOpens: false, trackClicks: false, deliveryWhenDelayed: 'FALSE' },
+    actions: {
+      trackOpens: false,
+      trackClicks: false,
+      deliveryWhenDelayed: late ? 'TRUE' : 'FALSE',
+    },
   };
 }
 
@@ -110,7 +120,7 @@ export function createSubmission(parts: SubmissionParts): Submission {
           admission: { account, clientId: ownClientId, templates: undefined },
           templateText: templateId,
           contentType: 'application/json',
-          idempotencyKey: undefined,
+          idempotencyKey: message.key,
           body: Buffer.from(JSON.stringify(bodyOf(message, account))),
         },
       );

@@ -44,7 +44,7 @@ export async function readPublished(
     n: number;
     version: number;
     sender_address: string | null;
-    email: string;
+    email: string | null;
     freshness_seconds: number;
   }>`
     select k.n::int as n, v.version, v.sender_address, p.email, v.freshness_seconds
@@ -53,11 +53,11 @@ export async function readPublished(
     join template t on t.account_id = k.account_id and t.id = k.template_id and t.removed_at is null
     join template_version v
       on v.account_id = t.account_id and v.template_id = t.id and v.version = t.published_version
-    join person p on p.id = t.created_by`.execute(kysely);
+    left join person p on p.id = t.created_by`.execute(kysely);
   return inPlaces(rows, names.length, (row) => ({
     version: row.version,
     senderAddress: row.sender_address ?? undefined,
-    createdByEmail: row.email,
+    createdByEmail: row.email ?? '',
     freshnessSeconds: row.freshness_seconds,
   }));
 }
@@ -148,7 +148,8 @@ export async function saveTemplate(
     readonly accountId: AccountId;
     readonly id: TemplateId;
     readonly name: string;
-    readonly createdBy: PersonId;
+    /** Undefined for the templates of the service itself. */
+    readonly createdBy: PersonId | undefined;
     readonly whenUncertain?: WhenUncertain | undefined;
   },
 ): Promise<void> {
@@ -156,11 +157,11 @@ export async function saveTemplate(
   const asked = whenUncertain && { when_uncertain: whenUncertain };
   await transaction
     .insertInto('template')
-    .values({ account_id: accountId, id, name, created_by: createdBy, ...asked })
+    .values({ account_id: accountId, id, name, created_by: createdBy ?? null, ...asked })
     .onConflict((conflict) =>
       conflict
         .columns(['account_id', 'id'])
-        .doUpdateSet({ name, created_by: createdBy, removed_at: null, ...asked }),
+        .doUpdateSet({ name, created_by: createdBy ?? null, removed_at: null, ...asked }),
     )
     .execute();
   await announceChange(transaction, templateTopic, templateKey(accountId, id));

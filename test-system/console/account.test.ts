@@ -308,19 +308,27 @@ test('settings: a missing add-on needs attention, and is given there; two operat
   await visit.end();
 });
 
-test('team: the last owner stays; a person is added with a role; the audit log tells of it', async () => {
+test('team: the last owner stays; a person is invited with a role; the audit log tells of it', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/team`);
   await page.getByLabel(/^Role of/).selectOption('viewer');
   await page.getByText(/last owner/).waitFor();
-  await page.getByRole('button', { name: 'Add a person' }).click();
+  await page.getByRole('button', { name: 'Invite someone' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('E-mail address').fill('vic@shop.test');
   await dialog.getByLabel('Name').fill('Vic Viewer');
   await dialog.getByLabel('Role').selectOption('viewer');
-  await dialog.getByRole('button', { name: 'Add a person' }).click();
-  await page.getByRole('cell', { name: 'vic@shop.test', exact: true }).waitFor();
+  await dialog.getByRole('button', { name: 'Send invitation' }).click();
+  const row = page.getByRole('row', { name: /vic@shop\.test/ });
+  await row.getByText(`Invited by ${shop.owner.email}, until`).waitFor();
+  await visit.look('team-invited');
+  await row.getByRole('button', { name: 'Send again' }).click();
+  await page.getByText(/less than two minutes ago/).waitFor();
+  await row.getByRole('button', { name: 'Withdraw' }).click();
+  await dialog.getByLabel('Type vic@shop.test to go on').fill('vic@shop.test');
+  await dialog.getByRole('button', { name: 'Withdraw' }).click();
+  await row.waitFor({ state: 'detached' });
   await visit.open(`${shop.id}/audit`);
   await page.getByText('user_created').waitFor();
   await page.getByLabel('Only of this kind').fill('no_such_kind');

@@ -57,7 +57,7 @@ test('senders: names that somebody else gave meanwhile are told and stay, and a 
 
 test('team: a role that somebody else gave meanwhile is told before it is changed', async () => {
   const user = `${account}/users/vic@shop.test`;
-  await changed(user, { name: 'Vic', role: 'viewer', password: 'a password of twelve' });
+  await changed(user, { name: 'Vic', role: 'viewer' });
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/team`);

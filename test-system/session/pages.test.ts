@@ -288,8 +288,7 @@ test('no page can be framed, and no page of another site can send its forms', as
 
 test('a password is asked for and set by a link', async () => {
   const person = await world.addPerson();
-  const environment = { PASSWORD_TEMPLATE: '1000/password-link' };
-  const mailing = await startTestService({ databaseUrl: url, environment });
+  const mailing = await startTestService({ databaseUrl: url });
   const visitor = await newVisitor(browser, { phone: true });
   const { page, complaints } = await newPage(visitor);
   await page.goto(`${mailing.url}/sign-in`);
@@ -300,7 +299,7 @@ test('a password is asked for and set by a link', async () => {
   await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
   await look(page, 'forgot-password-sent');
   const link = new TokenMint(testKey).mint('link');
-  await new PasswordLinkStore(database).create(person.id, link.hash, 0);
+  await new PasswordLinkStore(database).create(database.kysely, person.id, link.hash, 0);
   await page.goto(`${mailing.url}/set-password/${link.text}`);
   assert.equal(new URL(page.url()).pathname, '/set-password');
   await look(page, 'set-password');

@@ -76,6 +76,27 @@ test('doctor finds a relay that cannot be reached', async () => {
   assert.equal(code, 1);
 });
 
+test('doctor names settings that have no effect any more, and what replaces them', async () => {
+  const { code, said } = await doctor({
+    ...environment,
+    PASSWORD_TEMPLATE: '1000/password-reset',
+  });
+  assert.match(
+    said,
+    /^FAIL notices .*\n\s+PASSWORD_TEMPLATE no longer has an effect.*SYSTEM_MAIL_FROM/m,
+  );
+  assert.equal(code, 1);
+});
+
+test('doctor says which setting lets password links and notices be sent', async () => {
+  const relay = { ...environment, SMTP_URL: 'smtp://127.0.0.1:1' };
+  assert.match((await doctor(relay)).said, /^ok {3}notices .*\n\s+Set SYSTEM_MAIL_FROM/m);
+  const named = { ...relay, SYSTEM_MAIL_FROM: 'no-reply@shop.test' };
+  assert.match((await doctor(named)).said, /^ok {3}notices .*come from no-reply@shop\.test$/m);
+  const wrong = await doctor({ ...relay, SYSTEM_MAIL_FROM: 'Shop <no address>' });
+  assert.match(wrong.said, /SYSTEM_MAIL_FROM must be an e-mail address/);
+});
+
 test('doctor finds that DNS does not know the name of a server that delivers by itself', async () => {
   const zones = await new TestDns()
     .set('mail.sender.test', { A: ['192.0.2.10'] })

@@ -10,6 +10,7 @@ import {
   refreshFields,
   SessionWorld,
 } from '../support/session-world.ts';
+import { TestBrowser } from '../support/test-browser.ts';
 import { adminUrl, createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -203,4 +204,21 @@ test('a time that does not exist is refused; a day is its beginning', async () =
 test('an outcome that no event has is refused', async () => {
   const { code, err } = await run('audit', '--outcome', 'foo');
   assert.deepEqual([code, err], [1, 'signalpost: --outcome is success or refused, not "foo".\n']);
+});
+
+test('a link by which a user sets a password is printed alone, works once, and is recorded', async () => {
+  const { email } = await world.addPerson();
+  const made = await run('user', 'password-link', email);
+  assert.equal(made.code, 0, made.err);
+  assert.match(made.out, /^http:\/\/\S+\/set-password\/spl_[A-Za-z0-9_-]{59}\n$/);
+  const browser = new TestBrowser(service.url);
+  const { pathname } = new URL(made.out.trim());
+  const page = await browser.open(pathname);
+  const set = await browser.submit(page, { new: 'a password of my own' });
+  assert.match(set.text, /Your password is set/);
+  assert.match((await browser.open(pathname)).text, /does not work any more/);
+  const log = await run('audit', '--kind', 'password_link_made', '--person', email);
+  assert.match(log.out, /password_link_made\tsuccess/);
+  const unknown = await run('user', 'password-link', 'nobody@shop.test');
+  assert.match(unknown.err, /There is no user/);
 });

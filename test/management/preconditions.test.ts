@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { createPerson } from '../../src/account/person-store.ts';
 import { ShapingStore } from '../../src/delivery/shaping/shaping-store.ts';
 import { newId } from '../../src/foundation/ids.ts';
 import { routeTable } from '../../src/management/route-table.ts';
@@ -17,10 +18,10 @@ await owner.put(`${path}/lists/l-kept`, { name: 'Kept' });
 await owner.put(`${path}/templates/t-kept`, { name: 'Kept' });
 await owner.put(`${path}/domains/settled.test`, {});
 for (const name of ['disabled', 'operator'])
-  await owner.put(`${path}/users/${name}@shop.test`, {
+  await createPerson(database.kysely, {
+    email: `${name}@shop.test`,
     name,
-    role: 'viewer',
-    password: 'a password that is long',
+    passwordHash: undefined,
   });
 await new ShapingStore(database, newId(), Date.now).beat([
   { name: 'yahoo', label: 'Yahoo', startRate: 5, startConnections: 10, demand: 0, sent: 0 },
@@ -31,7 +32,7 @@ const webhook = await owner.post(`${path}/webhooks`, {
 });
 const content = { subject: 'Hello', html: '<p>Hello</p>', sender: 'orders@shop.test', fields: {} };
 const csv = 'address,email\nann@people.test,ann@people.test\n';
-const person = { name: 'New', role: 'viewer', password: 'a password that is long' };
+const person = { name: 'New', role: 'viewer' };
 
 /** One thing behind each path that can be put. */
 interface Thing {
@@ -57,6 +58,11 @@ const things: Readonly<Record<string, Thing>> = {
   '/installation/operators/:email': {
     at: '/installation/operators/operator@shop.test',
     first: undefined,
+  },
+  '/installation/mail-templates/:mailKind': {
+    at: '/installation/mail-templates/password-link',
+    first: { subject: 'One', html: '<p>{{Link}}</p>' },
+    second: { subject: 'Two', html: '<p>{{Link}}</p>' },
   },
   '/installation/integrations/:clientId/allowance': {
     at: `/installation/integrations/${shop.integration.clientId}/allowance`,

@@ -348,27 +348,28 @@ describe('passwords and tokens', () => {
     assert.ok(await verify(hash, first));
   });
 
-  test('a password is set for new users only, unless --reset-passwords is given', async () => {
+  test('a password is set for users without one only; one that a user has stays, and the apply says so', async () => {
     await giveToken('token@shop.test', 'client-tokens');
     const before = await hashOf('token@shop.test');
-    assert.deepEqual(changed(await apply(database, manifest(second))), []);
+    const changes = await apply(database, manifest(second));
+    assert.deepEqual(changed(changes), []);
+    const notes = changes.find(({ id }) => id === 'token@shop.test')?.notes.join();
+    assert.match(notes ?? '', /another password than the manifest’s, which stays/);
     assert.equal(await hashOf('token@shop.test'), before);
     assert.deepEqual(await tokensOf('token@shop.test'), { access: 1, refresh: 1 });
   });
 
-  test('--reset-passwords with the same password changes nothing and ends no token', async () => {
-    const changes = await apply(database, manifest(first), { resetPasswords: true });
+  test('the same password again changes nothing and says nothing', async () => {
+    const changes = await apply(database, manifest(first));
     assert.deepEqual(changed(changes), []);
-    assert.deepEqual(await tokensOf('token@shop.test'), { access: 1, refresh: 1 });
+    assert.deepEqual(changes.find(({ id }) => id === 'token@shop.test')?.notes, []);
   });
 
-  test('--reset-passwords with another password sets it and ends the tokens of that person alone', async () => {
-    await giveToken('ann@shop.test', 'client-tokens');
-    const changes = await apply(database, manifest(second), { resetPasswords: true });
+  test('a user without a password gets a first one', async () => {
+    await pool.query("update person set password_hash = null where email = 'token@shop.test'");
+    const changes = await apply(database, manifest(second));
     assert.deepEqual(changed(changes), ['changed user token@shop.test']);
     assert.ok(await verify(await hashOf('token@shop.test'), second));
-    assert.deepEqual(await tokensOf('token@shop.test'), { access: 0, refresh: 0 });
-    assert.deepEqual(await tokensOf('ann@shop.test'), { access: 1, refresh: 1 });
   });
 
   test('the audit log says what an apply did to an account, and nothing of one that changed nothing', async () => {
@@ -386,7 +387,8 @@ describe('passwords and tokens', () => {
     const [made, ...more] = await applied();
     assert.ok(made.created > 0 && made.removed === 0 && made.newPasswords === 0);
     assert.deepEqual(more, []);
-    await apply(database, audited(second), { resetPasswords: true });
+    await pool.query("update person set password_hash = null where email = 'audited@shop.test'");
+    await apply(database, audited(second));
     assert.deepEqual((await applied())[1], { created: 0, changed: 1, removed: 0, newPasswords: 1 });
   });
 });

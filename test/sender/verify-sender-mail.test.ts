@@ -4,27 +4,14 @@ import { ask } from '../support/ask.ts';
 import { readInbox } from '../support/inbox-client.ts';
 import { managementAs } from '../support/management-client.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
-import { getToken, openShop, publishTemplate } from '../support/shop.ts';
+import { getToken, openShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const { url: databaseUrl, database } = await createTestDatabase();
 const shop = await openShop(database);
-await publishTemplate(database, shop, {
-  id: 't-sender',
-  sender: 'orders@shop.test',
-  source: {
-    subject: 'Verify your address',
-    previewText: '',
-    html: '<p><a href="{{Verification Link}}">Verify</a> within {{Expires In}}</p>',
-    fields: { 'Verification Link': { secret: true } },
-  },
-});
-const service = await startTestService({
-  databaseUrl,
-  environment: { SENDER_TEMPLATE: `${shop.id}/t-sender` },
-});
+const service = await startTestService({ databaseUrl });
 const token = await getToken(service, shop);
 const manager = await managementAs(service, shop.owner.email);
 const client = new SendClient(service, token);
@@ -40,6 +27,8 @@ test('a sender is verified by the link that the service mails to it, and mail le
   const link = /href="(http[^"]+\/verify-sender\/[^"]+)"/.exec(mail?.html ?? '')?.[1] ?? '';
   assert.match(mail?.text ?? '', /\/verify-sender\//);
   assert.match(mail?.html ?? '', /within 24 hours/);
+  for (const named of ['new@shop.test', 'Shop 46100', shop.owner.email])
+    assert.ok(mail?.text?.includes(named), `the mail names ${named}`);
   assert.equal((await ask(link)).status, 200);
   assert.equal((await manager.get(sender)).body.verified, false);
   assert.equal((await ask(link, { method: 'POST' })).status, 200);
@@ -52,7 +41,7 @@ test('a sender is verified by the link that the service mails to it, and mail le
 test('the link is kept nowhere once its mail has left', async () => {
   const { rows } = await waitFor('the message to be final', async () => {
     const found = await database.pool.query<{ content: unknown; state: string }>(
-      "select content, state from message where template_id = 't-sender'",
+      "select content, state from message where template_id = 'sender-confirmation-en'",
     );
     return found.rows[0]?.state === 'delivered' && found;
   });

@@ -1,29 +1,32 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OffsetClock } from '../../src/foundation/clock.ts';
+import { MailedLinks } from '../../src/outbox/mailed-links.ts';
 import { SenderProofs } from '../../src/sender/sender-proofs.ts';
 import { readSender, saveSender } from '../../src/sender/sender-store.ts';
 import { ask } from '../support/ask.ts';
+import { SessionWorld } from '../support/session-world.ts';
 import { saveShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { startTestService, testKey } from '../support/test-service.ts';
 
 const { url: databaseUrl, database } = await createTestDatabase();
-const service = await startTestService({ databaseUrl });
+// A node that only answers: the mails stay where they wait.
+const service = await startTestService({ databaseUrl, roles: ['http'] });
 const accountId = await saveShop(database, { id: '46100' });
 const clock = new OffsetClock();
-const links: string[] = [];
-const proofs = new SenderProofs({
-  database,
-  clock,
-  publicUrl: () => service.url,
-  send: async ({ link }) => void links.push(link),
-});
+const asker = await new SessionWorld(database, accountId).addPerson();
+const proofs = new SenderProofs({ database, clock, key: testKey, offered: true });
+const links = new MailedLinks(testKey);
 
 async function mailLink(address: string): Promise<string> {
   await saveSender(database.kysely, accountId, { address, displayNames: [], verified: false });
-  assert.equal(await proofs.request(accountId, address), 'sent');
-  return links.at(-1) ?? '';
+  assert.equal(await proofs.request(accountId, address, asker.id), 'sent');
+  const { rows } = await database.pool.query<{ id: string }>(
+    'select id from system_mail where to_address = $1 order by created_at desc limit 1',
+    [address],
+  );
+  return `${service.url}/verify-sender/${links.token(rows[0]?.id ?? '')}`;
 }
 
 async function verified(address: string): Promise<boolean | undefined> {
@@ -35,18 +38,21 @@ test('a mailed link shows a page that changes nothing; its button verifies the s
   const page = await ask(link);
   assert.equal(page.status, 200);
   assert.match(page.text, /Allow it/);
+  for (const named of ['one@shop.test', 'Shop 46100', 'ID 46100', asker.email])
+    assert.ok(page.text.includes(named), `the page names ${named}`);
   assert.equal(page.headers.get('referrer-policy'), 'no-referrer');
   assert.equal(await verified('one@shop.test'), false);
   const done = await ask(link, { method: 'POST' });
-  assert.match(done.text, /one@shop\.test/);
+  assert.match(done.text, /Shop 46100.*one@shop\.test/);
   assert.equal(await verified('one@shop.test'), true);
+  assert.equal((await ask(link)).status, 404);
   assert.equal((await ask(link, { method: 'POST' })).status, 404);
-  assert.equal(await proofs.request(accountId, 'one@shop.test'), 'verified');
+  assert.equal(await proofs.request(accountId, 'one@shop.test', undefined), 'verified');
 });
 
 test('a second link ends the first, and a link that is a day old does not work', async () => {
   const first = await mailLink('two@shop.test');
-  assert.equal(await proofs.request(accountId, 'two@shop.test'), 'too-soon');
+  assert.equal(await proofs.request(accountId, 'two@shop.test', undefined), 'too-soon');
   clock.advance(60_000);
   const second = await mailLink('two@shop.test');
   assert.equal((await ask(first, { method: 'POST' })).status, 404);
@@ -69,13 +75,13 @@ test('tokens are stored as hashes, and those that were made up are refused', asy
     );
 });
 
-test('a sender that is unknown gets no mail, and without a template nobody does', async () => {
-  assert.equal(await proofs.request(accountId, 'nobody@shop.test'), 'unknown');
-  const without = new SenderProofs({ database, clock, publicUrl: () => '', send: undefined });
+test('a sender that is unknown gets no mail, and without a sender of system mail nobody does', async () => {
+  assert.equal(await proofs.request(accountId, 'nobody@shop.test', undefined), 'unknown');
+  const without = new SenderProofs({ database, clock, key: testKey, offered: false });
   await saveSender(database.kysely, accountId, {
     address: 'four@shop.test',
     displayNames: [],
     verified: false,
   });
-  assert.equal(await without.request(accountId, 'four@shop.test'), 'not-offered');
+  assert.equal(await without.request(accountId, 'four@shop.test', undefined), 'not-offered');
 });

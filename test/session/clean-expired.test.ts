@@ -55,7 +55,7 @@ test('expired access tokens are removed in chunks, live ones stay', async () => 
   assert.deepEqual(await tokensLeft(), ['live']);
 });
 
-test('codes, browser sessions, links, guesses and audit events go when their time is over', async () => {
+test('codes, browser sessions, links, invitations, guesses and audit events go when their time is over', async () => {
   const past = "now() - interval '2 hours'";
   await database.pool.query(
     `insert into grant_code (hash, person_id, client_id, account_id, redirect_uri, redirect_uri_sent, expires_at)
@@ -69,6 +69,11 @@ test('codes, browser sessions, links, guesses and audit events go when their tim
   );
   await database.pool.query(
     `insert into password_reset (hash, person_id, expires_at) values ('\\x01', $1, ${past})`,
+    [person.id],
+  );
+  await database.pool.query(
+    `insert into invitation (account_id, email, hash, role, invited_by, sent_at, expires_at)
+     values ('1000', 'ann@people.test', '\\x01', 'viewer', $1, ${past}, ${past})`,
     [person.id],
   );
   await database.pool.query(

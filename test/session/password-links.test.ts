@@ -4,7 +4,7 @@ import { OffsetClock } from '../../src/foundation/clock.ts';
 import { earlier } from '../support/earlier.ts';
 import { type CapturedMail, readInbox } from '../support/inbox-client.ts';
 import { password, SessionWorld } from '../support/session-world.ts';
-import { openShop, publishTemplate } from '../support/shop.ts';
+import { openShop } from '../support/shop.ts';
 import { TestBrowser, type VisitedPage } from '../support/test-browser.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -14,19 +14,9 @@ const clock = new OffsetClock();
 const service = await startTestService({
   databaseUrl: url,
   clock,
-  environment: { PASSWORD_TEMPLATE: '46100/password-link', TRUST_PROXY: '127.0.0.1' },
+  environment: { TRUST_PROXY: '127.0.0.1' },
 });
 const shop = await openShop(database);
-await publishTemplate(database, shop, {
-  id: 'password-link',
-  sender: 'orders@shop.test',
-  source: {
-    subject: 'Choose a password',
-    previewText: '',
-    html: '<p>Hello {{First Name}}, <a href="{{Reset Link}}">choose</a> within {{Expires In}}.</p>',
-    fields: { 'Reset Link': { secret: true } },
-  },
-});
 const world = new SessionWorld(database, shop.id);
 const next = 'a password of my own';
 let visitors = 0;
@@ -122,7 +112,7 @@ test('the link stands nowhere in the database but in the message itself', async 
   const { email } = await world.addPerson();
   const link = await linkFor(email);
   const token = link.slice(link.indexOf('spl_'));
-  for (const table of ['password_reset', 'audit_event', 'message_event']) {
+  for (const table of ['password_reset', 'system_mail', 'audit_event', 'message_event']) {
     const { rows } = await database.pool.query(`select t::text as row from ${table} t`);
     assert.equal(
       rows.some((row) => String(row.row).includes(token)),
@@ -132,8 +122,9 @@ test('the link stands nowhere in the database but in the message itself', async 
   }
 });
 
-test('without a template the page says whom to ask', async () => {
-  const plain = await startTestService({ databaseUrl: url });
+test('without a sender of system mail the page names the setting', async () => {
+  const environment = { SMTP_URL: 'smtp://127.0.0.1:1' };
+  const plain = await startTestService({ databaseUrl: url, environment, roles: ['http'] });
   const page = await new TestBrowser(plain.url).open('/forgot-password');
-  assert.match(page.text, /ask whoever runs it/);
+  assert.match(page.text, /SYSTEM_MAIL_FROM/);
 });

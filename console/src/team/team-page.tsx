@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, PasswordInput } from '@mantine/core';
+import { Button, Group, NativeSelect } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -6,7 +6,6 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import type { User } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { reasonFor } from '../api/problem.ts';
 import { makeNew, unlessChanged } from '../api/unless-changed.ts';
 import { useAction } from '../api/use-action.ts';
 import { Field } from '../parts/field.tsx';
@@ -16,6 +15,7 @@ import { ListBody } from '../parts/list-body.tsx';
 import { PageHeading } from '../parts/page-heading.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
+import { TimeText } from '../parts/time-text.tsx';
 import { text } from '../texts/text.ts';
 
 type Role = User['role'];
@@ -43,7 +43,7 @@ export function TeamPage() {
       <PageHeading title={text('team.title')} hint={text('team.hint')}>
         {may('users:write') && (
           <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
-            {text('team.add')}
+            {text('team.invite')}
           </Button>
         )}
       </PageHeading>
@@ -53,17 +53,36 @@ export function TeamPage() {
         idOf={({ email }) => email}
         empty={{ title: text('team.title'), hint: text('team.hint') }}
         columns={[
-          { title: text('team.name'), cell: ({ name }) => name },
+          { title: text('team.name'), cell: ({ name, email }) => name || email },
           { title: text('team.email'), cell: ({ email }) => email },
           { title: text('team.role'), cell: (user) => <RoleChoice user={user} /> },
           {
             title: text('team.signIn'),
-            cell: (user) => text(signInOf(user)),
+            cell: (user) => <SignInText user={user} />,
           },
-          { title: text('actions'), actions: true, cell: (user) => <RemoveUser user={user} /> },
+          {
+            title: text('actions'),
+            actions: true,
+            cell: (user) => (
+              <Group gap="xs" justify="flex-end" wrap="nowrap">
+                {user.invitation !== null && <ResendInvitation user={user} />}
+                <RemoveUser user={user} />
+              </Group>
+            ),
+          },
         ]}
       />
-      <UserDialog opened={opened} close={dialog.close} />
+      <InviteDialog opened={opened} close={dialog.close} />
+    </>
+  );
+}
+
+function SignInText({ user }: { user: User }) {
+  if (user.invitation === null) return <>{text(signInOf(user))}</>;
+  const { invitedBy, expiresAt } = user.invitation;
+  return (
+    <>
+      {text('team.invited', { by: invitedBy })} <TimeText value={expiresAt} />
     </>
   );
 }
@@ -94,7 +113,7 @@ function RoleChoice({ user }: { user: User }) {
   return (
     <>
       <NativeSelect
-        aria-label={text('team.roleOf', { name: user.name })}
+        aria-label={text('team.roleOf', { name: user.name || user.email })}
         // Columns of long names would leave it too little for its words.
         miw="9rem"
         value={user.role}
@@ -107,6 +126,33 @@ function RoleChoice({ user }: { user: User }) {
   );
 }
 
+function ResendInvitation({ user }: { user: User }) {
+  const accountId = useAccountId();
+  const may = useMay();
+  const client = useQueryClient();
+  const params = { path: { accountId, email: user.email } };
+  const resend = useAction({
+    mutationFn: () =>
+      answerOf(api.POST('/accounts/{accountId}/users/{email}/invitation', { params })),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['users', accountId] }),
+  });
+  if (!may('users:write')) return null;
+  return (
+    <>
+      <Button
+        size="compact-sm"
+        variant="subtle"
+        loading={resend.isPending}
+        disabled={resend.isSuccess}
+        onClick={() => resend.mutate()}
+      >
+        {text(resend.isSuccess ? 'team.resent' : 'team.resend')}
+      </Button>
+      <ProblemAlert error={resend.error} renewed={resend.reset} />
+    </>
+  );
+}
+
 function RemoveUser({ user }: { user: User }) {
   const accountId = useAccountId();
   const may = useMay();
@@ -115,8 +161,11 @@ function RemoveUser({ user }: { user: User }) {
   const params = { path: { accountId, email: user.email } };
   return (
     <RemoveButton
-      title={text('team.removeTitle')}
-      consequence={text('team.removeConsequence')}
+      title={text(user.invitation === null ? 'team.removeTitle' : 'team.withdrawTitle')}
+      consequence={text(
+        user.invitation === null ? 'team.removeConsequence' : 'team.withdrawConsequence',
+      )}
+      {...(user.invitation !== null && { action: text('team.withdraw') })}
       name={user.email}
       remove={async () => {
         const { name, role } = user;
@@ -131,19 +180,18 @@ function RemoveUser({ user }: { user: User }) {
   );
 }
 
-function UserDialog(props: { opened: boolean; close: () => void }) {
+function InviteDialog(props: { opened: boolean; close: () => void }) {
   const accountId = useAccountId();
   const client = useQueryClient();
   const [email, setEmail] = useState('');
   const [name, setName] = useState('');
-  const [password, setPassword] = useState('');
   const [role, setRole] = useState<Role>('developer');
 
   async function submit() {
     await makeNew('email', (precondition) =>
       api.PUT(it, {
         params: { path: { accountId, email } },
-        body: { role, ...(name !== '' && { name }), ...(password !== '' && { password }) },
+        body: { role, ...(name !== '' && { name }) },
         ...precondition,
       }),
     );
@@ -151,7 +199,7 @@ function UserDialog(props: { opened: boolean; close: () => void }) {
   }
 
   return (
-    <FormDialog {...props} title={text('team.add')} action={text('team.add')} submit={submit}>
+    <FormDialog {...props} title={text('team.invite')} action={text('team.send')} submit={submit}>
       {(error) => (
         <>
           <Field
@@ -171,14 +219,6 @@ function UserDialog(props: { opened: boolean; close: () => void }) {
             value={name}
             change={setName}
             error={error}
-          />
-          <PasswordInput
-            label={text('team.firstPassword')}
-            description={text('team.firstPasswordHint')}
-            autoComplete="new-password"
-            value={password}
-            onChange={(event) => setPassword(event.currentTarget.value)}
-            error={reasonFor(error, 'password')}
           />
           <Group grow>
             <NativeSelect

@@ -52,6 +52,7 @@ export interface Account {
   quota_per_hour: number | null;
   retention_days: Generated<number>;
   suspended_at: Timestamp | null;
+  system: Generated<boolean>;
 }
 
 export interface AccountQuotaUse {
@@ -280,6 +281,19 @@ export interface Integration {
   secret_hash: Buffer;
 }
 
+export interface Invitation {
+  account_id: string;
+  created_at: Generated<Timestamp>;
+  email: string;
+  expires_at: Timestamp;
+  hash: Buffer;
+  invited_by: string;
+  name: string | null;
+  role: string;
+  sent_at: Timestamp;
+  withdrawn_at: Timestamp | null;
+}
+
 export interface KeyLeftover {
   hash: Buffer;
 }
@@ -361,9 +375,11 @@ export interface Person {
   disabled_at: Timestamp | null;
   email: string;
   id: string;
+  locale: string | null;
   name: string;
   operator: Generated<boolean>;
   password_hash: string | null;
+  proven_at: Timestamp | null;
 }
 
 export interface PrivacyRecord {
@@ -536,6 +552,7 @@ export interface Sender {
 export interface SenderProof {
   account_id: string;
   address: string;
+  asked_by: string | null;
   expires_at: Timestamp;
   hash: Buffer;
 }
@@ -596,10 +613,21 @@ export interface Suppression {
   reason: string;
 }
 
+export interface SystemMail {
+  attempts: Generated<number>;
+  created_at: Generated<Timestamp>;
+  due_at: Generated<Timestamp>;
+  facts: Generated<Json>;
+  id: string;
+  kind: string;
+  person_id: string | null;
+  to_address: string;
+}
+
 export interface Template {
   account_id: string;
   created_at: Generated<Timestamp>;
-  created_by: string;
+  created_by: string | null;
   id: string;
   name: string;
   published_version: number | null;
@@ -729,6 +757,7 @@ export interface DB {
   inbox_message: InboxMessage;
   installation: Installation;
   integration: Integration;
+  invitation: Invitation;
   key_leftover: KeyLeftover;
   key_node: KeyNode;
   membership: Membership;
@@ -758,6 +787,7 @@ export interface DB {
   spent_intake_token: SpentIntakeToken;
   sts_policy: StsPolicy;
   suppression: Suppression;
+  system_mail: SystemMail;
   template: Template;
   template_call: TemplateCall;
   template_draft: TemplateDraft;

@@ -3,9 +3,10 @@ import type { Role } from '../../account/account.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../../foundation/ids.ts';
 
-/** A member of an account as the other members see it. */
+/** A member of an account as the other members see it, or somebody who is invited. */
 export interface MemberFacts {
-  readonly personId: PersonId;
+  /** Null for who is invited: whether the address has a sign-in elsewhere is nobody's business here. */
+  readonly personId: PersonId | null;
   readonly email: string;
   readonly name: string;
   readonly role: Role;
@@ -13,24 +14,40 @@ export interface MemberFacts {
   readonly hasPassword: boolean;
   readonly hasSecondFactor: boolean;
   readonly since: Date;
+  readonly invitation: { readonly invitedBy: string; readonly expiresAt: Date } | null;
 }
 
-/** The members of an account by address, or the one with an address. */
+interface MemberRow extends Omit<MemberFacts, 'invitation'> {
+  readonly invitedBy: string | null;
+  readonly expiresAt: Date | null;
+}
+
+/** The members and the invited of an account by address, or the one with an address. */
 export async function readMemberFacts(
   kysely: Database['kysely'],
   accountId: AccountId,
   filter: { readonly email?: string; readonly after?: string; readonly limit?: number } = {},
 ): Promise<MemberFacts[]> {
   const { email = null, after = '', limit = 1 } = filter;
-  const { rows } = await sql<MemberFacts>`
+  const { rows } = await sql<MemberRow>`
     select m.person_id as "personId", p.email, p.name, m.role, p.disabled_at is not null as disabled,
       p.password_hash is not null as "hasPassword",
       exists (select from second_factor f where f.person_id = p.id and f.confirmed_at is not null) as "hasSecondFactor",
-      m.created_at as since
+      m.created_at as since, null as "invitedBy", null::timestamptz as "expiresAt"
     from membership m join person p on p.id = m.person_id
     where m.account_id = ${accountId} and p.email > ${after} and (${email}::text is null or p.email = ${email})
-    order by p.email limit ${limit}`.execute(kysely);
-  return rows;
+    union all
+    select null, i.email, coalesce(i.name, ''), i.role, false, false, false, i.created_at, w.email, i.expires_at
+    from invitation i join person w on w.id = i.invited_by
+    where i.account_id = ${accountId} and i.email > ${after} and (${email}::text is null or i.email = ${email})
+      and i.withdrawn_at is null and not exists (
+        select from membership m join person p on p.id = m.person_id
+        where m.account_id = ${accountId} and p.email = i.email)
+    order by email limit ${limit}`.execute(kysely);
+  return rows.map(({ invitedBy, expiresAt, ...facts }) => ({
+    ...facts,
+    invitation: invitedBy === null || expiresAt === null ? null : { invitedBy, expiresAt },
+  }));
 }
 
 /** How many owners an account has who can sign in. */

@@ -12,6 +12,7 @@ export async function readAccountPage(
     .selectFrom('account')
     .select(accountColumns)
     .where('id', '>', after)
+    .where('system', '=', false)
     .orderBy('id')
     .limit(limit)
     .execute();

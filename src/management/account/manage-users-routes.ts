@@ -1,14 +1,15 @@
 import { type Static, Type } from 'typebox';
 import { takeOverApiKeys } from '../../access/api-key-store.ts';
 import { removeMembership } from '../../account/membership-store.ts';
-import { findPersonByEmail } from '../../account/person-store.ts';
 import type { PersonId } from '../../foundation/ids.ts';
 import { UserSchema } from '../../manifest/manifest-schema.ts';
+import { changeInvitation, withdrawInvitation } from '../../session/invitation/invitation-store.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
 import { invalid, Problem } from '../answer/problem.ts';
-import { strict, Time } from '../answer/schema-parts.ts';
+import { Nullable, strict, Time } from '../answer/schema-parts.ts';
 import { applyPart } from '../apply-part.ts';
 import {
+  inTransaction,
   record,
   removeResource,
   requireResource,
@@ -17,6 +18,7 @@ import {
 } from '../change-resource.ts';
 import { accountOf, type Call, endpoint, type Wire } from '../endpoint.ts';
 import { countOwners, type MemberFacts, readMemberFacts } from './account-people-store.ts';
+import { invite } from './invite-user.ts';
 
 const UserView = Type.Object(
   {
@@ -26,7 +28,13 @@ const UserView = Type.Object(
     disabled: Type.Boolean(),
     hasPassword: Type.Boolean(),
     hasSecondFactor: Type.Boolean(),
-    since: Time('When the person became a user of the account.'),
+    since: Time('When the person became a user of the account, or was invited.'),
+    invitation: Nullable(
+      Type.Object(
+        { invitedBy: Type.String(), expiresAt: Time('Until when it can be accepted.') },
+        { ...strict, description: 'Null once the person has accepted.' },
+      ),
+    ),
   },
   { ...strict, title: 'User' },
 );
@@ -73,7 +81,7 @@ async function handKeysOver(
   if (keysTo === undefined || from === undefined) return;
   const { id } = accountOf(call);
   const [heir] = await readMemberFacts(transaction, id, { email: keysTo });
-  if (heir === undefined || heir.role !== 'owner' || heir.disabled || heir.personId === from)
+  if (heir?.personId == null || heir.role !== 'owner' || heir.disabled || heir.personId === from)
     throw invalid('keysTo', 'must be the address of another owner of the account');
   const count = await takeOverApiKeys(transaction, id, from, heir.personId);
   if (count > 0)
@@ -114,34 +122,53 @@ export const getUser = endpoint({
 
 export const putUser = endpoint({
   id: 'putUser',
-  summary: 'Add a user to an account, or change the role',
+  summary: 'Invite a person into an account, or change the role',
   description:
-    'Name and password are taken for people whom the installation does not know yet: those who exist belong to themselves. What is left out stays as it is.',
+    'Whoever is no user of the account yet is mailed an invitation and is one once it is accepted; nobody can set a password for somebody else. Changing a role mails nothing. `name` is what a new person is called until they say otherwise; left out, they say it themselves.',
   query: KeysTo,
-  body: Type.Omit(UserSchema, ['email', 'operator'], strict),
+  body: Type.Omit(UserSchema, ['email', 'operator', 'password'], strict),
   answer: UserView,
   conditional: true,
+  limited: true,
   handle: (call) =>
     saveResource(call, {
       ...userChange(call),
-      async write(transaction) {
+      async write(transaction, before) {
         const { email } = call.params;
-        const { role, name, password } = call.body;
-        const known = await findPersonByEmail(transaction, email);
-        if (known !== undefined && password !== undefined)
-          throw invalid('password', 'cannot be set for somebody who exists');
-        const user = known === undefined ? call.body : { role };
-        if (known === undefined && name === undefined) throw invalid('name', 'is missing');
-        await handKeysOver(transaction, call, known?.id);
-        await applyPart(call, transaction, { users: [{ ...user, email }] });
-        await requireOwnerLeft(transaction, call);
+        const { role, name } = call.body;
+        if (before === undefined) return invite(call, transaction, { role, name });
+        if (before.invitation !== null)
+          return changeInvitation(transaction, accountOf(call).id, email, { role, name });
+        const [member] = await readMemberFacts(transaction, accountOf(call).id, { email });
+        await handKeysOver(transaction, call, member?.personId ?? undefined);
+        await applyPart(call, transaction, { users: [{ email, role }] });
+        return requireOwnerLeft(transaction, call);
       },
+    }),
+});
+
+export const resendInvitation = endpoint({
+  id: 'resendInvitation',
+  summary: 'Mail an invitation again',
+  description: 'The link of the earlier mail ends. The new one can be accepted for seven days.',
+  answer: UserView,
+  limited: true,
+  handle: (call) =>
+    inTransaction(call, async (transaction) => {
+      await requireResource(call, userChange(call), transaction);
+      const { id } = accountOf(call);
+      const [user] = await readMemberFacts(transaction, id, { email: call.params.email });
+      if (user?.invitation == null)
+        throw new Problem('conflict', 'This person is a user of the account already');
+      const { role, name } = user;
+      await invite(call, transaction, { role, name: name === '' ? undefined : name });
+      return requireResource(call, userChange(call), transaction);
     }),
 });
 
 export const deleteUser = endpoint({
   id: 'deleteUser',
-  summary: 'Remove a user from an account',
+  summary: 'Remove a user from an account, or withdraw an invitation',
   description: 'The API keys that the person made end, unless `keysTo` names another owner.',
   query: KeysTo,
   conditional: true,
@@ -150,8 +177,12 @@ export const deleteUser = endpoint({
       ...userChange(call),
       async write(transaction) {
         const { id } = accountOf(call);
-        const [member] = await readMemberFacts(transaction, id, { email: call.params.email });
-        if (member === undefined) return;
+        const { email } = call.params;
+        const [member] = await readMemberFacts(transaction, id, { email });
+        if (member?.personId == null) {
+          await withdrawInvitation(transaction, id, email);
+          return;
+        }
         await handKeysOver(transaction, call, member.personId);
         await removeMembership(transaction, id, member.personId);
         await requireOwnerLeft(transaction, call);

@@ -71,3 +71,7 @@ export function invalid(field: string, reason: string): Problem {
 export function notFound(what: string): Problem {
   return new Problem('not-found', `There is no such ${what}`);
 }
+
+/** Why there is neither an invitation nor a link. */
+export const noSystemMail =
+  'This service sends no mail of its own: an operator has to set SYSTEM_MAIL_FROM';

@@ -10,6 +10,7 @@ import { createApiKeyIn } from '../../access/create-api-key.ts';
 import { keyScopes, permissions } from '../../access/permission.ts';
 import { personOf } from '../../access/principal.ts';
 import { Name } from '../../manifest/manifest-schema.ts';
+import { notifyOfApiKey } from '../../outbox/security-notice-store.ts';
 import { permissionsIn } from '../access/admit-actor.ts';
 import { pageOf } from '../answer/page.ts';
 import { invalid, notFound } from '../answer/problem.ts';
@@ -89,7 +90,7 @@ export const createApiKey = endpoint({
     const scopes = [...new Set(call.body.scopes)];
     await requireOwnScopes(call, scopes);
     return inTransaction(call, (transaction) =>
-      create(call, transaction, {
+      create(call, transaction, 'api-key-created', {
         name,
         scopes,
         networks,
@@ -131,7 +132,7 @@ export const rotateApiKey = endpoint({
       await requireOwnScopes(call, scopes);
       const { name, networks, templates, expiresAt, createdAt } = old;
       const lifetimeMs = expiresAt === null ? undefined : expiresAt.getTime() - createdAt.getTime();
-      const made = await create(call, transaction, {
+      const made = await create(call, transaction, 'api-key-rotated', {
         name,
         scopes,
         networks,
@@ -169,6 +170,7 @@ async function requireOwnScopes(call: Call, scopes: ApiKeyLimits['scopes']): Pro
 async function create(
   call: Call,
   transaction: Transaction,
+  event: 'api-key-created' | 'api-key-rotated',
   wanted: ApiKeyLimits & { readonly name: string; readonly lifetimeMs: number | undefined },
 ): Promise<{ readonly id: string; readonly key: string }> {
   const { lifetimeMs, ...key } = wanted;
@@ -181,5 +183,11 @@ async function create(
   });
   if (made.problem !== undefined) throw invalid(made.problem.field, made.problem.reason);
   await record(call, transaction, 'api_key_created', made.id, { scopes: key.scopes.join(' ') });
+  const notice = {
+    accountId: accountOf(call).id,
+    keyName: key.name,
+    madeBy: personOf(actorOf(call)),
+  };
+  await notifyOfApiKey(transaction, event, notice);
   return { id: made.id, key: made.text };
 }

@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
+import { personOf } from '../../access/principal.ts';
 import { SenderSchema } from '../../manifest/manifest-schema.ts';
 import { readSender, readSenders, removeSender, type Sender } from '../../sender/sender-store.ts';
 import { mayOperate } from '../access/admit-actor.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
-import { notFound, Problem } from '../answer/problem.ts';
+import { noSystemMail, notFound, Problem } from '../answer/problem.ts';
 import { strict } from '../answer/schema-parts.ts';
 import { applyPart } from '../apply-part.ts';
 import {
@@ -97,20 +98,23 @@ export const deleteSender = endpoint({
 export const mailSenderLink = endpoint({
   id: 'mailSenderLink',
   summary: 'Mail a link to a sender that verifies it',
-  description: 'Needs `SENDER_TEMPLATE`. The link works once and for a day; an earlier one ends.',
+  description:
+    'Needs `SYSTEM_MAIL_FROM`, except where mail stays in the local inbox. The link works once and for a day; an earlier one ends.',
   answer: SenderView,
   async handle(call) {
     const { address } = call.params;
     const { id } = accountOf(call);
-    const became = await call.parts.senderProofs.request(id, address, (transaction) =>
-      record(call, transaction, 'sender_link_sent', address),
+    const became = await call.parts.senderProofs.request(
+      id,
+      address,
+      personOf(actorOf(call)),
+      (transaction) => record(call, transaction, 'sender_link_sent', address),
     );
     if (became === 'unknown') throw notFound('sender');
     if (became === 'verified') throw new Problem('conflict', 'The sender is verified already');
     if (became === 'too-soon')
       throw new Problem('conflict', 'A link was mailed to the sender less than a minute ago');
-    if (became === 'not-offered')
-      throw new Problem('conflict', 'No template is set for these mails (SENDER_TEMPLATE)');
+    if (became === 'not-offered') throw new Problem('conflict', noSystemMail);
     return requireResource(call, senderChange(call));
   },
 });

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { newId, type PersonId } from '../../foundation/ids.ts';
+import type { Locale } from '../../outbox/system-mail.ts';
 
 /** A browser that somebody signed in with. */
 export interface SignedIn {
@@ -27,6 +28,8 @@ export interface NewSession {
   readonly seconds: number;
   readonly remoteAddress: string;
   readonly userAgent: string;
+  /** Becomes the person's where none was chosen. */
+  readonly locale: Locale;
 }
 
 /** Browser sessions in the database; nothing of them is cached, so ending one takes effect at once on every node. */
@@ -39,6 +42,9 @@ export class BrowserSessionStore {
 
   async create(session: NewSession, offset: number): Promise<void> {
     await sql`
+      with language as (
+        update person set locale = ${session.locale}
+        where id = ${session.personId} and locale is null and ${session.complete}::boolean)
       insert into browser_session (hash, id, person_id, complete, created_at, expires_at, remote_address, user_agent)
       select ${session.hash}, ${newId()}, ${session.personId}, ${session.complete}, at,
         at + ${session.seconds} * interval '1 s', ${session.remoteAddress}, ${session.userAgent}

@@ -8,6 +8,7 @@ import type { MasterKey } from '../../foundation/master-key.ts';
 import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
 import type { Form } from '../form.ts';
+import { preferredLocale } from '../preferred-locale.ts';
 import type { BrowserSessionStore, SignedIn } from './browser-session-store.ts';
 
 /** Seconds that a sign-in lasts in a browser. */
@@ -98,6 +99,7 @@ export class Browser {
       seconds: complete ? sessionSeconds : secondFactorSeconds,
       remoteAddress: request.ip,
       userAgent: (request.headers['user-agent'] ?? '').slice(0, 300),
+      locale: preferredLocale(request),
     };
     await store.create(session, clock.offset);
   }

@@ -1,7 +1,10 @@
 import type { FastifyRequest } from 'fastify';
+import { readLocale, saveLocale } from '../../account/person-store.ts';
 import type { Clock } from '../../foundation/clock.ts';
+import type { Database } from '../../foundation/database/open-database.ts';
 import { parseClientId } from '../../foundation/ids.ts';
 import type { Http } from '../../http/create-http.ts';
+import { isLocale } from '../../outbox/system-mail.ts';
 import type { AuditStore } from '../audit-store.ts';
 import type { ConsentStore } from '../authorize/consent-store.ts';
 import type { Browser } from '../browser/browser.ts';
@@ -13,6 +16,7 @@ import type { SecondFactors } from '../second-factor.ts';
 import { signedInForm, signedInPage } from './signed-in-form.ts';
 
 export interface MeParts {
+  readonly database: Database;
   readonly browser: Browser;
   readonly sessions: BrowserSessionStore;
   readonly consents: ConsentStore;
@@ -27,21 +31,24 @@ const notes: Readonly<Record<string, string>> = {
   consent: 'That integration can no longer act for you.',
   password: 'Your password is changed.',
   removed: 'The second factor is off.',
+  language: 'Your language is saved.',
 };
 
 /**
  * `GET /me`: one's own browsers, consents, password and second factor. `POST /me/sessions/end` signs another browser
- * out, `POST /me/consents/withdraw` withdraws a consent and ends the tokens that came of it.
+ * out, `POST /me/consents/withdraw` withdraws a consent and ends the tokens that came of it, `POST /me/language` chooses the
+ * language of mail.
  */
 export function registerMeRoutes(scope: Http, parts: MeParts): void {
-  const { browser, sessions, consents, secondFactors, audit, clock } = parts;
+  const { database, browser, sessions, consents, secondFactors, audit, clock } = parts;
 
   scope.get('/me', (request, reply) =>
     signedInPage(browser, async ({ csrf, person }) => {
-      const [listed, consented, hasSecondFactor] = await Promise.all([
+      const [listed, consented, hasSecondFactor, locale] = await Promise.all([
         sessions.list(person.personId, clock.offset),
         consents.list(person.personId),
         secondFactors.has(person.personId),
+        readLocale(database.kysely, person.personId),
       ]);
       return sendPage(
         reply,
@@ -53,6 +60,7 @@ export function registerMeRoutes(scope: Http, parts: MeParts): void {
           sessions: listed,
           consents: consented,
           hasSecondFactor,
+          locale: locale ?? 'en',
           note: noteOf(request),
         }),
       );
@@ -88,6 +96,15 @@ export function registerMeRoutes(scope: Http, parts: MeParts): void {
           origin: originOf(request),
         });
       return seeOther(reply, '/me?done=consent');
+    }),
+  );
+
+  scope.post(
+    '/me/language',
+    signedInForm(browser, '/me', (_request, reply) => async ({ person }, form) => {
+      const locale = form.get('language');
+      if (isLocale(locale)) await saveLocale(database.kysely, person.personId, locale);
+      return seeOther(reply, '/me?done=language');
     }),
   );
 }

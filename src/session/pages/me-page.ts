@@ -1,4 +1,5 @@
 import { html } from 'ghtml';
+import type { Locale } from '../../outbox/system-mail.ts';
 import type { Consent } from '../authorize/consent-store.ts';
 import type { ListedSession } from '../browser/browser-session-store.ts';
 import type { Page } from './layout.ts';
@@ -13,6 +14,7 @@ export interface MePage {
   readonly sessions: readonly ListedSession[];
   readonly consents: readonly Consent[];
   readonly hasSecondFactor: boolean;
+  readonly locale: Locale;
   readonly note?: string | undefined;
 }
 
@@ -30,12 +32,34 @@ export function mePage(page: MePage): Page {
 <p><a href="/me/password">Change your password</a></p>
 <h2>Second factor</h2>
 <p>!${page.hasSecondFactor ? 'A code from your authenticator is asked for when you sign in.' : 'Your password alone signs you in.'} <a href="/me/second-factor">!${page.hasSecondFactor ? 'Recovery codes, or remove it' : 'Add a second factor'}</a></p>
+!${languageForm(page)}
 <form method="post" action="/sign-out" class="foot">
 <input type="hidden" name="csrf" value="${page.csrf}">
 <button type="submit" class="quiet">Sign out</button>
 </form>
 </div>`;
   return { title: 'Your sign-in', body };
+}
+
+const languages: Readonly<Record<Locale, string>> = {
+  en: 'English',
+  de: 'Deutsch',
+  fr: 'Français',
+  es: 'Español',
+};
+
+function languageForm({ csrf, locale }: MePage): string {
+  const options = Object.entries(languages).map(
+    ([value, name]) =>
+      html`<option value="${value}" lang="${value}"!${value === locale ? ' selected' : ''}>${name}</option>`,
+  );
+  return html`<h2>Language</h2>
+<form method="post" action="/me/language">
+<input type="hidden" name="csrf" value="${csrf}">
+<label for="language">Language of email about your sign-in</label>
+<select id="language" name="language">!${options.join('')}</select>
+<div class="actions"><button type="submit" class="quiet">Save language</button></div>
+</form>`;
 }
 
 function sessionItem({ csrf, sessionId }: MePage, session: ListedSession): string {

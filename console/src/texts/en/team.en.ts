@@ -2,9 +2,16 @@
 export const team = {
   'team.title': 'Team',
   'team.hint': 'Who belongs to the account, and what they may do.',
-  'team.add': 'Add a person',
+  'team.invite': 'Invite someone',
+  'team.send': 'Send invitation',
+  'team.invited': 'Invited by {by}, until',
+  'team.resend': 'Send again',
+  'team.resent': 'Sent',
+  'team.withdraw': 'Withdraw',
+  'team.withdrawTitle': 'Withdraw this invitation?',
+  'team.withdrawConsequence': 'The link in the invitation stops working.',
   'team.name': 'Name',
-  'team.nameHint': 'For people who are new here.',
+  'team.nameHint': 'Optional. New people can change it when they accept.',
   'team.email': 'E-mail address',
   'team.role': 'Role',
   'team.roleOf': 'Role of {name}',
@@ -13,9 +20,6 @@ export const team = {
   'team.noPassword': 'Cannot sign in yet',
   'team.secondFactor': 'Password and second factor',
   'team.disabled': 'Disabled',
-  'team.firstPassword': 'First password',
-  'team.firstPasswordHint':
-    'At least 12 characters. Left empty, the person sets one from the sign-in page.',
   'team.removeTitle': 'Take this person out of the account?',
   'team.removeConsequence':
     'The person can do nothing in this account any more. Other accounts stay.',

@@ -1,0 +1,13 @@
+import type { Diagnosis, Patient } from './patient.ts';
+
+/** Whether password links, invitations and security notices can be sent, and whether settings of theirs have no effect. */
+export async function checkSystemMail({ config }: Patient): Promise<Diagnosis> {
+  const { systemMailFrom, retired } = config;
+  const finding =
+    systemMailFrom === undefined
+      ? 'no password links, invitations or security notices are sent'
+      : `password links, invitations and security notices come from ${systemMailFrom.address}`;
+  if (retired.length > 0) return { ok: false, finding, advice: retired.join(' ') };
+  if (systemMailFrom !== undefined) return { ok: true, finding };
+  return { ok: true, finding, advice: 'Set SYSTEM_MAIL_FROM to the address that they come from.' };
+}

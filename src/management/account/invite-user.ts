@@ -1,0 +1,44 @@
+import { personOf } from '../../access/principal.ts';
+import type { Role } from '../../account/account.ts';
+import { readPerson } from '../../account/person-store.ts';
+import { mostInvitationsADay } from '../../session/invitation/invitation-store.ts';
+import { noSystemMail, Problem } from '../answer/problem.ts';
+import { record, type Transaction } from '../change-resource.ts';
+import { accountOf, actorOf, type Call } from '../endpoint.ts';
+
+/**
+ * Mails an invitation to the address of the path, in the transaction.
+ * @throws Problem where there is no mail of the service itself, no person who invites, or too much of it
+ */
+export async function invite(
+  call: Call,
+  transaction: Transaction,
+  { role, name }: { readonly role: Role; readonly name: string | undefined },
+): Promise<void> {
+  const { invitations } = call.parts;
+  if (!invitations.offered) throw new Problem('conflict', noSystemMail);
+  const personId = personOf(actorOf(call));
+  const inviter = personId && (await readPerson(transaction, personId));
+  if (inviter === undefined)
+    throw new Problem('forbidden', 'An invitation names who invites, so only a person can invite');
+  const { id: accountId, name: accountName } = accountOf(call);
+  const { email } = call.params;
+  const outcome = await invitations.invite(transaction, {
+    accountId,
+    accountName,
+    email,
+    role,
+    name,
+    invitedBy: inviter.id,
+    inviter,
+  });
+  if (outcome === 'too-soon')
+    throw new Problem('conflict', 'An invitation was mailed less than two minutes ago');
+  if (outcome === 'too-many')
+    throw new Problem(
+      'too-many-requests',
+      `An account can mail ${mostInvitationsADay} invitations a day`,
+      { retryAfter: 3_600 },
+    );
+  await record(call, transaction, 'invitation_sent', email, { role });
+}

@@ -1,0 +1,131 @@
+import { type Static, Type } from 'typebox';
+import { type SystemMailKind, systemAccountId, systemMailKinds } from '../../outbox/system-mail.ts';
+import { builtInTemplate } from '../../system-mail/built-in-templates.ts';
+import { mailFields } from '../../system-mail/mail-fields.ts';
+import { publishReplacement, replacementId } from '../../system-mail/publish-template.ts';
+import { compileReplacement } from '../../system-mail/replace-template.ts';
+import { readPublishedSource } from '../../system-mail/system-template-store.ts';
+import { removeTemplate } from '../../template/template-store.ts';
+import { pageOf } from '../answer/page.ts';
+import { Problem } from '../answer/problem.ts';
+import { strict } from '../answer/schema-parts.ts';
+import {
+  removeResource,
+  requireResource,
+  saveResource,
+  type Transaction,
+} from '../change-resource.ts';
+import { type Call, endpoint } from '../endpoint.ts';
+import { TemplateContent } from '../template/template-views.ts';
+
+const { subject, previewText, html, mjml, text } = TemplateContent.properties;
+const content = { subject, previewText, html, mjml, text };
+
+const MailTemplateView = Type.Object(
+  {
+    kind: Type.Enum([...systemMailKinds]),
+    replaced: Type.Boolean({
+      description:
+        'Whether an operator wrote this text; it stands in place of the built-in ones in every language.',
+    }),
+    ...content,
+    fields: Type.Array(
+      Type.Object(
+        {
+          name: Type.String(),
+          description: Type.Optional(Type.String()),
+          secret: Type.Boolean({ description: 'Shown nowhere but in the mail.' }),
+        },
+        strict,
+      ),
+      { description: 'What the text can use.' },
+    ),
+  },
+  { ...strict, title: 'MailTemplate' },
+);
+
+async function readView(
+  kysely: Transaction,
+  kind: SystemMailKind,
+): Promise<Static<typeof MailTemplateView>> {
+  const replacement = await readPublishedSource(kysely, replacementId(kind));
+  const { fields: _, ...source } = replacement ?? builtInTemplate(kind, 'en');
+  const fields = Object.entries(mailFields[kind]).map(
+    ([name, { description, secret = false }]) => ({
+      name,
+      ...(description === undefined ? {} : { description }),
+      secret,
+    }),
+  );
+  return { kind, replaced: replacement !== undefined, ...source, fields };
+}
+
+function replacementChange(call: Call) {
+  const { mailKind } = call.params;
+  return {
+    kind: 'mail_template',
+    id: mailKind,
+    async read(transaction: Transaction) {
+      const view = await readView(transaction, mailKind);
+      return view.replaced ? view : undefined;
+    },
+  };
+}
+
+export const listMailTemplates = endpoint({
+  id: 'listMailTemplates',
+  summary: 'List the texts of mail of the service itself',
+  description: 'The ones in use; a built-in one is shown in English.',
+  answer: pageOf(MailTemplateView),
+  async handle({ parts }) {
+    const items = await Promise.all(
+      systemMailKinds.map((kind) => readView(parts.database.kysely, kind)),
+    );
+    return { items, nextCursor: null };
+  },
+});
+
+export const getMailTemplate = endpoint({
+  id: 'getMailTemplate',
+  summary: 'Read the text that replaces a kind of mail of the service itself',
+  description: '404 while the built-in text is in use; the list shows that one.',
+  answer: MailTemplateView,
+  handle: (call) => requireResource(call, replacementChange(call)),
+});
+
+export const putMailTemplate = endpoint({
+  id: 'putMailTemplate',
+  summary: 'Replace the text of mail of the service itself',
+  description:
+    'It stands in place of the built-in text in every language. A mail with a link must use the field `Link` in its HTML and in its text; the link stays secret and is never tracked. A preview text that is left out is empty, a text part is made from the HTML.',
+  body: Type.Object(content, strict),
+  answer: MailTemplateView,
+  conditional: true,
+  async handle(call) {
+    const { mailKind } = call.params;
+    const result = await compileReplacement(mailKind, call.body);
+    if ('errors' in result)
+      throw new Problem(
+        'validation-failed',
+        `${result.errors[0]?.field} ${result.errors[0]?.reason}`,
+        { errors: result.errors },
+      );
+    return saveResource(call, {
+      ...replacementChange(call),
+      write: (transaction) =>
+        publishReplacement(transaction, mailKind, result.source, result.compiled),
+    });
+  },
+});
+
+export const deleteMailTemplate = endpoint({
+  id: 'deleteMailTemplate',
+  summary: 'Go back to the built-in text of mail of the service itself',
+  conditional: true,
+  handle: (call) =>
+    removeResource(call, {
+      ...replacementChange(call),
+      write: (transaction) =>
+        removeTemplate(transaction, systemAccountId, replacementId(call.params.mailKind)),
+    }),
+});

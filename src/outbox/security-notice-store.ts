@@ -1,0 +1,97 @@
+import { sql } from 'kysely';
+import { announceChange } from '../foundation/database/announce.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId, PersonId } from '../foundation/ids.ts';
+import type { SecurityEvent } from './system-mail.ts';
+import { systemMailTopic } from './system-mail-store.ts';
+
+type Kysely = Database['kysely'];
+
+/*
+ * Security notices (ASVS 2.2.3, 2.5.5): each is a row in the transaction of the change that it tells of, so there is neither
+ * a change without its notice nor a notice without its change.
+ */
+
+/** Tells a person of a change to their own sign-in or rank. */
+export async function notifyPerson(
+  transaction: Kysely,
+  personId: PersonId,
+  event: SecurityEvent,
+): Promise<void> {
+  await sql`
+    insert into system_mail (id, kind, to_address, person_id, facts)
+    select gen_random_uuid(), 'security-notice', p.email, p.id, jsonb_build_object('event', ${event}::text)
+    from person p where p.id = ${personId}`.execute(transaction);
+  await announceChange(transaction, systemMailTopic, '');
+}
+
+/** Tells a member of a change to their own role in an account. */
+export async function notifyMember(
+  transaction: Kysely,
+  accountId: AccountId,
+  personId: PersonId,
+  event: SecurityEvent,
+): Promise<void> {
+  await sql`
+    insert into system_mail (id, kind, to_address, person_id, facts)
+    select gen_random_uuid(), 'security-notice', p.email, p.id,
+      jsonb_build_object('event', ${event}::text, 'account', a.name, 'accountId', a.id)
+    from person p, account a where p.id = ${personId} and a.id = ${accountId}`.execute(transaction);
+  await announceChange(transaction, systemMailTopic, '');
+}
+
+/** Tells those who owned an account before this transaction that somebody else owns it now, or no longer. */
+export async function notifyOwners(
+  transaction: Kysely,
+  accountId: AccountId,
+  event: SecurityEvent,
+  about: PersonId,
+): Promise<void> {
+  await sql`
+    insert into system_mail (id, kind, to_address, person_id, facts)
+    select gen_random_uuid(), 'security-notice', p.email, p.id,
+      jsonb_build_object('event', ${event}::text, 'account', a.name, 'accountId', a.id, 'who', w.email)
+    from membership m join person p on p.id = m.person_id join account a on a.id = m.account_id
+    cross join person w
+    where m.account_id = ${accountId} and m.role = 'owner' and m.created_at < now() and p.disabled_at is null
+      and w.id = ${about} and p.id <> ${about}`.execute(transaction);
+  await announceChange(transaction, systemMailTopic, '');
+}
+
+/** Tells the operators of the installation of another one, who is told too; not people who are made in this transaction. */
+export async function notifyOperators(transaction: Kysely, about: PersonId): Promise<void> {
+  await sql`
+    insert into system_mail (id, kind, to_address, person_id, facts)
+    select gen_random_uuid(), 'security-notice', p.email, p.id, jsonb_build_object(
+      'event', case when p.id = w.id then 'you-are-operator' else 'operator-added' end, 'who', w.email)
+    from person p cross join person w
+    where w.id = ${about} and p.operator and p.disabled_at is null and p.created_at < now()`.execute(
+    transaction,
+  );
+  await announceChange(transaction, systemMailTopic, '');
+}
+
+/** An API key that was made or rotated. */
+export interface ApiKeyNotice {
+  readonly accountId: AccountId;
+  readonly keyName: string;
+  /** Undefined: by command, or by another key. */
+  readonly madeBy?: PersonId | undefined;
+}
+
+/** Tells the owners of an account, and who made it, of an API key. */
+export async function notifyOfApiKey(
+  transaction: Kysely,
+  event: 'api-key-created' | 'api-key-rotated',
+  { accountId, keyName, madeBy }: ApiKeyNotice,
+): Promise<void> {
+  await sql`
+    insert into system_mail (id, kind, to_address, person_id, facts)
+    select gen_random_uuid(), 'security-notice', p.email, p.id,
+      jsonb_build_object('event', ${event}::text, 'account', a.name, 'accountId', a.id, 'keyName', ${keyName}::text,
+        'who', coalesce((select w.email from person w where w.id = ${madeBy ?? null}::uuid), ''))
+    from membership m join person p on p.id = m.person_id join account a on a.id = m.account_id
+    where m.account_id = ${accountId} and p.disabled_at is null
+      and (m.role = 'owner' or m.person_id = ${madeBy ?? null}::uuid)`.execute(transaction);
+  await announceChange(transaction, systemMailTopic, '');
+}

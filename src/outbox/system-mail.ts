@@ -1,0 +1,45 @@
+import type { AccountId } from '../foundation/ids.ts';
+
+/**
+ * The account that mail of the service itself belongs to. `parseAccountId` takes no such id, so no path, header, key,
+ * manifest or command can name it.
+ */
+export const systemAccountId = '.system' as AccountId;
+
+/** Kinds of mail of the service itself; each has a built-in template, which operators can replace. */
+export const systemMailKinds = [
+  'password-link',
+  'invitation',
+  'sender-confirmation',
+  'security-notice',
+] as const;
+export type SystemMailKind = (typeof systemMailKinds)[number];
+
+/** Languages of the built-in texts. */
+export const locales = ['en', 'de', 'fr', 'es'] as const;
+export type Locale = (typeof locales)[number];
+
+export function isLocale(text: string | undefined): text is Locale {
+  return locales.some((locale) => locale === text);
+}
+
+/** What a security notice tells of. */
+export const securityEvents = [
+  'password-changed',
+  'password-set-by-link',
+  'second-factor-added',
+  'second-factor-removed',
+  'recovery-codes-made',
+  'api-key-created',
+  'api-key-rotated',
+  'owner-added',
+  'owner-removed',
+  'you-are-owner',
+  'you-are-no-owner',
+  'operator-added',
+  'you-are-operator',
+] as const;
+export type SecurityEvent = (typeof securityEvents)[number];
+
+/** Facts of a mail by name, never a secret. */
+export type MailFacts = Readonly<Record<string, string>>;

@@ -1,0 +1,125 @@
+import { parseCookie, stringifySetCookie } from 'cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Http } from '../../http/create-http.ts';
+import type { Browser } from '../browser/browser.ts';
+import { passwordProblem } from '../change-password.ts';
+import { formOf, originOf } from '../form-body.ts';
+import { invitationPage } from '../pages/invitation-page.ts';
+import { seeOther, sendPage } from '../pages/layout.ts';
+import { messagePage } from '../pages/message-page.ts';
+import { preferredLocale } from '../preferred-locale.ts';
+import { invitationDays, type OpenInvitation } from './invitation-store.ts';
+import type { Invitations } from './invitations.ts';
+
+export interface InvitationRoutesParts {
+  readonly browser: Browser;
+  readonly invitations: Invitations;
+}
+
+const linkCookie = 'signalpost-invitation';
+const page = '/invitation';
+const longestName = 200;
+
+const unusable = messagePage(
+  'This invitation doesn’t work anymore',
+  `It was used or withdrawn, or it is older than ${invitationDays} days. Ask for another one.`,
+  400,
+);
+
+/**
+ * `GET /invitation/TOKEN`: keeps the token in a cookie and leaves it out of the address. `GET /invitation`: who invites into
+ * which account; `POST`: accepts; `POST /invitation/decline`.
+ */
+export function registerInvitationRoutes(scope: Http, parts: InvitationRoutesParts): void {
+  const { browser, invitations } = parts;
+
+  scope.get<{ Params: { token: string } }>(`${page}/:token`, async (request, reply) => {
+    setCookie(request, reply, request.params.token, 3_600);
+    return seeOther(reply, page);
+  });
+
+  scope.get(page, async (request, reply) => {
+    const invitation = await invitations.find(tokenOf(request));
+    if (invitation === undefined) return sendPage(reply, unusable);
+    const visit = await browser.visit(request, reply);
+    if (needsSignIn(invitation, visit.person?.personId)) return sendPage(reply, signInFirst);
+    return sendPage(reply, invitationPage({ csrf: visit.csrf, invitation }));
+  });
+
+  scope.post(page, async (request, reply) => {
+    const form = formOf(request);
+    if (!browser.isOwnForm(request, form)) return seeOther(reply, page);
+    const token = tokenOf(request);
+    const invitation = await invitations.find(token);
+    if (invitation === undefined) return sendPage(reply, unusable);
+    const { csrf, person } = await browser.visit(request, reply);
+    if (needsSignIn(invitation, person?.personId)) return sendPage(reply, signInFirst);
+    const name = (form.get('name') ?? '').trim();
+    const password = form.get('new') ?? '';
+    const error = invitation.established
+      ? undefined
+      : (nameProblem(name) ?? passwordProblem(password));
+    if (error !== undefined)
+      return sendPage(reply, invitationPage({ csrf, invitation, name, error }));
+    const accepted = await invitations.accept(token, {
+      name,
+      password: invitation.established ? undefined : password,
+      locale: preferredLocale(request),
+      origin: originOf(request),
+    });
+    if (!accepted) return sendPage(reply, unusable);
+    setCookie(request, reply, '', 0);
+    return sendPage(
+      reply,
+      messagePage('You’ve joined', `You can now work in ${invitation.accountName}.`, 200, {
+        href: '/sign-in',
+        label: 'Sign in',
+      }),
+    );
+  });
+
+  scope.post(`${page}/decline`, async (request, reply) => {
+    if (!browser.isOwnForm(request, formOf(request))) return seeOther(reply, page);
+    await invitations.decline(tokenOf(request), originOf(request));
+    setCookie(request, reply, '', 0);
+    return sendPage(reply, messagePage('Declined', 'Nothing was changed.'));
+  });
+
+  /** Lax: the cookie has to come along when a link in a mail leads here. */
+  function setCookie(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    value: string,
+    maxAge: number,
+  ): void {
+    const secure = browser.isSecure(request);
+    const cookie = { name: linkCookie, value, path: page, maxAge, secure };
+    reply.header('set-cookie', stringifySetCookie({ ...cookie, httpOnly: true, sameSite: 'lax' }));
+  }
+}
+
+/**
+ * A mailed link alone never gets past a second factor: where it would set a password of somebody who has one, that person
+ * has to be signed in.
+ */
+function needsSignIn(invitation: OpenInvitation, signedIn: string | undefined): boolean {
+  const { established, hasSecondFactor, personId } = invitation;
+  return !established && hasSecondFactor && personId !== signedIn;
+}
+
+const signInFirst = messagePage(
+  'Sign in first',
+  'Your sign-in has a second factor. Sign in, then open the link in the invitation again. If you can’t, ask an operator to remove the second factor.',
+  403,
+  { href: `/sign-in?${new URLSearchParams({ next: page })}`, label: 'Sign in' },
+);
+
+function nameProblem(name: string): string | undefined {
+  return [...name].length > longestName
+    ? `The name can have up to ${longestName} characters.`
+    : undefined;
+}
+
+function tokenOf(request: FastifyRequest): string {
+  return parseCookie(request.headers.cookie ?? '')[linkCookie] ?? '';
+}

@@ -1,0 +1,190 @@
+import { hashToken, TokenMint } from '../../access/token-mint.ts';
+import { readMemberships, saveMembership } from '../../account/membership-store.ts';
+import {
+  createPerson,
+  findPersonByEmail,
+  markProven,
+  saveLocale,
+} from '../../account/person-store.ts';
+import type { Clock } from '../../foundation/clock.ts';
+import type { Database } from '../../foundation/database/open-database.ts';
+import { isUniqueViolation } from '../../foundation/database/sqlstate.ts';
+import { newId, type PersonId } from '../../foundation/ids.ts';
+import type { MasterKey } from '../../foundation/master-key.ts';
+import { MailedLinks } from '../../outbox/mailed-links.ts';
+import type { Locale } from '../../outbox/system-mail.ts';
+import { enqueueSystemMail } from '../../outbox/system-mail-store.ts';
+import { AuditStore, type Origin } from '../audit-store.ts';
+import { replacePassword } from '../change-password.ts';
+import type { PasswordChecker } from '../password-checker.ts';
+import {
+  countInvitations,
+  findInvitation,
+  mostInvitationsADay,
+  type NewInvitation,
+  type OpenInvitation,
+  saveInvitation,
+  spendInvitation,
+} from './invitation-store.ts';
+
+type Transaction = Database['kysely'];
+
+export interface InvitationsParts {
+  readonly database: Database;
+  readonly key: MasterKey;
+  readonly clock: Clock;
+  readonly passwords: PasswordChecker;
+  /** False: there is no mail of the service itself. */
+  readonly offered: boolean;
+}
+
+/** Who invites into what. */
+export interface InvitationMail extends NewInvitation {
+  readonly accountName: string;
+  readonly inviter: { readonly name: string; readonly email: string };
+}
+
+/** What somebody accepts an invitation with. */
+export interface Acceptance {
+  /** Needed unless the person is established. */
+  readonly password: string | undefined;
+  readonly name: string;
+  readonly locale: Locale;
+  readonly origin: Origin;
+}
+
+/**
+ * Invitations into accounts. Only the mailed link makes a member, and whoever has none that is certainly their own sets a
+ * password with it: nobody can set one up for somebody else (ASVS 2.5.1, 2.3.1).
+ */
+export class Invitations {
+  readonly #parts: InvitationsParts;
+  readonly #links: MailedLinks;
+  readonly #mint: TokenMint;
+
+  constructor(parts: InvitationsParts) {
+    this.#parts = parts;
+    this.#links = new MailedLinks(parts.key);
+    this.#mint = new TokenMint(parts.key);
+  }
+
+  get offered(): boolean {
+    return this.#parts.offered;
+  }
+
+  /** Writes an invitation and its mail, inside the caller's transaction. An earlier link of the same address ends. */
+  async invite(
+    transaction: Transaction,
+    { accountName, inviter, ...invitation }: InvitationMail,
+  ): Promise<'sent' | 'too-soon' | 'too-many'> {
+    const { offset } = this.#parts.clock;
+    const { accountId, email, role } = invitation;
+    if ((await countInvitations(transaction, accountId, offset)) >= mostInvitationsADay)
+      return 'too-many';
+    const id = newId();
+    const hash = hashToken(this.#mint.wrap('link', this.#links.token(id)));
+    if (!(await saveInvitation(transaction, invitation, hash, offset))) return 'too-soon';
+    await enqueueSystemMail(transaction, {
+      id,
+      kind: 'invitation',
+      toAddress: email,
+      // Until they choose, people read what their colleague reads.
+      personId: (await findPersonByEmail(transaction, email))?.id ?? invitation.invitedBy,
+      facts: {
+        account: accountName,
+        accountId,
+        role,
+        inviter: inviter.name,
+        inviterEmail: inviter.email,
+      },
+    });
+    return 'sent';
+  }
+
+  /** The invitation of a link; undefined where it was used, withdrawn, or has expired. */
+  async find(token: string): Promise<OpenInvitation | undefined> {
+    if (!this.#mint.recognises('link', token)) return undefined;
+    const { database, clock } = this.#parts;
+    return findInvitation(database.kysely, hashToken(token), clock.offset);
+  }
+
+  /**
+   * Makes the person a member; one who is not established gets the password, and everything that another one opened ends.
+   * @returns false where the invitation is open no more, or somebody changed the person at the same instant
+   * @throws TemporarilyUnavailable where too many passwords wait already
+   */
+  async accept(token: string, acceptance: Acceptance): Promise<boolean> {
+    const open = await this.find(token);
+    if (open === undefined) return false;
+    const { database, passwords } = this.#parts;
+    const { password } = acceptance;
+    if (!open.established && password === undefined) return false;
+    const passwordHash =
+      open.established || password === undefined ? undefined : await passwords.hash(password);
+    try {
+      return await database.kysely
+        .transaction()
+        .execute((transaction) => this.#accept(transaction, token, acceptance, passwordHash));
+    } catch (error) {
+      // Another invitation of the same new person was accepted at the same instant.
+      if (isUniqueViolation(error)) return false;
+      throw error;
+    }
+  }
+
+  async #accept(
+    transaction: Transaction,
+    token: string,
+    { name, locale, origin }: Acceptance,
+    passwordHash: string | undefined,
+  ): Promise<boolean> {
+    const hash = hashToken(token);
+    const open = await findInvitation(transaction, hash, this.#parts.clock.offset);
+    if (open === undefined || (!open.established && passwordHash === undefined)) return false;
+    if (!(await spendInvitation(transaction, hash))) return false;
+    const { accountId, role } = open;
+    const personId = await this.#settle(transaction, open, name, passwordHash);
+    await markProven(transaction, personId);
+    await saveLocale(transaction, personId, locale, true);
+    const memberships = await readMemberships(transaction, personId);
+    if (!memberships.some((membership) => membership.accountId === accountId))
+      await saveMembership(transaction, { accountId, personId, role });
+    const audit = new AuditStore({ kysely: transaction });
+    const kind = 'invitation_accepted';
+    await audit.record({ kind, outcome: 'success', personId, accountId, origin, detail: { role } });
+    return true;
+  }
+
+  /** The person of an invitation, with a password that is their own. */
+  async #settle(
+    transaction: Transaction,
+    { personId, email, established }: OpenInvitation,
+    name: string,
+    passwordHash: string | undefined,
+  ): Promise<PersonId> {
+    if (personId === null)
+      return (await createPerson(transaction, { email, name: name || email, passwordHash })).id;
+    if (!established && passwordHash !== undefined)
+      await replacePassword(transaction, personId, passwordHash, 'password-set-by-link');
+    return personId;
+  }
+
+  /** Spends a link without following it. */
+  async decline(token: string, origin: Origin): Promise<void> {
+    const open = await this.find(token);
+    if (open === undefined) return;
+    const { accountId, personId } = open;
+    await this.#parts.database.kysely.transaction().execute(async (transaction) => {
+      if (!(await spendInvitation(transaction, hashToken(token)))) return;
+      const audit = new AuditStore({ kysely: transaction });
+      const kind = 'invitation_declined';
+      await audit.record({
+        kind,
+        outcome: 'success',
+        personId: personId ?? undefined,
+        accountId,
+        origin,
+      });
+    });
+  }
+}

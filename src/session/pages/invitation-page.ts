@@ -1,0 +1,36 @@
+import { html } from 'ghtml';
+import type { OpenInvitation } from '../invitation/invitation-store.ts';
+import type { Page } from './layout.ts';
+import { newPasswordField } from './me-page.ts';
+import { problem } from './sign-in-page.ts';
+
+export interface InvitationPage {
+  readonly csrf: string;
+  readonly invitation: OpenInvitation;
+  readonly name?: string | undefined;
+  readonly error?: string | undefined;
+}
+
+/** Says who invites into which account, and asks for a password where the person has none that is their own. */
+export function invitationPage({ csrf, invitation, name, error }: InvitationPage): Page {
+  const { accountName, accountId, email, role, inviterName, inviterEmail } = invitation;
+  const body = html`<h1>Join ${accountName}?</h1>
+!${problem(error)}
+<p>${inviterName} (${inviterEmail}) invites ${email} to the account ${accountName} (ID ${accountId}) as ${role}.</p>
+<form method="post" action="/invitation">
+<input type="hidden" name="csrf" value="${csrf}">
+!${invitation.established ? '<p class="soft">You keep your password and sign in as before.</p>' : newSignIn(invitation, name)}
+<div class="actions"><button type="submit">Accept</button>
+<button type="submit" class="quiet" formaction="/invitation/decline" formnovalidate>Decline</button></div>
+</form>`;
+  return { title: 'Invitation', body, status: error === undefined ? 200 : 422 };
+}
+
+function newSignIn({ personId, name, email }: OpenInvitation, typed: string | undefined): string {
+  const nameField = html`<label for="name">Your name</label>
+<input id="name" name="name" type="text" autocomplete="name" maxlength="200" required value="${typed ?? name ?? ''}">`;
+  return html`!${personId === null ? nameField : ''}
+<input type="hidden" autocomplete="username" value="${email}">
+!${newPasswordField()}
+!${personId === null ? '' : '<p class="soft">An earlier password of this address ends, and so does everything signed in with it.</p>'}`;
+}

@@ -1,0 +1,22 @@
+import type { FastifyRequest } from 'fastify';
+import { isLocale, type Locale } from '../outbox/system-mail.ts';
+
+/** Longer ones are not worth reading. */
+const longestHeader = 500;
+
+/** The language among ours that a browser asks for first (RFC 9110 section 12.5.4); English where it names none of them. */
+export function preferredLocale(request: Pick<FastifyRequest, 'headers'>): Locale {
+  const header = (request.headers['accept-language'] ?? '').slice(0, longestHeader);
+  const wanted = header
+    .split(',')
+    .map((part) => {
+      const [tag = '', ...parameters] = part.trim().split(';');
+      const weight = parameters.find((parameter) => parameter.trim().startsWith('q='));
+      const quality = weight === undefined ? 1 : Number(weight.trim().slice(2));
+      return { locale: tag.trim().toLowerCase().split('-')[0], quality };
+    })
+    .filter(({ quality }) => quality > 0)
+    .sort((a, b) => b.quality - a.quality);
+  for (const { locale } of wanted) if (isLocale(locale)) return locale;
+  return 'en';
+}

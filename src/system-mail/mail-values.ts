@@ -1,0 +1,59 @@
+import { type Locale, type MailFacts, securityEvents } from '../outbox/system-mail.ts';
+import type { WaitingMail } from '../outbox/system-mail-store.ts';
+import { textsOf } from './texts/texts-of.ts';
+
+/** What the fields of a mail are filled with, in its language; the link is not among it. */
+export function mailValues(
+  mail: Pick<WaitingMail, 'kind' | 'toAddress' | 'facts' | 'createdAt' | 'name'>,
+  locale: Locale,
+  publicUrl: string,
+): Record<string, string> {
+  const { kind, facts, toAddress } = mail;
+  const texts = textsOf[locale];
+  const account = { 'Account Name': facts.account ?? '', 'Account ID': facts.accountId ?? '' };
+  switch (kind) {
+    case 'password-link':
+      return { Name: mail.name ?? toAddress, Email: toAddress, 'Expires In': texts.minutes(30) };
+    case 'invitation':
+      return {
+        Email: toAddress,
+        Inviter: facts.inviter ?? '',
+        'Inviter Email': facts.inviterEmail ?? '',
+        Role: texts.roles[facts.role ?? ''] ?? facts.role ?? '',
+        'Expires In': texts.days(7),
+        ...account,
+      };
+    case 'sender-confirmation':
+      return {
+        'Sender Address': toAddress,
+        'Asked By': facts.askedBy || texts.somebody,
+        'Expires In': texts.hours(24),
+        ...account,
+      };
+    case 'security-notice':
+      return { ...noticeValues(mail, locale), 'Sign-In Page': `${publicUrl}/me` };
+  }
+}
+
+function noticeValues(
+  { facts, toAddress, createdAt }: Pick<WaitingMail, 'toAddress' | 'facts' | 'createdAt'>,
+  locale: Locale,
+): Record<string, string> {
+  const texts = textsOf[locale];
+  const event = securityEvents.find((name) => name === facts.event);
+  if (event === undefined) throw new Error(`a security notice of the unknown event ${facts.event}`);
+  const { subject, body } = texts.notices[event];
+  const named: MailFacts = {
+    Email: toAddress,
+    Who: facts.who || texts.somebody,
+    'Key Name': facts.keyName ?? '',
+    'Account Name': facts.account ?? '',
+    'Account ID': facts.accountId ?? '',
+  };
+  return {
+    Subject: subject,
+    // In one pass, so that nothing in a name is taken for a field.
+    'What Happened': body.replaceAll(/\{\{([^}]+)\}\}/g, (_, name: string) => named[name] ?? ''),
+    When: `${createdAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+  };
+}

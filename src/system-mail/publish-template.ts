@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { TemplateId } from '../foundation/ids.ts';
+import { type Locale, type SystemMailKind, systemAccountId } from '../outbox/system-mail.ts';
+import { compileTemplate } from '../template/compile-template.ts';
+import type { CompiledTemplate } from '../template/compiled-template.ts';
+import type { TemplateSource } from '../template/template-source.ts';
+import { publishVersion, saveTemplate } from '../template/template-store.ts';
+import { builtInTemplate } from './built-in-templates.ts';
+import { lockSystemTemplates, readPublishedHash } from './system-template-store.ts';
+
+/** The template that an operator put in place of a kind's built-in ones. */
+export function replacementId(kind: SystemMailKind): TemplateId {
+  return kind as string as TemplateId;
+}
+
+/** Seconds that a link to set a password is worth being delivered late. */
+const passwordLinkSeconds = 30 * 60;
+const otherSeconds = 24 * 3600;
+
+/** Publishes the built-in template of a kind and language where what is published is another. @returns its id */
+export async function publishBuiltIn(
+  database: Database,
+  kind: SystemMailKind,
+  locale: Locale,
+): Promise<TemplateId> {
+  const templateId = `${kind}-${locale}` as TemplateId;
+  const source = builtInTemplate(kind, locale);
+  const contentHash = hashOf(source);
+  const isThere = async (kysely: Database['kysely']) =>
+    (await readPublishedHash(kysely, templateId))?.equals(contentHash) === true;
+  if (await isThere(database.kysely)) return templateId;
+  const { compiled, problems } = await compileTemplate(source);
+  if (compiled === null)
+    throw new Error(`the built-in template ${templateId} is wrong: ${JSON.stringify(problems)}`);
+  await database.kysely.transaction().execute(async (transaction) => {
+    await lockSystemTemplates(transaction);
+    // Another node may have been faster.
+    if (await isThere(transaction)) return;
+    await publish(transaction, kind, templateId, source, compiled);
+  });
+  return templateId;
+}
+
+/** Publishes an operator's template in place of a kind's built-in ones. */
+export async function publishReplacement(
+  transaction: Database['kysely'],
+  kind: SystemMailKind,
+  source: TemplateSource,
+  compiled: CompiledTemplate,
+): Promise<void> {
+  await lockSystemTemplates(transaction);
+  await publish(transaction, kind, replacementId(kind), source, compiled);
+}
+
+async function publish(
+  transaction: Database['kysely'],
+  kind: SystemMailKind,
+  id: TemplateId,
+  source: TemplateSource,
+  compiled: CompiledTemplate,
+): Promise<void> {
+  const accountId = systemAccountId;
+  await saveTemplate(transaction, { accountId, id, name: id, createdBy: undefined });
+  await publishVersion(transaction, {
+    accountId,
+    templateId: id,
+    contentHash: hashOf(source),
+    senderAddress: undefined,
+    freshnessSeconds: kind === 'password-link' ? passwordLinkSeconds : otherSeconds,
+    source,
+    compiled,
+  });
+}
+
+function hashOf(source: TemplateSource): Buffer {
+  return createHash('sha256').update(JSON.stringify(source)).digest();
+}

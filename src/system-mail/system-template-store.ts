@@ -1,0 +1,44 @@
+import { sql } from 'kysely';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { TemplateId } from '../foundation/ids.ts';
+import { systemAccountId } from '../outbox/system-mail.ts';
+import type { TemplateSource } from '../template/template-source.ts';
+
+type Kysely = Database['kysely'];
+
+/** Makes those wait who publish templates of the service itself at the same time. */
+export async function lockSystemTemplates(transaction: Kysely): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('signalpost system templates', 0))`.execute(
+    transaction,
+  );
+}
+
+/** The hash of what is published under an id of the reserved account; undefined where nothing is. */
+export async function readPublishedHash(
+  kysely: Kysely,
+  templateId: TemplateId,
+): Promise<Buffer | undefined> {
+  const { rows } = await sql<{ content_hash: Buffer }>`
+    select v.content_hash from template t
+    join template_version v
+      on v.account_id = t.account_id and v.template_id = t.id and v.version = t.published_version
+    where t.account_id = ${systemAccountId} and t.id = ${templateId} and t.removed_at is null`.execute(
+    kysely,
+  );
+  return rows[0]?.content_hash;
+}
+
+/** The source that is published under an id of the reserved account; undefined where nothing is. */
+export async function readPublishedSource(
+  kysely: Kysely,
+  templateId: TemplateId,
+): Promise<TemplateSource | undefined> {
+  const { rows } = await sql<{ source: TemplateSource }>`
+    select v.source from template t
+    join template_version v
+      on v.account_id = t.account_id and v.template_id = t.id and v.version = t.published_version
+    where t.account_id = ${systemAccountId} and t.id = ${templateId} and t.removed_at is null`.execute(
+    kysely,
+  );
+  return rows[0]?.source;
+}

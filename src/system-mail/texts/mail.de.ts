@@ -1,0 +1,114 @@
+import type { MailTexts } from './mail-texts.ts';
+
+export const german: MailTexts = {
+  passwordLink: {
+    subject: 'Passwort festlegen',
+    title: 'Passwort festlegen',
+    body: 'Hallo {{Name}}, hier können Sie ein neues Passwort für Ihre Anmeldung {{Email}} festlegen.',
+    button: 'Passwort festlegen',
+    limit: 'Der Link funktioniert einmal, innerhalb von {{Expires In}}.',
+    unexpected:
+      'Wenn Sie das nicht angefordert haben, ignorieren Sie diese E-Mail. Ihr Passwort bleibt unverändert, und mit dieser Nachricht allein kann sich niemand anmelden.',
+  },
+  invitation: {
+    subject: 'Einladung zu einem Konto',
+    title: 'Sie sind eingeladen',
+    body: '{{Inviter}} ({{Inviter Email}}) lädt {{Email}} in dieses Konto ein:',
+    facts: [
+      ['Konto', 'Account Name'],
+      ['Konto-ID', 'Account ID'],
+      ['Rolle', 'Role'],
+    ],
+    button: 'Einladung ansehen',
+    limit: 'Der Link funktioniert einmal, innerhalb von {{Expires In}}.',
+    unexpected:
+      'Wenn Sie die Person oder das Konto nicht kennen, ignorieren Sie diese E-Mail. Ohne Ihre Zustimmung passiert nichts.',
+  },
+  senderConfirmation: {
+    subject: 'Absenderadresse bestätigen',
+    title: 'Absenderadresse bestätigen',
+    body: '{{Asked By}} möchte, dass dieses Konto E-Mails von Ihrer Adresse sendet:',
+    facts: [
+      ['Adresse', 'Sender Address'],
+      ['Konto', 'Account Name'],
+      ['Konto-ID', 'Account ID'],
+    ],
+    button: 'Anfrage ansehen',
+    limit: 'Der Link funktioniert einmal, innerhalb von {{Expires In}}.',
+    unexpected:
+      'Wenn Sie dieses Konto nicht kennen, ignorieren Sie diese E-Mail. Ohne Ihre Bestätigung kann nichts von Ihrer Adresse gesendet werden.',
+  },
+  roles: {
+    owner: 'Inhaber',
+    developer: 'Entwickler',
+    marketer: 'Marketing',
+    viewer: 'Leser',
+    service: 'Dienst',
+  },
+  notices: {
+    'password-changed': {
+      subject: 'Ihr Passwort wurde geändert',
+      body: 'Das Passwort von {{Email}} wurde geändert. Alle anderen Sitzungen und Integrationen wurden abgemeldet.',
+    },
+    'password-set-by-link': {
+      subject: 'Ihr Passwort wurde per Link festgelegt',
+      body: 'Das Passwort von {{Email}} wurde mit einem Link aus einer E-Mail festgelegt. Alle anderen Sitzungen und Integrationen wurden abgemeldet.',
+    },
+    'second-factor-added': {
+      subject: 'Zweiter Faktor hinzugefügt',
+      body: 'Für {{Email}} wurde ein zweiter Faktor hinzugefügt. Bei der Anmeldung wird jetzt ein Code verlangt.',
+    },
+    'second-factor-removed': {
+      subject: 'Zweiter Faktor entfernt',
+      body: 'Der zweite Faktor von {{Email}} wurde entfernt. Für die Anmeldung genügt jetzt das Passwort.',
+    },
+    'recovery-codes-made': {
+      subject: 'Neue Wiederherstellungscodes',
+      body: 'Für {{Email}} wurden neue Wiederherstellungscodes erstellt. Frühere Codes gelten nicht mehr.',
+    },
+    'api-key-created': {
+      subject: 'Neuer API-Schlüssel',
+      body: '{{Who}} hat im Konto {{Account Name}} ({{Account ID}}) den API-Schlüssel „{{Key Name}}“ erstellt.',
+    },
+    'api-key-rotated': {
+      subject: 'API-Schlüssel erneuert',
+      body: '{{Who}} hat im Konto {{Account Name}} ({{Account ID}}) den API-Schlüssel „{{Key Name}}“ erneuert.',
+    },
+    'owner-added': {
+      subject: 'Neuer Kontoinhaber',
+      body: '{{Who}} ist jetzt Inhaber des Kontos {{Account Name}} ({{Account ID}}).',
+    },
+    'owner-removed': {
+      subject: 'Kontoinhaber entfernt',
+      body: '{{Who}} ist nicht mehr Inhaber des Kontos {{Account Name}} ({{Account ID}}).',
+    },
+    'you-are-owner': {
+      subject: 'Sie sind jetzt Kontoinhaber',
+      body: '{{Email}} ist jetzt Inhaber des Kontos {{Account Name}} ({{Account ID}}).',
+    },
+    'you-are-no-owner': {
+      subject: 'Sie sind nicht mehr Kontoinhaber',
+      body: '{{Email}} ist nicht mehr Inhaber des Kontos {{Account Name}} ({{Account ID}}).',
+    },
+    'operator-added': {
+      subject: 'Neuer Betreiber',
+      body: '{{Who}} ist jetzt Betreiber dieser Installation.',
+    },
+    'you-are-operator': {
+      subject: 'Sie sind jetzt Betreiber',
+      body: '{{Email}} ist jetzt Betreiber dieser Installation.',
+    },
+  },
+  somebody: 'Jemand',
+  noticeTime: 'Zeit: {{When}}',
+  noticeUnexpected:
+    'Wenn Sie das nicht erwartet haben, legen Sie sofort ein neues Passwort fest und prüfen Sie Ihre Anmeldung. Informieren Sie dann den Betreiber dieses Dienstes.',
+  noticeButton: 'Anmeldung prüfen',
+  pasteLink:
+    'Wenn die Schaltfläche nicht funktioniert, kopieren Sie diese Adresse in Ihren Browser:',
+  footer:
+    'Sie erhalten diese E-Mail wegen Ihrer Anmeldung oder Adresse. Sie lässt sich nicht abbestellen.',
+  minutes: (count) => `${count} Minuten`,
+  hours: (count) => `${count} Stunden`,
+  days: (count) => `${count} Tagen`,
+};

@@ -1,0 +1,112 @@
+import type { MailTexts } from './mail-texts.ts';
+
+export const english: MailTexts = {
+  passwordLink: {
+    subject: 'Set your password',
+    title: 'Set your password',
+    body: 'Hello {{Name}}, you can set a new password for your sign-in {{Email}} here.',
+    button: 'Set password',
+    limit: 'The link works once, within {{Expires In}}.',
+    unexpected:
+      'If you didn’t ask for this, ignore this email. Your password stays as it is, and nobody can sign in with this message alone.',
+  },
+  invitation: {
+    subject: 'You’re invited to join an account',
+    title: 'You’re invited',
+    body: '{{Inviter}} ({{Inviter Email}}) invites {{Email}} to join this account:',
+    facts: [
+      ['Account', 'Account Name'],
+      ['Account ID', 'Account ID'],
+      ['Role', 'Role'],
+    ],
+    button: 'View invitation',
+    limit: 'The link works once, within {{Expires In}}.',
+    unexpected:
+      'If you don’t know this person or account, ignore this email. Nothing happens unless you accept.',
+  },
+  senderConfirmation: {
+    subject: 'Confirm your sender address',
+    title: 'Confirm your sender address',
+    body: '{{Asked By}} wants this account to send email from your address:',
+    facts: [
+      ['Address', 'Sender Address'],
+      ['Account', 'Account Name'],
+      ['Account ID', 'Account ID'],
+    ],
+    button: 'Review request',
+    limit: 'The link works once, within {{Expires In}}.',
+    unexpected:
+      'If you don’t know this account, ignore this email. Nothing can be sent from your address unless you confirm.',
+  },
+  roles: {
+    owner: 'Owner',
+    developer: 'Developer',
+    marketer: 'Marketer',
+    viewer: 'Viewer',
+    service: 'Service',
+  },
+  notices: {
+    'password-changed': {
+      subject: 'Your password was changed',
+      body: 'The password of {{Email}} was changed. All other sessions and integrations were signed out.',
+    },
+    'password-set-by-link': {
+      subject: 'Your password was set by link',
+      body: 'The password of {{Email}} was set with a link from an email. All other sessions and integrations were signed out.',
+    },
+    'second-factor-added': {
+      subject: 'Second factor added',
+      body: 'A second factor was added to {{Email}}. Signing in now asks for a code.',
+    },
+    'second-factor-removed': {
+      subject: 'Second factor removed',
+      body: 'The second factor of {{Email}} was removed. The password alone signs in now.',
+    },
+    'recovery-codes-made': {
+      subject: 'New recovery codes',
+      body: 'New recovery codes were made for {{Email}}. Earlier codes no longer work.',
+    },
+    'api-key-created': {
+      subject: 'New API key',
+      body: '{{Who}} created the API key “{{Key Name}}” in the account {{Account Name}} ({{Account ID}}).',
+    },
+    'api-key-rotated': {
+      subject: 'API key rotated',
+      body: '{{Who}} rotated the API key “{{Key Name}}” in the account {{Account Name}} ({{Account ID}}).',
+    },
+    'owner-added': {
+      subject: 'New account owner',
+      body: '{{Who}} is now an owner of the account {{Account Name}} ({{Account ID}}).',
+    },
+    'owner-removed': {
+      subject: 'Account owner removed',
+      body: '{{Who}} is no longer an owner of the account {{Account Name}} ({{Account ID}}).',
+    },
+    'you-are-owner': {
+      subject: 'You’re now an account owner',
+      body: '{{Email}} is now an owner of the account {{Account Name}} ({{Account ID}}).',
+    },
+    'you-are-no-owner': {
+      subject: 'You’re no longer an account owner',
+      body: '{{Email}} is no longer an owner of the account {{Account Name}} ({{Account ID}}).',
+    },
+    'operator-added': {
+      subject: 'New operator',
+      body: '{{Who}} is now an operator of this installation.',
+    },
+    'you-are-operator': {
+      subject: 'You’re now an operator',
+      body: '{{Email}} is now an operator of this installation.',
+    },
+  },
+  somebody: 'Someone',
+  noticeTime: 'Time: {{When}}',
+  noticeUnexpected:
+    'If you didn’t expect this, set a new password now and check your sign-in. Then tell whoever runs this service.',
+  noticeButton: 'Check your sign-in',
+  pasteLink: 'If the button doesn’t work, copy this address into your browser:',
+  footer: 'You get this email because of your sign-in or address. It can’t be turned off.',
+  minutes: (count) => `${count} minutes`,
+  hours: (count) => `${count} hours`,
+  days: (count) => `${count} days`,
+};

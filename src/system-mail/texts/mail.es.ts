@@ -1,0 +1,112 @@
+import type { MailTexts } from './mail-texts.ts';
+
+export const spanish: MailTexts = {
+  passwordLink: {
+    subject: 'Establece tu contraseña',
+    title: 'Establece tu contraseña',
+    body: 'Hola, {{Name}}: aquí puedes establecer una contraseña nueva para tu usuario {{Email}}.',
+    button: 'Establecer contraseña',
+    limit: 'El enlace funciona una sola vez, durante {{Expires In}}.',
+    unexpected:
+      'Si no lo has pedido, ignora este correo. Tu contraseña no cambia y nadie puede iniciar sesión solo con este mensaje.',
+  },
+  invitation: {
+    subject: 'Invitación para unirte a una cuenta',
+    title: 'Tienes una invitación',
+    body: '{{Inviter}} ({{Inviter Email}}) invita a {{Email}} a unirse a esta cuenta:',
+    facts: [
+      ['Cuenta', 'Account Name'],
+      ['ID de la cuenta', 'Account ID'],
+      ['Rol', 'Role'],
+    ],
+    button: 'Ver la invitación',
+    limit: 'El enlace funciona una sola vez, durante {{Expires In}}.',
+    unexpected:
+      'Si no conoces a esta persona ni la cuenta, ignora este correo. No pasa nada si no aceptas.',
+  },
+  senderConfirmation: {
+    subject: 'Confirma tu dirección de remitente',
+    title: 'Confirma tu dirección de remitente',
+    body: '{{Asked By}} quiere que esta cuenta envíe correos desde tu dirección:',
+    facts: [
+      ['Dirección', 'Sender Address'],
+      ['Cuenta', 'Account Name'],
+      ['ID de la cuenta', 'Account ID'],
+    ],
+    button: 'Ver la solicitud',
+    limit: 'El enlace funciona una sola vez, durante {{Expires In}}.',
+    unexpected:
+      'Si no conoces esta cuenta, ignora este correo. No se puede enviar nada desde tu dirección si no lo confirmas.',
+  },
+  roles: {
+    owner: 'Propietario',
+    developer: 'Desarrollador',
+    marketer: 'Marketing',
+    viewer: 'Lector',
+    service: 'Servicio',
+  },
+  notices: {
+    'password-changed': {
+      subject: 'Se ha cambiado tu contraseña',
+      body: 'Se ha cambiado la contraseña de {{Email}}. Se han cerrado todas las demás sesiones e integraciones.',
+    },
+    'password-set-by-link': {
+      subject: 'Se ha establecido tu contraseña con un enlace',
+      body: 'Se ha establecido la contraseña de {{Email}} con un enlace recibido por correo. Se han cerrado todas las demás sesiones e integraciones.',
+    },
+    'second-factor-added': {
+      subject: 'Segundo factor añadido',
+      body: 'Se ha añadido un segundo factor a {{Email}}. Ahora se pide un código al iniciar sesión.',
+    },
+    'second-factor-removed': {
+      subject: 'Segundo factor eliminado',
+      body: 'Se ha eliminado el segundo factor de {{Email}}. Ahora basta la contraseña para iniciar sesión.',
+    },
+    'recovery-codes-made': {
+      subject: 'Nuevos códigos de recuperación',
+      body: 'Se han creado nuevos códigos de recuperación para {{Email}}. Los anteriores ya no funcionan.',
+    },
+    'api-key-created': {
+      subject: 'Nueva clave de API',
+      body: '{{Who}} ha creado la clave de API «{{Key Name}}» en la cuenta {{Account Name}} ({{Account ID}}).',
+    },
+    'api-key-rotated': {
+      subject: 'Clave de API renovada',
+      body: '{{Who}} ha renovado la clave de API «{{Key Name}}» en la cuenta {{Account Name}} ({{Account ID}}).',
+    },
+    'owner-added': {
+      subject: 'Nuevo propietario de la cuenta',
+      body: '{{Who}} es ahora propietario de la cuenta {{Account Name}} ({{Account ID}}).',
+    },
+    'owner-removed': {
+      subject: 'Propietario de la cuenta eliminado',
+      body: '{{Who}} ya no es propietario de la cuenta {{Account Name}} ({{Account ID}}).',
+    },
+    'you-are-owner': {
+      subject: 'Ahora eres propietario de la cuenta',
+      body: '{{Email}} es ahora propietario de la cuenta {{Account Name}} ({{Account ID}}).',
+    },
+    'you-are-no-owner': {
+      subject: 'Ya no eres propietario de la cuenta',
+      body: '{{Email}} ya no es propietario de la cuenta {{Account Name}} ({{Account ID}}).',
+    },
+    'operator-added': {
+      subject: 'Nuevo operador',
+      body: '{{Who}} es ahora operador de esta instalación.',
+    },
+    'you-are-operator': {
+      subject: 'Ahora eres operador',
+      body: '{{Email}} es ahora operador de esta instalación.',
+    },
+  },
+  somebody: 'Alguien',
+  noticeTime: 'Hora: {{When}}',
+  noticeUnexpected:
+    'Si no lo esperabas, establece ya una contraseña nueva y revisa tu inicio de sesión. Después avisa a quien gestiona este servicio.',
+  noticeButton: 'Revisar tu inicio de sesión',
+  pasteLink: 'Si el botón no funciona, copia esta dirección en tu navegador:',
+  footer: 'Recibes este correo por tu usuario o tu dirección. No se puede desactivar.',
+  minutes: (count) => `${count} minutos`,
+  hours: (count) => `${count} horas`,
+  days: (count) => `${count} días`,
+};

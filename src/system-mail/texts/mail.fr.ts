@@ -1,0 +1,113 @@
+import type { MailTexts } from './mail-texts.ts';
+
+export const french: MailTexts = {
+  passwordLink: {
+    subject: 'Définissez votre mot de passe',
+    title: 'Définissez votre mot de passe',
+    body: 'Bonjour {{Name}}, vous pouvez définir ici un nouveau mot de passe pour votre identifiant {{Email}}.',
+    button: 'Définir le mot de passe',
+    limit: 'Le lien fonctionne une seule fois, pendant {{Expires In}}.',
+    unexpected:
+      'Si vous n’avez rien demandé, ignorez cet e-mail. Votre mot de passe reste inchangé et personne ne peut se connecter avec ce seul message.',
+  },
+  invitation: {
+    subject: 'Invitation à rejoindre un compte',
+    title: 'Vous êtes invité(e)',
+    body: '{{Inviter}} ({{Inviter Email}}) invite {{Email}} à rejoindre ce compte :',
+    facts: [
+      ['Compte', 'Account Name'],
+      ['ID du compte', 'Account ID'],
+      ['Rôle', 'Role'],
+    ],
+    button: 'Voir l’invitation',
+    limit: 'Le lien fonctionne une seule fois, pendant {{Expires In}}.',
+    unexpected:
+      'Si vous ne connaissez ni cette personne ni ce compte, ignorez cet e-mail. Rien ne se passe sans votre accord.',
+  },
+  senderConfirmation: {
+    subject: 'Confirmez votre adresse d’expéditeur',
+    title: 'Confirmez votre adresse d’expéditeur',
+    body: '{{Asked By}} souhaite que ce compte envoie des e-mails depuis votre adresse :',
+    facts: [
+      ['Adresse', 'Sender Address'],
+      ['Compte', 'Account Name'],
+      ['ID du compte', 'Account ID'],
+    ],
+    button: 'Voir la demande',
+    limit: 'Le lien fonctionne une seule fois, pendant {{Expires In}}.',
+    unexpected:
+      'Si vous ne connaissez pas ce compte, ignorez cet e-mail. Rien ne peut être envoyé depuis votre adresse sans votre confirmation.',
+  },
+  roles: {
+    owner: 'Propriétaire',
+    developer: 'Développeur',
+    marketer: 'Marketing',
+    viewer: 'Lecteur',
+    service: 'Service',
+  },
+  notices: {
+    'password-changed': {
+      subject: 'Votre mot de passe a été modifié',
+      body: 'Le mot de passe de {{Email}} a été modifié. Toutes les autres sessions et intégrations ont été déconnectées.',
+    },
+    'password-set-by-link': {
+      subject: 'Votre mot de passe a été défini par un lien',
+      body: 'Le mot de passe de {{Email}} a été défini avec un lien reçu par e-mail. Toutes les autres sessions et intégrations ont été déconnectées.',
+    },
+    'second-factor-added': {
+      subject: 'Second facteur ajouté',
+      body: 'Un second facteur a été ajouté à {{Email}}. La connexion demande désormais un code.',
+    },
+    'second-factor-removed': {
+      subject: 'Second facteur supprimé',
+      body: 'Le second facteur de {{Email}} a été supprimé. Le mot de passe seul suffit désormais pour se connecter.',
+    },
+    'recovery-codes-made': {
+      subject: 'Nouveaux codes de récupération',
+      body: 'De nouveaux codes de récupération ont été créés pour {{Email}}. Les anciens ne fonctionnent plus.',
+    },
+    'api-key-created': {
+      subject: 'Nouvelle clé d’API',
+      body: '{{Who}} a créé la clé d’API « {{Key Name}} » dans le compte {{Account Name}} ({{Account ID}}).',
+    },
+    'api-key-rotated': {
+      subject: 'Clé d’API renouvelée',
+      body: '{{Who}} a renouvelé la clé d’API « {{Key Name}} » dans le compte {{Account Name}} ({{Account ID}}).',
+    },
+    'owner-added': {
+      subject: 'Nouveau propriétaire du compte',
+      body: '{{Who}} est désormais propriétaire du compte {{Account Name}} ({{Account ID}}).',
+    },
+    'owner-removed': {
+      subject: 'Propriétaire du compte retiré',
+      body: '{{Who}} n’est plus propriétaire du compte {{Account Name}} ({{Account ID}}).',
+    },
+    'you-are-owner': {
+      subject: 'Vous êtes désormais propriétaire du compte',
+      body: '{{Email}} est désormais propriétaire du compte {{Account Name}} ({{Account ID}}).',
+    },
+    'you-are-no-owner': {
+      subject: 'Vous n’êtes plus propriétaire du compte',
+      body: '{{Email}} n’est plus propriétaire du compte {{Account Name}} ({{Account ID}}).',
+    },
+    'operator-added': {
+      subject: 'Nouvel opérateur',
+      body: '{{Who}} est désormais opérateur de cette installation.',
+    },
+    'you-are-operator': {
+      subject: 'Vous êtes désormais opérateur',
+      body: '{{Email}} est désormais opérateur de cette installation.',
+    },
+  },
+  somebody: 'Quelqu’un',
+  noticeTime: 'Date : {{When}}',
+  noticeUnexpected:
+    'Si vous ne vous y attendiez pas, définissez tout de suite un nouveau mot de passe et vérifiez vos connexions. Prévenez ensuite la personne qui gère ce service.',
+  noticeButton: 'Vérifier vos connexions',
+  pasteLink: 'Si le bouton ne fonctionne pas, copiez cette adresse dans votre navigateur :',
+  footer:
+    'Vous recevez cet e-mail en raison de votre identifiant ou de votre adresse. Il ne peut pas être désactivé.',
+  minutes: (count) => `${count} minutes`,
+  hours: (count) => `${count} heures`,
+  days: (count) => `${count} jours`,
+};

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hash } from '@node-rs/argon2';
+import { saveMembership } from '../../src/account/membership-store.ts';
+import { createPerson, markProven } from '../../src/account/person-store.ts';
+import { OffsetClock } from '../../src/foundation/clock.ts';
+import type { PersonId } from '../../src/foundation/ids.ts';
+import { password, SessionWorld } from '../support/session-world.ts';
+import { saveShop } from '../support/shop.ts';
+import { signedInManager } from '../support/signed-in-manager.ts';
+import { linkIn, systemMailTo } from '../support/system-mail-reader.ts';
+import { TestBrowser, type VisitedPage } from '../support/test-browser.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { url: databaseUrl, database } = await createTestDatabase();
+const clock = new OffsetClock();
+const service = await startTestService({ databaseUrl, clock });
+const [a, b] = [
+  await saveShop(database, { id: '46100' }),
+  await saveShop(database, { id: '46200' }),
+];
+const world = new SessionWorld(database, a);
+const [ownerOfA, ownerOfB] = [await addOwner(a), await addOwner(b)];
+const managerOfA = await signedInManager(service, ownerOfA.email);
+const managerOfB = await signedInManager(service, ownerOfB.email);
+const usersOfA = `/accounts/${a}/users`;
+const usersOfB = `/accounts/${b}/users`;
+const own = 'a password of my own';
+const known = 'a password he knows';
+
+async function addOwner(accountId: typeof a): Promise<{ id: PersonId; email: string }> {
+  const person = await world.addPerson({ accounts: [] });
+  await saveMembership(database.kysely, { accountId, personId: person.id, role: 'owner' });
+  return person;
+}
+
+async function invitationOf(email: string): Promise<string> {
+  return linkIn(await systemMailTo(service.url, email, /invited/), 'invitation');
+}
+
+async function accept(
+  link: string,
+  values: Record<string, string> = { name: 'C', new: own },
+  browser = new TestBrowser(service.url),
+): Promise<VisitedPage> {
+  const page = await browser.open(link);
+  return page.forms.length === 0 ? page : browser.submit(page, values);
+}
+
+async function canSignIn(email: string, typed: string): Promise<boolean> {
+  const browser = new TestBrowser(service.url);
+  const page = await browser.submit(await browser.open('/me'), { email, password: typed });
+  return page.text.includes('Your sign-in');
+}
+
+/** A person whose password somebody else chose, as version 0.1 let owners do. */
+async function addUnproven(email: string): Promise<PersonId> {
+  const passwordHash = await hash(known);
+  return (await createPerson(database.kysely, { email, name: 'C', passwordHash })).id;
+}
+
+test('ASVS 2.3.1: an owner who chooses a password for somebody else is refused, and the field is named', async () => {
+  const body = { name: 'CFO', role: 'viewer', password: known };
+  const answer = await managerOfB.put(`${usersOfB}/chosen@shop.test`, body);
+  assert.equal(answer.status, 422);
+  assert.match(answer.text, /"field":"password"/);
+  const { rows } = await database.pool.query("select from person where email = 'chosen@shop.test'");
+  assert.equal(rows.length, 0);
+});
+
+test('ASVS 2.5.1: who was invited and withdrawn by one account is let into another by nobody but the mailbox', async () => {
+  const email = 'cfo@shop.test';
+  assert.equal((await managerOfB.put(`${usersOfB}/${email}`, { role: 'viewer' })).status, 201);
+  const stale = await invitationOf(email);
+  assert.equal((await managerOfB.delete(`${usersOfB}/${email}`)).status, 204);
+  const invited = await managerOfA.put(`${usersOfA}/${email}`, { role: 'owner' });
+  assert.equal(invited.status, 201);
+  const pending = invited.body.invitation as { invitedBy: string };
+  assert.equal(pending.invitedBy, ownerOfA.email);
+  assert.match((await accept(stale)).text, /doesn’t work anymore/);
+  const link = await waitForNewLink(email, stale);
+  const page = await new TestBrowser(service.url).open(link);
+  for (const named of ['Shop 46100', 'ID 46100', ownerOfA.email, email, 'owner'])
+    assert.ok(page.text.includes(named), `the page names ${named}`);
+  assert.match((await accept(link, { name: 'C', new: 'short' })).text, /at least 12/);
+  assert.match((await accept(link)).text, /You’ve joined/);
+  assert.ok(await canSignIn(email, own));
+  assert.match((await accept(link)).text, /doesn’t work anymore/);
+  const [user] = (
+    (await managerOfA.get(`${usersOfA}?limit=50`)).body.items as {
+      email: string;
+      invitation: unknown;
+    }[]
+  ).filter((one) => one.email === email);
+  assert.equal(user?.invitation, null);
+});
+
+async function waitForNewLink(email: string, old: string): Promise<string> {
+  return waitFor('the second invitation', async () => {
+    const link = await invitationOf(email);
+    return link !== old && link;
+  });
+}
+
+test('ASVS 2.5.1: a password that somebody else chose does not survive the invitation, nor what was signed in with it', async () => {
+  const email = 'inherited@shop.test';
+  await addUnproven(email);
+  const thief = new TestBrowser(service.url);
+  await thief.submit(await thief.open('/me'), { email, password: known });
+  assert.match((await thief.open('/me')).text, /Your sign-in/);
+  await managerOfA.put(`${usersOfA}/${email}`, { role: 'owner' });
+  const link = await invitationOf(email);
+  assert.match(
+    (await thief.open('/invitation')).text,
+    /doesn’t work anymore/,
+    'no link, no way in',
+  );
+  const me = await signedInManagerOf(thief);
+  assert.deepEqual(me.accounts, []);
+  const page = await new TestBrowser(service.url).open(link);
+  assert.match(page.text, /An earlier password of this address ends/);
+  assert.match((await accept(link, { new: own })).text, /You’ve joined/);
+  assert.equal(await canSignIn(email, known), false);
+  assert.ok(await canSignIn(email, own));
+  assert.match((await thief.open('/me')).text, /<h1>Sign in<\/h1>/);
+});
+
+async function signedInManagerOf(browser: TestBrowser): Promise<{ accounts: unknown }> {
+  const { text } = await browser.request('/manage/v1/me');
+  return JSON.parse(text) as { accounts: unknown };
+}
+
+test('ASVS 2.7.1: a mailed link sets no password past a second factor', async () => {
+  const email = 'guarded@shop.test';
+  const id = await addUnproven(email);
+  await database.pool.query(
+    "insert into second_factor (person_id, secret, confirmed_at) values ($1, 'x', now())",
+    [id],
+  );
+  await managerOfA.put(`${usersOfA}/${email}`, { role: 'viewer' });
+  const page = await accept(await invitationOf(email));
+  assert.match(page.text, /Sign in first/);
+  assert.ok(!(await canSignIn(email, own)));
+});
+
+test('ASVS 2.5.4: a person with a password of their own keeps it, and is no member before they accept', async () => {
+  const person = await world.addPerson({ accounts: [] });
+  await markProven(database.kysely, person.id);
+  const answer = await managerOfA.put(`${usersOfA}/${person.email}`, { role: 'viewer' });
+  const unknown = await managerOfA.put(`${usersOfA}/unknown@shop.test`, { role: 'viewer' });
+  const shown = (body: Record<string, unknown>) => ({
+    ...body,
+    email: '',
+    since: '',
+    invitation: '',
+  });
+  assert.deepEqual(shown(answer.body), shown(unknown.body), 'nobody learns who has a sign-in');
+  const manager = await signedInManager(service, person.email);
+  assert.deepEqual((await manager.get('/me')).body.accounts, []);
+  const link = await invitationOf(person.email);
+  const page = await new TestBrowser(service.url).open(link);
+  assert.match(page.text, /You keep your password/);
+  assert.match((await accept(link, {})).text, /You’ve joined/);
+  assert.equal(((await manager.get('/me')).body.accounts as unknown[]).length, 1);
+  assert.ok(await canSignIn(person.email, password));
+});
+
+test('ASVS 2.5.6: an invitation ends after seven days, with its inviter, and when it is withdrawn or forged', async () => {
+  await managerOfA.put(`${usersOfA}/late@shop.test`, { role: 'viewer' });
+  const late = await invitationOf('late@shop.test');
+  clock.advance(7 * 86_400_000);
+  assert.match((await accept(late)).text, /doesn’t work anymore/);
+  clock.offset = 0;
+  const forged = `${late.slice(0, -1)}${late.endsWith('A') ? 'B' : 'A'}`;
+  assert.match((await accept(forged)).text, /doesn’t work anymore/);
+
+  const second = await addOwner(a);
+  const manager = await signedInManager(service, second.email);
+  await manager.put(`${usersOfA}/orphan@shop.test`, { role: 'owner' });
+  const orphan = await invitationOf('orphan@shop.test');
+  assert.equal((await managerOfA.delete(`${usersOfA}/${second.email}`)).status, 204);
+  assert.match((await accept(orphan)).text, /doesn’t work anymore/);
+
+  await managerOfA.put(`${usersOfA}/gone@shop.test`, { role: 'viewer' });
+  const gone = await invitationOf('gone@shop.test');
+  assert.equal((await managerOfA.delete(`${usersOfA}/gone@shop.test`)).status, 204);
+  assert.match((await accept(gone)).text, /doesn’t work anymore/);
+});
+
+test('ASVS 11.1.4: nobody’s mailbox is filled by inviting and withdrawing by turns', async () => {
+  const at = `${usersOfA}/flooded@shop.test`;
+  assert.equal((await managerOfA.put(at, { role: 'viewer' })).status, 201);
+  assert.equal((await managerOfA.post(`${at}/invitation`)).status, 409);
+  assert.equal((await managerOfA.delete(at)).status, 204);
+  assert.equal((await managerOfA.put(at, { role: 'viewer' })).status, 409);
+  clock.advance(120_000);
+  assert.equal((await managerOfA.put(at, { role: 'viewer' })).status, 201);
+  clock.offset = 0;
+});
+
+test('ASVS 11.1.4: an account mails a hundred invitations a day', async () => {
+  await database.pool.query(
+    `insert into invitation (account_id, email, hash, role, invited_by, sent_at, expires_at)
+     select $1, 'many' || n || '@shop.test', sha256(n::text::bytea), 'viewer', $2, now(), now() + interval '1 day'
+     from generate_series(1, 100) n`,
+    [b, ownerOfB.id],
+  );
+  const answer = await managerOfB.put(`${usersOfB}/one-more@shop.test`, { role: 'viewer' });
+  assert.equal(answer.status, 429);
+});
+
+test('ASVS 2.5.2: of uses of one invitation at the same instant, one is good', async () => {
+  await managerOfA.put(`${usersOfA}/raced@shop.test`, { role: 'viewer' });
+  const link = await invitationOf('raced@shop.test');
+  const pages = await Promise.all(
+    Array.from({ length: 6 }, (_, n) => accept(link, { name: 'R', new: `${own} ${n}` })),
+  );
+  assert.equal(pages.filter(({ text }) => text.includes('You’ve joined')).length, 1);
+  const { rows } = await database.pool.query("select from person where email = 'raced@shop.test'");
+  assert.equal(rows.length, 1);
+});
+
+test('ASVS 4.1.1: whoever is no owner invites nobody', async () => {
+  for (const role of ['developer', 'marketer', 'viewer'] as const) {
+    const person = await world.addPerson({ accounts: [] });
+    await saveMembership(database.kysely, { accountId: a, personId: person.id, role });
+    const manager = await signedInManager(service, person.email);
+    const at = `${usersOfA}/friend@shop.test`;
+    assert.equal((await manager.put(at, { role: 'viewer' })).status, 403);
+    assert.equal((await manager.post(`${at}/invitation`)).status, 403);
+  }
+});

@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { saveAccount } from '../../src/account/account-store.ts';
+import { saveMembership } from '../../src/account/membership-store.ts';
+import { setOperator } from '../../src/account/person-store.ts';
+import type { AccountId } from '../../src/foundation/ids.ts';
+import { applyManifest } from '../../src/manifest/apply-manifest.ts';
+import { parseManifest } from '../../src/manifest/parse-manifest.ts';
+import { replacePassword } from '../../src/session/change-password.ts';
+import { SecondFactorStore } from '../../src/session/second-factor-store.ts';
+import { ask } from '../support/ask.ts';
+import { readInbox } from '../support/inbox-client.ts';
+import { SendClient } from '../support/send-client.ts';
+import { SessionWorld } from '../support/session-world.ts';
+import { getToken, openShop, publishTemplate } from '../support/shop.ts';
+import { signedInManager } from '../support/signed-in-manager.ts';
+import { linkIn, systemMailTo } from '../support/system-mail-reader.ts';
+import { TestBrowser } from '../support/test-browser.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService, testKey } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { url: databaseUrl, database } = await createTestDatabase();
+const shop = await openShop(database);
+await saveMembership(database.kysely, {
+  accountId: shop.id,
+  personId: shop.owner.id,
+  role: 'owner',
+});
+const world = new SessionWorld(database, shop.id);
+const operator = await world.addPerson({ accounts: [] });
+await setOperator(database.kysely, operator.id, true);
+await publishTemplate(database, shop, {
+  id: 'password-link',
+  sender: 'orders@shop.test',
+  source: {
+    subject: 'Choose',
+    previewText: '',
+    html: '<a href="{{Reset Link}}">choose</a>',
+    fields: { 'Reset Link': { secret: false } },
+  },
+});
+const service = await startTestService({
+  databaseUrl,
+  environment: {
+    PASSWORD_TEMPLATE: `${shop.id}/password-link`,
+    SENDER_TEMPLATE: `${shop.id}/password-link`,
+  },
+});
+const manager = await signedInManager(service, operator.email);
+const owner = await signedInManager(service, shop.owner.email);
+const systemId = '.system';
+const templates = '/installation/mail-templates';
+
+async function askForPassword(email: string): Promise<void> {
+  const browser = new TestBrowser(service.url);
+  await browser.submit(await browser.open('/forgot-password'), { email });
+}
+
+test('ASVS 2.5.1: a template of an account writes no mail of the service, whatever a setting names', async () => {
+  await askForPassword(operator.email);
+  const mail = await systemMailTo(service.url, operator.email, /Set your password/);
+  const link = linkIn(mail, 'set-password');
+  const { rows } = await database.pool.query(
+    'select content::text as content from message where account_id = $1',
+    [shop.id],
+  );
+  assert.deepEqual(rows, [], 'no account has the message');
+  const listed = await owner.get(`/accounts/${shop.id}/messages`);
+  assert.deepEqual(listed.body.items, []);
+  await waitFor('the link to be gone with the end of the message', async () => {
+    const kept = await database.pool.query(
+      'select content::text as content from message where account_id = $1',
+      [systemId],
+    );
+    return kept.rows.every(({ content }) => !String(content).includes(link));
+  });
+});
+
+test('ASVS 4.2.1: the account of the service cannot be named by any request, key, header or manifest', async () => {
+  for (const path of ['', '/messages', '/templates', '/users', '/suppressions', '/keys']) {
+    for (const caller of [manager, owner])
+      assert.ok((await caller.get(`/accounts/${systemId}${path}`)).status >= 400, path);
+  }
+  const named = `/installation/accounts/${systemId}`;
+  assert.ok((await manager.get(named)).status >= 400);
+  assert.ok((await manager.put(named, { name: 'Mine' })).status >= 400);
+  const listed = (await manager.get('/installation/accounts')).body.items as { id: string }[];
+  assert.deepEqual(
+    listed.map(({ id }) => id),
+    [shop.id],
+  );
+  const token = await getToken(service, shop);
+  const sent = await new SendClient(service, token).send({ account: systemId });
+  assert.ok([400, 401].includes(sent.status));
+  const list = await ask(`${service.url}/api/1/list`, {
+    headers: { authorization: `Bearer ${token}`, 'x-account-id': systemId },
+  });
+  assert.ok(list.status >= 400, list.text);
+  const yaml = `accounts: [{ id: "${systemId}", name: Mine }]`;
+  await assert.rejects(async () => {
+    const manifest = await parseManifest({ name: 'm.yaml', folder: '', text: yaml }, {});
+    await applyManifest(database, testKey, manifest);
+  });
+  await assert.rejects(
+    saveMembership(database.kysely, {
+      accountId: systemId as AccountId,
+      personId: shop.owner.id,
+      role: 'owner',
+    }),
+    /membership_not_system/,
+  );
+});
+
+test('ASVS 4.1.1: only operators see and replace the text of mail of the service', async () => {
+  const text = { subject: 'Mine', html: '<a href="{{Link}}">go</a>' };
+  for (const caller of [owner, await signedInManager(service, (await world.addPerson()).email)]) {
+    assert.equal((await caller.get(templates)).status, 403);
+    assert.equal((await caller.put(`${templates}/password-link`, text)).status, 403);
+    assert.equal((await caller.delete(`${templates}/password-link`)).status, 403);
+  }
+  assert.equal(((await manager.get(templates)).body.items as unknown[]).length, 4);
+});
+
+test('ASVS 8.3.4: the link of a replaced text is secret, must be there, and stands in no subject', async () => {
+  const at = `${templates}/password-link`;
+  const secret = { subject: 'S', html: '<a href="{{Link}}">go</a>', fields: { Link: {} } };
+  const wrong = [
+    [secret, /fields/],
+    [{ subject: 'S', html: '<p>No link</p>' }, /must use the field Link/],
+    [{ subject: 'S', html: '<p>{{Link}}</p>', text: 'none' }, /"field":"text"/],
+    [{ subject: 'S {{Link}}', html: '<p>{{Link}}</p>' }, /"field":"subject"/],
+    [{ subject: 'S', html: '<p>{{Link}} {{Other}}</p>' }, /unknown field Other/],
+    [{ subject: 'S', html: '<p>{{#Link}}</p>' }, /"field":"html"/],
+  ] as const;
+  for (const [body, problem] of wrong) {
+    const answer = await manager.put(at, body);
+    assert.equal(answer.status, 422, answer.text);
+    assert.match(answer.text, problem);
+  }
+  const made = await manager.put(at, {
+    subject: 'Our own words',
+    html: '<a href="{{Link}}">go</a> <a href="https://shop.test/">shop</a>',
+  });
+  assert.equal(made.status, 201, made.text);
+  const person = await world.addPerson();
+  await askForPassword(person.email);
+  const mail = await systemMailTo(service.url, person.email, /Our own words/);
+  linkIn(mail, 'set-password');
+  const { rows } = await database.pool.query<{ compiled: { fields: unknown } }>(
+    "select compiled from template_version where account_id = $1 and template_id = 'password-link'",
+    [systemId],
+  );
+  assert.match(
+    JSON.stringify(rows[0]?.compiled.fields),
+    /"name":"Link"[^}]*"secret":true|"secret":true[^}]*"name":"Link"/,
+  );
+  assert.match(mail.html, /href="https:\/\/shop\.test\/"/, 'nothing is tracked');
+  assert.equal((await manager.delete(at)).status, 204);
+});
+
+test('ASVS 2.2.3: every change of a sign-in, an owner, an operator and a key is told', async () => {
+  const person = await world.addPerson();
+  const told = (email: string, subject: RegExp) => systemMailTo(service.url, email, subject);
+  await database.kysely
+    .transaction()
+    .execute((transaction) => replacePassword(transaction, person.id, 'x'));
+  assert.match((await told(person.email, /password was changed/)).text, /set a new password now/);
+  const factors = new SecondFactorStore(database);
+  await factors.begin(person.id, Buffer.from('x'));
+  assert.ok(await factors.spendStep(person.id, 1));
+  await told(person.email, /Second factor added/);
+  assert.ok(await factors.spendStep(person.id, 2));
+  await factors.remove(person.id);
+  await told(person.email, /Second factor removed/);
+  await saveMembership(database.kysely, {
+    accountId: shop.id,
+    personId: person.id,
+    role: 'owner',
+  });
+  assert.match((await told(shop.owner.email, /New account owner/)).text, new RegExp(person.email));
+  await told(person.email, /now an account owner/);
+  await saveMembership(database.kysely, {
+    accountId: shop.id,
+    personId: person.id,
+    role: 'viewer',
+  });
+  await told(shop.owner.email, /owner removed/);
+  await told(person.email, /no longer an account owner/);
+  await setOperator(database.kysely, person.id, true);
+  await told(operator.email, /New operator/);
+  await told(person.email, /now an operator/);
+  await setOperator(database.kysely, person.id, false);
+  const key = { name: 'Shop <b>one</b>', scopes: ['lists:read'] };
+  assert.equal((await owner.post(`/accounts/${shop.id}/keys`, key)).status, 201);
+  const notice = await told(shop.owner.email, /New API key/);
+  assert.match(notice.html, /Shop &lt;b&gt;one&lt;\/b&gt;/);
+  assert.match(notice.text, new RegExp(shop.owner.email));
+  const added = await readInbox(service.url, `?to=${person.email}`);
+  assert.equal(added.filter(({ subject }) => subject === 'Second factor added').length, 1);
+});
+
+test('ASVS 2.2.3: a notice is there with its change or not at all, and goes out once, from whichever node', async () => {
+  const person = await world.addPerson({ accounts: [] });
+  await service.stop();
+  await assert.rejects(
+    database.kysely.transaction().execute(async (transaction) => {
+      await replacePassword(transaction, person.id, 'x');
+      throw new Error('the process dies before the commit');
+    }),
+  );
+  const waiting = async () => {
+    const { rows } = await database.pool.query<{ count: number }>(
+      'select count(*)::int as count from system_mail where person_id = $1',
+      [person.id],
+    );
+    return rows[0]?.count;
+  };
+  assert.equal(await waiting(), 0);
+  await database.kysely
+    .transaction()
+    .execute((transaction) => replacePassword(transaction, person.id, 'x'));
+  assert.equal(await waiting(), 1);
+  // Accepted, and killed before that was noted: the row is still there.
+  const { rows } = await database.pool.query('select * from system_mail where person_id = $1', [
+    person.id,
+  ]);
+  const nodes = await Promise.all([1, 2].map(() => startTestService({ databaseUrl })));
+  const [node] = nodes;
+  assert.ok(node);
+  await systemMailTo(node.url, person.email, /password was changed/);
+  await waitFor('the row to be gone', async () => (await waiting()) === 0);
+  const { id, kind, to_address, facts } = rows[0] as Record<string, unknown>;
+  await database.pool.query(
+    'insert into system_mail (id, kind, to_address, person_id, facts) values ($1, $2, $3, $4, $5)',
+    [id, kind, to_address, person.id, facts],
+  );
+  await waitFor('the row to be gone again', async () => (await waiting()) === 0);
+  const { rows: messages } = await database.pool.query(
+    "select from message where account_id = $1 and content ->> 'to' = $2",
+    [systemId, person.email],
+  );
+  assert.equal(messages.length, 1);
+});
+
+test('ASVS 2.2.3: the notices of one account name no other', async () => {
+  const other = await world.addPerson({ accounts: [] });
+  await saveAccount(database.kysely, {
+    id: '46900' as AccountId,
+    name: 'Other',
+    addOns: new Set(),
+    suspended: false,
+    retentionDays: 90,
+  });
+  const accountId = '46900' as AccountId;
+  await saveMembership(database.kysely, { accountId, personId: other.id, role: 'owner' });
+  const { rows } = await database.pool.query(
+    "select from system_mail where facts ->> 'accountId' = '46900'",
+  );
+  assert.equal(rows.length, 0, 'the first owner of a new account is news to nobody');
+});

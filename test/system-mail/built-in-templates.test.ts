@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { locales, securityEvents, systemMailKinds } from '../../src/outbox/system-mail.ts';
+import { builtInTemplate } from '../../src/system-mail/built-in-templates.ts';
+import { hasLink, linkField, mailFields } from '../../src/system-mail/mail-fields.ts';
+import { mailValues } from '../../src/system-mail/mail-values.ts';
+import { compileTemplate } from '../../src/template/compile-template.ts';
+
+const mail = { toAddress: 'ann@shop.test', createdAt: new Date(0), name: 'Ann' };
+const facts = { event: 'password-changed', role: 'owner' };
+
+for (const locale of locales) {
+  test(`every mail in ${locale} compiles, uses its link in every part, and has a value for each field`, async () => {
+    for (const kind of systemMailKinds) {
+      const { compiled, problems } = await compileTemplate(builtInTemplate(kind, locale));
+      assert.deepEqual(problems, [], kind);
+      assert.ok(compiled?.html && compiled.text);
+      const values = mailValues({ ...mail, kind, facts }, locale, 'https://mail.test');
+      for (const { name, secret, parts } of compiled.fields) {
+        assert.ok(Object.hasOwn(mailFields[kind], name), `${kind} ${name}`);
+        assert.equal(secret, name === linkField, name);
+        if (name !== linkField) assert.ok(Object.hasOwn(values, name), `${kind} ${name}`);
+        else assert.deepEqual([...parts].sort(), ['html', 'text']);
+      }
+      assert.equal(
+        compiled.fields.some(({ name }) => name === linkField),
+        hasLink(kind),
+      );
+    }
+  });
+
+  test(`every security notice in ${locale} says what happened, with every name in its place`, () => {
+    const named = {
+      who: 'bob@shop.test',
+      account: 'Shop {{Who}}',
+      accountId: '46100',
+      keyName: 'Deploy',
+    };
+    for (const event of securityEvents) {
+      const notice = { ...mail, kind: 'security-notice', facts: { ...named, event } } as const;
+      const values = mailValues(notice, locale, 'https://mail.test');
+      assert.ok((values.Subject ?? '').length > 5);
+      const told = values['What Happened'] ?? '';
+      assert.match(told, /ann@shop\.test|bob@shop\.test/, event);
+      assert.doesNotMatch(told.replace('Shop {{Who}}', ''), /\{\{|undefined/, event);
+    }
+  });
+}
