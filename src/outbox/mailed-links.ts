@@ -1,19 +1,20 @@
-import { createHmac, type KeyObject } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { MasterKey } from '../foundation/master-key.ts';
+import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 
 /**
  * Tokens of mailed links, made of the mail's id and the installation's key: a mail that waits to be sent can be written at
  * any time, on any node, and the database never holds its link. 256 bits in base64url.
  */
 export class MailedLinks {
-  readonly #key: KeyObject;
+  readonly #keys: PurposeKeys;
 
   constructor(key: MasterKey) {
-    this.#key = key.derive('mailed link');
+    this.#keys = key.keysFor('mailed link');
   }
 
   /** @param mailId of the row in `system_mail` */
   token(mailId: string): string {
-    return createHmac('sha256', this.#key).update(mailId).digest('base64url');
+    return createHmac('sha256', this.#keys.current).update(mailId).digest('base64url');
   }
 }

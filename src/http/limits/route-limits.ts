@@ -45,6 +45,9 @@ export const routeLimits: readonly RouteLimit[] = [
   line('GET POST', '/forgot-password', 'a browser', form),
   line('GET POST', '/set-password', 'anyone with the link', form),
   line('GET', '/set-password/:token', 'anyone with the link', none),
+  line('GET POST', '/invitation', 'anyone with the link', form),
+  line('GET', '/invitation/:token', 'anyone with the link', none),
+  line('POST', '/invitation/decline', 'anyone with the link', form),
   line('GET', '/me', 'a browser', none),
   line('GET POST', '/me/password', 'a browser', form),
   line('GET', '/me/second-factor', 'a browser', none),
@@ -52,6 +55,7 @@ export const routeLimits: readonly RouteLimit[] = [
   line('POST', '/me/second-factor/confirm', 'a browser', form),
   line('POST', '/me/second-factor/recovery-codes', 'a browser', form),
   line('POST', '/me/second-factor/remove', 'a browser', form),
+  line('POST', '/me/language', 'a browser', form),
   line('POST', '/me/sessions/end', 'a browser', form),
   line('POST', '/me/consents/withdraw', 'a browser', form),
 
@@ -73,6 +77,7 @@ export const routeLimits: readonly RouteLimit[] = [
 
   // The inbox
   line('GET', '/inbox/assets/*', 'anyone', none),
+  line('GET', '/inbox/enter', 'anyone with the link', none),
   line('GET', '/inbox', 'an inbox reader', none),
   line('GET DELETE', '/inbox/api/messages', 'an inbox reader', button),
   line('GET', '/inbox/messages/:id', 'an inbox reader', none),
