@@ -8,12 +8,17 @@ import {
   addApiKey,
   countApiKeys,
   findMissingTemplates,
+  holdRole,
 } from './api-key-store.ts';
 import { tokenPermissions } from './contract-operations.ts';
-import { keyScopes } from './permission.ts';
+import { keyScopes, permissionsOf } from './permission.ts';
 
 /** How many keys an account can have. */
 export const maxApiKeys = 1_000;
+/** How many networks, and how many templates, a key can be limited to. */
+export const maxKeyLimits = 100;
+/** How long a key that expires can live. */
+export const maxKeyDays = 3_650;
 
 /** What somebody wants a key to be. */
 export interface ApiKeyRequest extends ApiKeyLimits {
@@ -40,6 +45,7 @@ export async function createApiKeyIn(
   const problem =
     findScopeProblem(request) ??
     findNetworkProblem(request.networks ?? []) ??
+    (await findMakerProblem(transaction, request)) ??
     (await findTemplateProblem(transaction, request)) ??
     (await findCountProblem(transaction, request.accountId));
   if (problem !== undefined) return { problem };
@@ -78,6 +84,18 @@ function isNetwork(text: string): boolean {
   if (rest.length > 0 || (length !== undefined && !/^\d{1,3}$/.test(length))) return false;
   const bits = isIPv4(address) ? 32 : isIPv6(address) && !address.includes('%') ? 128 : undefined;
   return bits !== undefined && Number(length ?? bits) <= bits;
+}
+
+/** Somebody whose role ends while they make a key would leave it behind (ASVS 4.0.3 section 11.1.6). */
+async function findMakerProblem(
+  transaction: Database['kysely'],
+  { accountId, createdBy }: ApiKeyRequest,
+): Promise<Detail | undefined> {
+  if (createdBy === undefined) return undefined;
+  const role = await holdRole(transaction, accountId, createdBy);
+  return role !== undefined && permissionsOf[role].has('keys:write')
+    ? undefined
+    : { field: 'scopes', reason: 'go beyond your own permissions' };
 }
 
 async function findTemplateProblem(

@@ -1,6 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import type { ApplyOptions } from '../manifest/manifest-change.ts';
 import { addDirectCommands } from './direct-commands.ts';
+import { addKeyCommands } from './key.ts';
 import { type QueueAction, type QueueCommandOptions, queueActions } from './queue-actions.ts';
 import { readVersion } from './read-version.ts';
 import { addSessionCommands } from './session-commands.ts';
@@ -133,6 +134,9 @@ export async function runCommand(
     exitCode = code;
   });
   addSessionCommands(program, environment, (code) => {
+    exitCode = code;
+  });
+  addKeyCommands(program, environment, (code) => {
     exitCode = code;
   });
   try {

@@ -1,6 +1,6 @@
 /** What an operator can do about one user, as the help of `user` says it; loaded by every command, so it imports nothing. */
 export const userActions = {
-  disable: 'keeps somebody out: sign-in, tokens and browsers end on every node',
+  disable: 'keeps somebody out: sign-in, tokens, browsers and API keys end on every node',
   enable: 'lets somebody in again who was disabled',
   'remove-second-factor': 'for somebody who lost the authenticator and the recovery codes',
 } as const;

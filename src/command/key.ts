@@ -1,0 +1,22 @@
+import type { Command } from 'commander';
+import { addCreateKey } from './key/add-create-key.ts';
+import { addListKeys } from './key/add-list-keys.ts';
+import { addRevokeKey } from './key/add-revoke-key.ts';
+import { addRotateKey } from './key/add-rotate-key.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Adds `key …`; each of its commands comes from a file of its own. */
+export function addKeyCommands(
+  program: Command,
+  environment: Environment,
+  done: (exitCode: number) => void,
+): void {
+  const key = program
+    .command('key')
+    .description('creates, lists, rotates and revokes keys, also while the service runs');
+  addCreateKey(key, environment, done);
+  addListKeys(key, environment, done);
+  addRotateKey(key, environment, done);
+  addRevokeKey(key, environment, done);
+}
