@@ -7,6 +7,7 @@ import { benchDeliver } from './bench-deliver.ts';
 import { benchHistory } from './bench-history.ts';
 import { benchIdleConnections } from './bench-idle-connections.ts';
 import { benchImport } from './bench-import.ts';
+import { benchKey } from './bench-key.ts';
 import { benchLatency, benchTogether } from './bench-latency.ts';
 import { benchLists } from './bench-lists.ts';
 import { benchMemory } from './bench-memory.ts';
@@ -33,6 +34,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   memory: benchMemory,
   'start-up': benchStart,
   token: benchToken,
+  key: benchKey,
   lists: benchLists,
   import: benchImport,
   reports: benchReports,

@@ -1,5 +1,6 @@
 import { BlockList } from 'node:net';
 import { sql } from 'kysely';
+import type { Role } from '../account/account.ts';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { type AccountId, newId, type PersonId, type TemplateId } from '../foundation/ids.ts';
@@ -118,8 +119,9 @@ export async function removeApiKey(
 }
 
 /**
- * Makes the keys that one person made in an account another person's, so that they outlive the first one's role.
- * @returns how many there were
+ * Makes the keys that one person made in an account those of an owner of it, so that they outlive the first one's role. The
+ * owner's role is held meanwhile: whoever ends it a moment later ends these keys too.
+ * @returns how many there were; 0 where the other one is no owner
  */
 export async function takeOverApiKeys(
   transaction: Kysely,
@@ -127,10 +129,48 @@ export async function takeOverApiKeys(
   from: PersonId,
   to: PersonId,
 ): Promise<number> {
+  if ((await holdRole(transaction, accountId, to)) !== 'owner') return 0;
   const { rows } = await sql`
     update api_key set created_by = ${to}
     where account_id = ${accountId} and created_by = ${from} returning 1`.execute(transaction);
   return rows.length;
+}
+
+/**
+ * The role of a person who is not disabled. It does not change until the transaction ends, so a key that is made by it is
+ * seen by whatever ends the role.
+ */
+export async function holdRole(
+  transaction: Kysely,
+  accountId: AccountId,
+  personId: PersonId,
+): Promise<Role | undefined> {
+  const { rows } = await sql<{ role: Role }>`
+    select m.role from membership m join person p on p.id = m.person_id
+    where m.account_id = ${accountId} and m.person_id = ${personId} and p.disabled_at is null
+    for share of m, p`.execute(transaction);
+  return rows[0]?.role;
+}
+
+/** How many API keys a person made, over all accounts. */
+export async function countApiKeysOf(kysely: Kysely, personId: PersonId): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from api_key where created_by = ${personId}`.execute(kysely);
+  return rows[0]?.count ?? 0;
+}
+
+/** The accounts in which one person made API keys and another has a role. */
+export async function findAccountsOfHeir(
+  kysely: Kysely,
+  from: PersonId,
+  to: PersonId,
+): Promise<AccountId[]> {
+  const { rows } = await sql<{ account_id: AccountId }>`
+    select m.account_id from membership m
+    where m.person_id = ${to}
+      and exists (select from api_key k where k.account_id = m.account_id and k.created_by = ${from})
+    order by m.account_id`.execute(kysely);
+  return rows.map(({ account_id }) => account_id);
 }
 
 interface KeyRow extends ApiKeyLimits {
@@ -192,13 +232,20 @@ function toBlockList(networks: readonly string[]): BlockList {
   return list;
 }
 
-/** Notes that keys were used just now. */
+/**
+ * Notes that keys were used just now. What another node notes at this moment or noted lately is passed over, so that nodes
+ * never wait for each other here and a key that is always in use is written twice a minute at most.
+ */
 export async function noteKeyUse(kysely: Kysely, used: readonly KeyPrincipal[]): Promise<void> {
   await sql`
-    update api_key k set last_used_at = now()
-    from unnest(${used.map(({ accountId }) => accountId)}::text[], ${used.map(({ keyId }) => keyId)}::uuid[])
-      as used (account_id, id)
-    where k.account_id = used.account_id and k.id = used.id`.execute(kysely);
+    with due as (
+      select k.account_id, k.id from api_key k
+      join unnest(${used.map(({ accountId }) => accountId)}::text[], ${used.map(({ keyId }) => keyId)}::uuid[])
+        as used (account_id, id) on k.account_id = used.account_id and k.id = used.id
+      where k.last_used_at is null or k.last_used_at < now() - interval '25 s'
+      for update of k skip locked)
+    update api_key k set last_used_at = now() from due
+    where k.account_id = due.account_id and k.id = due.id`.execute(kysely);
 }
 
 /** Which of these are no templates of the account. */

@@ -2,18 +2,24 @@ import { isIPv4, isIPv6 } from 'node:net';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Detail } from '../foundation/errors.ts';
 import type { AccountId, PersonId } from '../foundation/ids.ts';
+import { notifyOfApiKey } from '../outbox/security-notice-store.ts';
 import { makeApiKey } from './api-key.ts';
 import {
   type ApiKeyLimits,
   addApiKey,
   countApiKeys,
   findMissingTemplates,
+  holdRole,
 } from './api-key-store.ts';
 import { tokenPermissions } from './contract-operations.ts';
-import { keyScopes } from './permission.ts';
+import { keyScopes, permissionsOf } from './permission.ts';
 
 /** How many keys an account can have. */
 export const maxApiKeys = 1_000;
+/** How many networks, and how many templates, a key can be limited to. */
+export const maxKeyLimits = 100;
+/** How long a key that expires can live. */
+export const maxKeyDays = 3_650;
 
 /** What somebody wants a key to be. */
 export interface ApiKeyRequest extends ApiKeyLimits {
@@ -22,6 +28,8 @@ export interface ApiKeyRequest extends ApiKeyLimits {
   /** Undefined: the command line. */
   readonly createdBy: PersonId | undefined;
   readonly expiresAt: Date | undefined;
+  /** What the owners are told. */
+  readonly event?: 'api-key-created' | 'api-key-rotated';
 }
 
 export type CreatedApiKey =
@@ -39,10 +47,13 @@ export async function createApiKeyIn(
   const problem =
     findScopeProblem(request) ??
     findNetworkProblem(request.networks ?? []) ??
+    (await findMakerProblem(transaction, request)) ??
     (await findTemplateProblem(transaction, request)) ??
     (await findCountProblem(transaction, request.accountId));
   if (problem !== undefined) return { problem };
-  const { text, hash, hint } = makeApiKey(request.accountId);
+  const { accountId, name, createdBy, event = 'api-key-created' } = request;
+  const { text, hash, hint } = makeApiKey(accountId);
+  await notifyOfApiKey(transaction, event, { accountId, keyName: name, madeBy: createdBy });
   return { id: await addApiKey(transaction, { ...request, hash, hint }), text };
 }
 
@@ -77,6 +88,18 @@ function isNetwork(text: string): boolean {
   if (rest.length > 0 || (length !== undefined && !/^\d{1,3}$/.test(length))) return false;
   const bits = isIPv4(address) ? 32 : isIPv6(address) && !address.includes('%') ? 128 : undefined;
   return bits !== undefined && Number(length ?? bits) <= bits;
+}
+
+/** Somebody whose role ends while they make a key would leave it behind (ASVS 4.0.3 section 11.1.6). */
+async function findMakerProblem(
+  transaction: Database['kysely'],
+  { accountId, createdBy }: ApiKeyRequest,
+): Promise<Detail | undefined> {
+  if (createdBy === undefined) return undefined;
+  const role = await holdRole(transaction, accountId, createdBy);
+  return role !== undefined && permissionsOf[role].has('keys:write')
+    ? undefined
+    : { field: 'scopes', reason: 'go beyond your own permissions' };
 }
 
 async function findTemplateProblem(

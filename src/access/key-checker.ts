@@ -6,15 +6,16 @@ import { gatherReads } from '../foundation/gather-reads.ts';
 import type { Log } from '../foundation/log.ts';
 import { PeriodicTask } from '../foundation/periodic-task.ts';
 import type { ApiKeys } from './api-key.ts';
-import { apiKeyTopic, findApiKeys, noteKeyUse, rehashApiKey } from './api-key-store.ts';
+import { apiKeyTopic, findApiKeys, rehashApiKey } from './api-key-store.ts';
 import { CredentialCache } from './credential-cache.ts';
+import { KeyUses } from './key-uses.ts';
 import type { KeyPrincipal } from './principal.ts';
 
 /** Milliseconds between two notes of which keys were used. */
 const noteInterval = 30_000;
 
 export interface KeyCheckerParts {
-  readonly database: Database;
+  readonly database: Pick<Database, 'kysely'>;
   readonly keys: ApiKeys;
   readonly changes: ChangeListener;
   readonly clock: Clock;
@@ -28,12 +29,14 @@ export interface KeyCheckerParts {
 export class KeyChecker {
   readonly #parts: KeyCheckerParts;
   readonly #cache: CredentialCache<KeyPrincipal>;
-  readonly #used = new Set<KeyPrincipal>();
+  readonly #uses: KeyUses;
   readonly #notes: PeriodicTask;
 
-  constructor(parts: KeyCheckerParts) {
+  /** @param max keys kept in memory */
+  constructor(parts: KeyCheckerParts, max?: number) {
     this.#parts = parts;
-    const { database, keys, changes, clock } = parts;
+    const { database, keys, changes, clock, log } = parts;
+    this.#uses = new KeyUses({ database, log });
     const find = gatherReads((asked: readonly KeyQuestion[]) =>
       findApiKeys(database.kysely, asked),
     );
@@ -49,7 +52,7 @@ export class KeyChecker {
           return find({ accountId, hash, offset });
       return undefined;
     };
-    this.#cache = new CredentialCache({ changes, clock, read });
+    this.#cache = new CredentialCache({ changes, clock, read, max });
     changes.subscribe(apiKeyTopic, (accountId) =>
       this.#cache.forget(accountId === '*' ? undefined : (key) => key.accountId === accountId),
     );
@@ -73,18 +76,12 @@ export class KeyChecker {
   }
 
   /** Writes down which keys were used since the last time. */
-  async noteUses(): Promise<void> {
-    const used = [...this.#used];
-    this.#used.clear();
-    if (used.length === 0) return;
-    const { database, log } = this.#parts;
-    await noteKeyUse(database.kysely, used).catch((error: unknown) =>
-      log.warn({ err: error }, 'the last use of API keys was not written down'),
-    );
+  noteUses(): Promise<void> {
+    return this.#uses.write();
   }
 
   #use(key: KeyPrincipal | undefined): KeyPrincipal | undefined {
-    if (key !== undefined) this.#used.add(key);
+    if (key !== undefined) this.#uses.add(key);
     return key;
   }
 }

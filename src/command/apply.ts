@@ -1,12 +1,6 @@
 import { type Config, readConfig } from '../config.ts';
-import { isCurrent } from '../foundation/database/migrate.ts';
-import { openDatabase, requireServer } from '../foundation/database/open-database.ts';
 import { isUnavailable } from '../foundation/database/sqlstate.ts';
-import { findRunningEmbedded } from '../foundation/embedded/find-running-embedded.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import { requireSameKey } from '../foundation/installation-store.ts';
-import { loadMasterKey } from '../foundation/load-master-key.ts';
-import { createLog } from '../foundation/log.ts';
 import { applyManifest } from '../manifest/apply-manifest.ts';
 import { describeChanges, describeProblems } from '../manifest/describe-changes.ts';
 import type { Manifest } from '../manifest/manifest.ts';
@@ -15,7 +9,7 @@ import { readManifestText } from '../manifest/manifest-files.ts';
 import { ManifestError } from '../manifest/manifest-problems.ts';
 import { parseManifest } from '../manifest/parse-manifest.ts';
 import { exitAtSignal } from './exit-at-signal.ts';
-import { type Installation, openInstallation } from './open-installation.ts';
+import { joinInstallation } from './join-installation.ts';
 
 /**
  * `apply FILE`: sets up what a manifest names, in the installation of DATABASE_URL or DATA_DIR, also while its service
@@ -49,7 +43,7 @@ async function applyTo(
   manifest: Manifest,
   options: ApplyOptions,
 ): ReturnType<typeof applyManifest> {
-  const installation = await open(config);
+  const installation = await joinInstallation(config);
   try {
     return await applyManifest(installation.database, installation.key, manifest, options);
   } catch (cause) {
@@ -59,30 +53,5 @@ async function applyTo(
     });
   } finally {
     await installation.close();
-  }
-}
-
-/** The embedded database of a running service is joined, else it is started for as long as the command takes. */
-async function open(config: Config): Promise<Installation> {
-  // The start of the embedded database is no news here; a person reads what is printed.
-  const log = createLog(config.logLevel === 'info' ? 'warn' : config.logLevel);
-  const running =
-    config.databaseUrl === undefined ? await findRunningEmbedded(config.dataDir) : undefined;
-  if (running === undefined) return openInstallation(config, log);
-  const database = openDatabase(running, { applicationName: 'signalpost apply' });
-  const close = () => database.close();
-  try {
-    await requireServer(database);
-    if (!(await isCurrent(database))) {
-      throw new OperatorError(
-        'The service that runs on this DATA_DIR is of another release; restart it with this one first.',
-      );
-    }
-    const key = await loadMasterKey(config);
-    await requireSameKey(database, key);
-    return { database, key, embedded: undefined, close };
-  } catch (error) {
-    await close();
-    throw error;
   }
 }

@@ -1,23 +1,24 @@
 import type { Command } from 'commander';
-import type { RotateMasterOptions } from './rotate-master.ts';
+import { addCreateKey } from './key/add-create-key.ts';
+import { addListKeys } from './key/add-list-keys.ts';
+import { addRevokeKey } from './key/add-revoke-key.ts';
+import { addRotateKey } from './key/add-rotate-key.ts';
+import { addRotateMaster } from './key/add-rotate-master.ts';
 
-/** Adds `key …`. */
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Adds `key …`; each of its commands comes from a file of its own. */
 export function addKeyCommands(
   program: Command,
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
   done: (exitCode: number) => void,
 ): void {
-  const key = program.command('key').description('keys of the installation');
-  key
-    .command('rotate-master')
-    .description(
-      'puts a new master key in the place of SIGNALPOST_KEY; run it again until it says that it is done',
-    )
-    .option('--finish', 'says what works by the previous key alone')
-    .option('--yes', 'with --finish: ends the previous key')
-    .addHelpText('after', '\ndocs/hardening.md has the steps.')
-    .action(async (options: RotateMasterOptions) => {
-      const { rotateMaster } = await import('./rotate-master.ts');
-      done(await rotateMaster(options, environment));
-    });
+  const key = program
+    .command('key')
+    .description('creates, lists, rotates and revokes keys, also while the service runs');
+  addCreateKey(key, environment, done);
+  addListKeys(key, environment, done);
+  addRotateKey(key, environment, done);
+  addRevokeKey(key, environment, done);
+  addRotateMaster(key, environment, done);
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { AuditOptions } from './audit.ts';
+import type { UserOptions } from './user.ts';
 import { type UserActionName, userActions } from './user-actions.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -52,14 +53,16 @@ export function addSessionCommands(
     .command('user')
     .description('keeps users out and helps those who lost a second factor');
   for (const [action, description] of Object.entries(userActions)) {
-    user
-      .command(action)
-      .description(description)
-      .argument('<email>')
-      .action(async (email: string) => {
-        const { userCommand } = await import('./user.ts');
-        done(await userCommand(action as UserActionName, email, environment));
-      });
+    const command = user.command(action).description(description).argument('<email>');
+    if (action === 'disable')
+      command.option(
+        '--keys-to <email>',
+        'who takes over the API keys that the person made, in the accounts that they own; else these end',
+      );
+    command.action(async (email: string, options: UserOptions) => {
+      const { userCommand } = await import('./user.ts');
+      done(await userCommand(action as UserActionName, email, options, environment));
+    });
   }
   program
     .command('audit')

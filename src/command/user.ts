@@ -1,3 +1,4 @@
+import { handKeysOverEverywhere, type KeysHandedOver } from '../access/hand-keys-over.ts';
 import { TokenMint } from '../access/token-mint.ts';
 import { findPersonByEmail, type PersonWithPassword } from '../account/person-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
@@ -11,17 +12,25 @@ import type { UserActionName } from './user-actions.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+export interface UserOptions {
+  /** Of `disable`: who takes over the API keys. */
+  readonly keysTo?: string;
+}
+
 /** What an operator does about one user. */
 interface UserAction {
   /** The kind of entry in the audit log. */
   readonly kind: string;
-  /** What is printed, unless `run` returns something else. */
-  readonly done: string;
-  /** @throws OperatorError where it does not apply to this user */
+  /** What is printed before what `run` returns. */
+  readonly done?: string;
+  /**
+   * @returns what else there is to say
+   * @throws OperatorError where it does not apply to this user
+   */
   run(
     transaction: Database['kysely'],
     person: PersonWithPassword,
-    installation: RunningInstallation,
+    asked: { readonly options: UserOptions; readonly installation: RunningInstallation },
   ): Promise<string | undefined>;
 }
 
@@ -29,9 +38,10 @@ const actions: Readonly<Record<UserActionName, UserAction>> = {
   disable: {
     kind: 'user_disabled',
     done: 'is kept out, on every node within a second',
-    async run(transaction, { id }) {
-      await disablePerson(transaction, id);
-      return undefined;
+    async run(transaction, person, { options }) {
+      const handed = await handKeysOver(transaction, person, options.keysTo);
+      await disablePerson(transaction, person.id);
+      return describe(handed);
     },
   },
   enable: {
@@ -44,15 +54,15 @@ const actions: Readonly<Record<UserActionName, UserAction>> = {
   },
   'password-link': {
     kind: 'password_link_made',
-    done: '',
-    async run(transaction, { id, email, disabled }, { config, key }) {
+    async run(transaction, { id, email, disabled }, { installation }) {
+      const { config, key } = installation;
       if (disabled) throw new OperatorError(`${email} is disabled; enable the user first.`);
       const token = new TokenMint(await key()).mint('link');
       const store = new PasswordLinkStore({ kysely: transaction });
       if (!(await store.create(transaction, id, token.hash, 0)))
         throw new OperatorError(`${email} got a link less than two minutes ago; wait a moment.`);
       const base = config.publicUrl ?? `http://${config.host}:${config.port}`;
-      return `${base}/set-password/${token.text}\n`;
+      return `${base}/set-password/${token.text}`;
     },
   },
   'remove-second-factor': {
@@ -75,6 +85,7 @@ const actions: Readonly<Record<UserActionName, UserAction>> = {
 export async function userCommand(
   name: UserActionName,
   email: string,
+  options: UserOptions,
   environment: Environment,
 ): Promise<number> {
   const action = actions[name];
@@ -82,12 +93,41 @@ export async function userCommand(
     const { database } = installation;
     const person = await findPersonByEmail(database.kysely, email);
     if (person === undefined) throw new OperatorError(`There is no user "${email}".`);
-    const printed = await database.kysely.transaction().execute(async (transaction) => {
-      const said = await action.run(transaction, person, installation);
+    const more = await database.kysely.transaction().execute(async (transaction) => {
+      const said = await action.run(transaction, person, { options, installation });
       await recordCommand(transaction, { kind: action.kind, personId: person.id });
       return said;
     });
-    process.stdout.write(printed ?? `Done: ${person.email} ${action.done}.\n`);
+    const said = action.done === undefined ? '' : `Done: ${person.email} ${action.done}.`;
+    process.stdout.write(`${said}${more ?? ''}\n`);
     return 0;
   });
+}
+
+/** @throws OperatorError where nobody with the address can take any of the keys over */
+async function handKeysOver(
+  transaction: Database['kysely'],
+  { id, email }: PersonWithPassword,
+  keysTo: string | undefined,
+): Promise<KeysHandedOver> {
+  const handed = await handKeysOverEverywhere(transaction, id, keysTo);
+  if (handed === undefined)
+    throw new OperatorError(
+      `--keys-to must be the address of another person who owns an account where ${email} made API keys.`,
+    );
+  for (const [accountId, count] of handed.takenOver)
+    await recordCommand(transaction, {
+      kind: 'api_keys_taken_over',
+      personId: id,
+      accountId,
+      detail: { id: email, by: keysTo ?? '', count },
+    });
+  return handed;
+}
+
+function describe({ takenOver, ending }: KeysHandedOver): string | undefined {
+  const taken = [...takenOver.values()].reduce((sum, count) => sum + count, 0);
+  if (taken + ending === 0) return undefined;
+  const ended = `${ending} API ${ending === 1 ? 'key' : 'keys'} ended`;
+  return taken === 0 ? ` ${ended}.` : ` ${ended}, ${taken} taken over.`;
 }

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
+import { promisify } from 'node:util';
 import type { Request } from 'playwright-core';
 import { saveMembership } from '../../src/account/membership-store.ts';
+import { addKey } from '../../test/support/api-key.ts';
 import { managementAs } from '../../test/support/management-client.ts';
+import { SessionWorld } from '../../test/support/session-world.ts';
 import { getToken } from '../../test/support/shop.ts';
 import { startTestService } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
@@ -336,31 +340,122 @@ test('team: the last owner stays; a person is invited with a role; the audit log
   await visit.end();
 });
 
-test('integrations: a key for a machine is shown once and opens what it may, until it is revoked', async () => {
+test('API keys: one for sending is shown once with a command that works, until it is revoked', async () => {
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/integrations`);
   await page.getByRole('tab', { name: 'API keys' }).click();
   await page.getByRole('button', { name: 'New API key' }).first().click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('What it is for').fill('Deploy');
+  await dialog.getByLabel('Name').fill('Deploy');
+  assert.equal(await dialog.getByLabel('messages:send').isChecked(), true, 'chosen at first');
+  assert.equal(await dialog.getByLabel('users:write').count(), 0, 'no key can have it');
   await dialog.getByLabel('senders:read').check();
+  await visit.look('key-new');
   await dialog.getByRole('button', { name: 'Create key' }).click();
   const shown = page.getByRole('dialog', { name: 'API key' });
   await shown.getByText('This is shown only now').waitFor();
-  const key = (await shown.locator('code').textContent()) ?? '';
+  await visit.look('key-shown');
+  const key = (await shown.locator('code').first().textContent()) ?? '';
   const answer = (path: string) =>
     fetch(`${service.url}/manage/v1/accounts/${shop.id}/${path}`, {
       headers: { authorization: `Bearer ${key}` },
     });
   assert.equal((await answer('senders')).status, 200);
   assert.equal((await answer('messages')).status, 403);
+  const command = (await shown.locator('pre').textContent()) ?? '';
+  const { stdout } = await promisify(execFile)('sh', ['-c', `${command} -s -w '\n%{http_code}'`]);
+  assert.match(stdout, /\n200$/, stdout);
   await shown.getByRole('button', { name: 'I have kept it' }).click();
-  await page.getByRole('button', { name: 'Revoke' }).click();
+  const row = page.getByRole('row').filter({ hasText: 'Deploy' });
+  await row.getByText(`sp_${shop.id}_…${key.slice(-11, -7)}`).waitFor();
+  await row.getByText(`Created by ${shop.owner.email}`).waitFor();
+  await row.getByRole('button', { name: 'Revoke' }).click();
   await dialog.getByLabel('Type Deploy to go on').fill('Deploy');
   await dialog.getByRole('button', { name: 'Revoke' }).click();
   await dialog.waitFor({ state: 'detached' });
   assert.equal((await answer('senders')).status, 401);
+  await visit.end();
+});
+
+test('API keys: one with limits is listed with them and rotated; a network that is none is refused at its field', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/integrations`);
+  await page.getByRole('tab', { name: 'API keys' }).click();
+  await page.getByRole('button', { name: 'New API key' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Newsletter');
+  await dialog.getByLabel('Expires').selectOption('In 90 days');
+  await dialog.getByLabel('senders:read').check();
+  await dialog.getByRole('combobox', { name: 'Templates' }).click();
+  await page.getByRole('option', { name: 't-0001' }).click();
+  await dialog.getByText('A key that is limited to templates').waitFor();
+  assert.equal(await dialog.getByLabel('senders:read').isDisabled(), true);
+  assert.equal(await dialog.getByLabel('messages:status').isDisabled(), false);
+  await dialog.getByLabel('Networks').fill('192.0.2.0/99');
+  await visit.look('key-limited');
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  await dialog.getByText('is not a network').first().waitFor();
+  await dialog.getByLabel('Networks').fill('192.0.2.0/24\n\n 2001:db8::/48 ');
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  await page.getByRole('button', { name: 'I have kept it' }).click();
+  const rows = page.getByRole('row').filter({ hasText: 'Newsletter' });
+  await rows.getByText('Only from 192.0.2.0/24, 2001:db8::/48').waitFor();
+  await rows.getByText('Only templates t-0001').waitFor();
+  await rows.getByText('messages:send', { exact: true }).waitFor();
+  await rows.getByRole('button', { name: 'Rotate' }).click();
+  await dialog.getByLabel('The old key').selectOption('works for another week');
+  await visit.look('key-rotate');
+  await dialog.getByRole('button', { name: 'Rotate' }).click();
+  await page.getByRole('button', { name: 'I have kept it' }).click();
+  await waitFor('both keys to be listed', async () => (await rows.count()) === 2);
+  await visit.look('keys');
+  await visit.end();
+});
+
+test('team: an owner keeps the API keys of somebody who is demoted, and of somebody who is removed', async () => {
+  const world = new SessionWorld(database, shop.id);
+  const visit = await signedIn();
+  const { page } = visit;
+  const heirs = async (keyId: string) =>
+    (await database.pool.query('select created_by from api_key where id = $1', [keyId])).rows[0]
+      ?.created_by;
+  const people = await Promise.all([world.addPerson(), world.addPerson(), world.addPerson()]);
+  const keys = [];
+  for (const { id } of people) {
+    await addKey(database, shop.id, { createdBy: id });
+    const { rows } = await database.pool.query('select id from api_key where created_by = $1', [
+      id,
+    ]);
+    keys.push(String(rows[0].id));
+  }
+  await visit.open(`${shop.id}/team`);
+  const rowOf = (index: number) =>
+    page.getByRole('row').filter({ hasText: people[index]?.email ?? '' });
+  const dialog = page.getByRole('dialog');
+  await rowOf(0)
+    .getByLabel(/^Role of/)
+    .selectOption('viewer');
+  await dialog.getByLabel('Keep their API key working').check();
+  await visit.look('team-demote');
+  await dialog.getByRole('button', { name: 'Change role' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal(await heirs(keys[0] ?? ''), shop.owner.id);
+
+  for (const [index, keep] of [
+    [1, true],
+    [2, false],
+  ] as const) {
+    const email = people[index]?.email ?? '';
+    await rowOf(index).getByRole('button', { name: 'Remove' }).click();
+    await dialog.getByText('Otherwise it ends.').waitFor();
+    if (keep) await dialog.getByLabel('Keep their API key working').check();
+    await dialog.getByLabel(`Type ${email} to go on`).fill(email);
+    await dialog.getByRole('button', { name: 'Remove' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    assert.equal(await heirs(keys[index] ?? ''), keep ? shop.owner.id : undefined);
+  }
   await visit.end();
 });
 

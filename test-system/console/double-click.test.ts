@@ -15,7 +15,7 @@ async function fillKey(page: Page): Promise<void> {
   await page.getByRole('tab', { name: 'API keys' }).click();
   await page.getByRole('button', { name: 'New API key' }).first().dblclick();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('What it is for').fill('Deploy');
+  await dialog.getByLabel('Name').fill('Deploy');
   await dialog.getByLabel('senders:read').check();
 }
 

@@ -69,6 +69,10 @@ export async function visitConsole(
     },
     async look(name) {
       await page.evaluate('document.fonts.ready');
+      // What still fades in has too little contrast.
+      await page.evaluate(
+        'Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished))',
+      );
       await takeScreenshot(page, `console-${name}`);
       const barriers = await findBarriers(page);
       if (barriers.length > 0) complaints.push(`${name}: ${barriers.join(', ')}`);

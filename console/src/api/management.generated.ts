@@ -108,7 +108,7 @@ export interface paths {
   };
   "/installation/people/{email}": {
     get: { parameters: { path: { "email": string } }; responses: { 200: { content: { "application/json": Person } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };
-    put: { parameters: { path: { "email": string } }; requestBody: { content: { "application/json": { "disabled": boolean } } }; responses: { 200: { content: { "application/json": Person } }; 201: { content: { "application/json": Person } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 408: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 503: { content?: never } } };
+    put: { parameters: { path: { "email": string }; query?: { "keysTo"?: string } }; requestBody: { content: { "application/json": { "disabled": boolean } } }; responses: { 200: { content: { "application/json": Person } }; 201: { content: { "application/json": Person } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 408: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 503: { content?: never } } };
   };
   "/installation/operators/{email}": {
     get: { parameters: { path: { "email": string } }; responses: { 200: { content: { "application/json": Operator } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 503: { content?: never } } };

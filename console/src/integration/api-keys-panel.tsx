@@ -1,30 +1,27 @@
-import { Button, Checkbox, SimpleGrid } from '@mantine/core';
+import { Button, Code, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useAccount, useAccountId, useMay } from '../account/use-me.ts';
-import type { ApiKey, paths } from '../api/management.generated.ts';
+import { useAccountId, useMay } from '../account/use-me.ts';
+import type { ApiKey } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { reasonFor } from '../api/problem.ts';
-import { Field } from '../parts/field.tsx';
-import { FormDialog } from '../parts/form-dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { ListBody } from '../parts/list-body.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
 import { TimeText } from '../parts/time-text.tsx';
 import { text } from '../texts/text.ts';
+import { ApiKeyDialog, type MadeKey } from './api-key-dialog.tsx';
+import { RotateKey } from './rotate-key-dialog.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
+import { TryKey } from './try-key.tsx';
 
-type KeyScope =
-  paths['/accounts/{accountId}/keys']['post']['requestBody']['content']['application/json']['scopes'][number];
-
-/** Keys with which machines call the management API. */
+/** Keys with which programs send email and call the management API. */
 export function ApiKeysPanel() {
   const accountId = useAccountId();
   const may = useMay();
   const [opened, dialog] = useDisclosure();
-  const [key, setKey] = useState<string>();
+  const [made, setMade] = useState<MadeKey>();
   const pages = usePages<ApiKey>({
     queryKey: ['keys', accountId],
     read: () =>
@@ -48,8 +45,13 @@ export function ApiKeysPanel() {
           action: add,
         }}
         columns={[
-          { title: text('keys.name'), cell: ({ name }) => name },
-          { title: text('keys.scopes'), cell: ({ scopes }) => scopes.join(', ') },
+          { title: text('keys.key'), cell: (apiKey) => <KeyName apiKey={apiKey} /> },
+          { title: text('keys.scopes'), cell: (apiKey) => <KeyLimits apiKey={apiKey} /> },
+          {
+            title: text('keys.expires'),
+            cell: ({ expiresAt }) =>
+              expiresAt === null ? text('never') : <TimeText value={expiresAt} distance />,
+          },
           {
             title: text('keys.used'),
             cell: ({ lastUsedAt }) =>
@@ -58,73 +60,55 @@ export function ApiKeysPanel() {
           {
             title: text('actions'),
             actions: true,
-            cell: (apiKey) => <RemoveKey apiKey={apiKey} />,
+            cell: (apiKey) => may('keys:write') && <KeyActions apiKey={apiKey} show={setMade} />,
           },
         ]}
       />
-      {pages.items.length > 0 && add}
-      <KeyDialog opened={opened} close={dialog.close} show={setKey} />
-      <SecretDialog name={text('keys.key')} secret={key} close={() => setKey(undefined)} />
+      {pages.items.length > 0 && add && <Group mt="md">{add}</Group>}
+      <ApiKeyDialog opened={opened} close={dialog.close} show={setMade} />
+      <SecretDialog name={text('keys.key')} secret={made?.key} close={() => setMade(undefined)}>
+        {made?.sendsWith !== undefined && <TryKey keyText={made.key} templateId={made.sendsWith} />}
+      </SecretDialog>
     </>
   );
 }
 
-function KeyDialog(props: { opened: boolean; close: () => void; show: (key: string) => void }) {
+function KeyName({ apiKey: { name, hint, createdBy } }: { apiKey: ApiKey }) {
   const accountId = useAccountId();
-  const client = useQueryClient();
-  const { account } = useAccount();
-  const [name, setName] = useState('');
-  const [scopes, setScopes] = useState<string[]>([]);
-  const { show, ...dialog } = props;
-
-  async function submit() {
-    const { key } = await answerOf(
-      api.POST('/accounts/{accountId}/keys', {
-        params: { path: { accountId } },
-        body: { name, scopes: scopes as KeyScope[] },
-      }),
-    );
-    await client.invalidateQueries({ queryKey: ['keys', accountId] });
-    show(key);
-  }
-
   return (
-    <FormDialog {...dialog} title={text('keys.add')} action={text('keys.make')} submit={submit}>
-      {(error) => (
-        <>
-          <Field
-            field="name"
-            label={text('keys.name')}
-            description={text('keys.nameHint')}
-            required
-            value={name}
-            change={setName}
-            error={error}
-            data-autofocus
-          />
-          <Checkbox.Group
-            label={text('keys.scopes')}
-            value={scopes}
-            onChange={setScopes}
-            error={reasonFor(error, 'scopes')}
-          >
-            <SimpleGrid cols={2} spacing={6} mt={4}>
-              {account?.permissions.map((scope) => (
-                <Checkbox key={scope} value={scope} label={scope} />
-              ))}
-            </SimpleGrid>
-          </Checkbox.Group>
-        </>
-      )}
-    </FormDialog>
+    <div>
+      <Text size="sm" className="breakable">
+        {name}
+      </Text>
+      {hint !== null && <Code>{`sp_${accountId}_…${hint}`}</Code>}
+      <Text size="xs" c="dimmed" className="breakable">
+        {createdBy === null ? text('keys.byCommand') : text('keys.by', { person: createdBy })}
+      </Text>
+    </div>
   );
 }
 
-function RemoveKey({ apiKey }: { apiKey: ApiKey }) {
+function KeyLimits({ apiKey: { scopes, networks, templates } }: { apiKey: ApiKey }) {
+  const limits = [
+    templates && text('keys.onlyTemplates', { templates: templates.join(', ') }),
+    networks && text('keys.onlyNetworks', { networks: networks.join(', ') }),
+  ].filter((limit) => limit !== null);
+  return (
+    <div>
+      <Text size="sm">{scopes.join(', ')}</Text>
+      {limits.map((limit) => (
+        <Text key={limit} size="xs" c="dimmed" className="breakable">
+          {limit}
+        </Text>
+      ))}
+    </div>
+  );
+}
+
+function KeyActions({ apiKey, show }: { apiKey: ApiKey; show: (made: MadeKey) => void }) {
   const accountId = useAccountId();
-  const may = useMay();
   const client = useQueryClient();
-  if (!may('keys:write')) return null;
+  const expired = apiKey.expiresAt !== null && Date.parse(apiKey.expiresAt) <= Date.now();
 
   async function end() {
     await answerOf(
@@ -136,12 +120,15 @@ function RemoveKey({ apiKey }: { apiKey: ApiKey }) {
   }
 
   return (
-    <RemoveButton
-      title={text('keys.end')}
-      consequence={text('keys.endConsequence')}
-      name={apiKey.name}
-      action={text('keys.end')}
-      remove={end}
-    />
+    <Group gap={4} wrap="nowrap" justify="flex-end">
+      {!expired && <RotateKey apiKey={apiKey} show={show} />}
+      <RemoveButton
+        title={text('keys.end')}
+        consequence={text('keys.endConsequence')}
+        name={apiKey.name}
+        action={text('keys.end')}
+        remove={end}
+      />
+    </Group>
   );
 }

@@ -1,4 +1,5 @@
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { CopyField } from '../parts/copy-field.tsx';
 import { text } from '../texts/text.ts';
 
@@ -8,10 +9,12 @@ interface SecretDialogProps {
   secret: string | undefined;
   id?: string | undefined;
   close: () => void;
+  /** How it is used. */
+  children?: ReactNode;
 }
 
 /** Shows a secret the only time that it can be seen. A stray click does not close it. */
-export function SecretDialog({ name, secret, id, close }: SecretDialogProps) {
+export function SecretDialog({ name, secret, id, close, children }: SecretDialogProps) {
   return (
     <Modal
       opened={secret !== undefined}
@@ -40,6 +43,7 @@ export function SecretDialog({ name, secret, id, close }: SecretDialogProps) {
           </Text>
           <CopyField value={secret ?? ''} label={name} />
         </div>
+        {children}
         <Group justify="flex-end">
           <Button onClick={close}>{text('secret.kept')}</Button>
         </Group>

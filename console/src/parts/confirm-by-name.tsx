@@ -1,5 +1,5 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, type ReactNode, useState } from 'react';
 import { useAction } from '../api/use-action.ts';
 import { text } from '../texts/text.ts';
 import { ProblemAlert } from './problem-alert.tsx';
@@ -14,6 +14,8 @@ interface ConfirmByNameProps {
   name: string;
   action: string;
   confirm: () => Promise<unknown>;
+  /** What else there is to decide. */
+  children?: ReactNode;
 }
 
 /** Asks for the name of what is about to be destroyed. */
@@ -37,6 +39,7 @@ export function ConfirmByName(props: ConfirmByNameProps) {
       <form onSubmit={submit}>
         <Stack>
           <Text size="sm">{props.consequence}</Text>
+          {props.children}
           <TextInput
             label={text('confirm.type', { name: props.name })}
             value={typed}

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import type { ReactNode } from 'react';
 import { text } from '../texts/text.ts';
 import { ConfirmByName } from './confirm-by-name.tsx';
 
@@ -9,10 +10,13 @@ interface RemoveButtonProps {
   name: string;
   action?: string;
   remove: () => Promise<unknown>;
+  /** What else there is to decide. */
+  children?: ReactNode;
 }
 
 /** A button that destroys something once its name was typed. */
-export function RemoveButton({ title, consequence, name, action, remove }: RemoveButtonProps) {
+export function RemoveButton(props: RemoveButtonProps) {
+  const { title, consequence, name, action, remove, children } = props;
   const [opened, dialog] = useDisclosure();
   const label = action ?? text('remove');
   return (
@@ -28,7 +32,9 @@ export function RemoveButton({ title, consequence, name, action, remove }: Remov
         name={name}
         action={label}
         confirm={remove}
-      />
+      >
+        {children}
+      </ConfirmByName>
     </>
   );
 }

@@ -17,6 +17,8 @@ import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
 import { TimeText } from '../parts/time-text.tsx';
 import { text } from '../texts/text.ts';
+import { DemoteDialog } from './demote-dialog.tsx';
+import { endsKeys, KeepKeys, useKeepKeys } from './keep-keys.tsx';
 
 type Role = User['role'];
 
@@ -100,14 +102,24 @@ function RoleChoice({ user }: { user: User }) {
   const params = { path: { accountId, email: user.email } };
   const may = useMay();
   const client = useQueryClient();
+  const keys = useKeepKeys(user);
+  const [lower, setLower] = useState<Role>();
   const change = useAction({
     mutationFn: (role: Role) =>
       unlessChanged(
         { role: user.role },
         () => api.GET(it, { params }),
-        (precondition) => api.PUT(it, { params, body: { role }, ...precondition }),
+        (precondition) =>
+          api.PUT(it, {
+            params: { ...params, query: endsKeys(user.role, role) ? keys.query : {} },
+            body: { role },
+            ...precondition,
+          }),
       ),
-    onSettled: () => client.invalidateQueries({ queryKey: ['users', accountId] }),
+    onSettled: async () => {
+      await client.invalidateQueries({ queryKey: ['users', accountId] });
+      await client.invalidateQueries({ queryKey: ['keys', accountId] });
+    },
   });
   if (!may('users:write')) return <>{text(`role.${user.role}`)}</>;
   return (
@@ -118,8 +130,19 @@ function RoleChoice({ user }: { user: User }) {
         miw="9rem"
         value={user.role}
         disabled={change.isPending}
-        onChange={(event) => change.mutate(event.currentTarget.value as Role)}
+        onChange={(event) => {
+          const role = event.currentTarget.value as Role;
+          if (keys.count > 0 && endsKeys(user.role, role)) setLower(role);
+          else change.mutate(role);
+        }}
         data={roleChoices}
+      />
+      <DemoteDialog
+        name={user.name}
+        keys={keys}
+        opened={lower !== undefined}
+        close={() => setLower(undefined)}
+        confirm={async () => lower && change.mutateAsync(lower)}
       />
       <ProblemAlert error={change.error} renewed={change.reset} />
     </>
@@ -157,6 +180,7 @@ function RemoveUser({ user }: { user: User }) {
   const accountId = useAccountId();
   const may = useMay();
   const client = useQueryClient();
+  const keys = useKeepKeys(user);
   if (!may('users:write')) return null;
   const params = { path: { accountId, email: user.email } };
   return (
@@ -172,11 +196,15 @@ function RemoveUser({ user }: { user: User }) {
         await unlessChanged(
           { name, role },
           () => api.GET(it, { params }),
-          (precondition) => api.DELETE(it, { params, ...precondition }),
+          (precondition) =>
+            api.DELETE(it, { params: { ...params, query: keys.query }, ...precondition }),
         );
         await client.invalidateQueries({ queryKey: ['users', accountId] });
+        await client.invalidateQueries({ queryKey: ['keys', accountId] });
       }}
-    />
+    >
+      <KeepKeys keys={keys} />
+    </RemoveButton>
   );
 }
 
@@ -223,6 +251,7 @@ function InviteDialog(props: { opened: boolean; close: () => void }) {
           <Group grow>
             <NativeSelect
               label={text('team.role')}
+              description={role === 'service' ? text('role.serviceHint') : undefined}
               value={role}
               onChange={(event) => setRole(event.currentTarget.value as Role)}
               data={roleChoices}

@@ -44,6 +44,14 @@ export function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
+/** The send operation with an API key, as one command. */
+export function curlWithKey(facts: SnippetFacts, key: string): string {
+  return `curl ${quote(sendUrl(facts))} \\
+  -H ${quote(`Authorization: Bearer ${key}`)} \\
+  -H 'Content-Type: application/json' \\
+  -d ${quote(body(facts, 2))}`;
+}
+
 function curl(facts: SnippetFacts): string {
   return `# A token lasts an hour: keep it, and use its refresh token afterwards.
 TOKEN=$(curl -s ${facts.url}/token -d grant_type=password \\

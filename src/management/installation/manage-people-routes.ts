@@ -1,12 +1,14 @@
 import { type Static, Type } from 'typebox';
+import { handKeysOverEverywhere } from '../../access/hand-keys-over.ts';
 import { personOf } from '../../access/principal.ts';
 import { findPersonByEmail } from '../../account/person-store.ts';
+import type { PersonId } from '../../foundation/ids.ts';
 import { UserSchema } from '../../manifest/manifest-schema.ts';
 import { disablePerson, enablePerson } from '../../session/disable-person.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
-import { notFound, Problem } from '../answer/problem.ts';
+import { invalid, notFound, Problem } from '../answer/problem.ts';
 import { strict } from '../answer/schema-parts.ts';
-import { requireResource, saveResource, type Transaction } from '../change-resource.ts';
+import { record, requireResource, saveResource, type Transaction } from '../change-resource.ts';
 import { actorOf, type Call, endpoint } from '../endpoint.ts';
 import { type PersonFacts, readPeople } from './people-page-store.ts';
 
@@ -75,7 +77,19 @@ export const putPerson = endpoint({
   id: 'putPerson',
   summary: 'Disable a person, or let one in again',
   description:
-    'Ends the tokens and sessions of a disabled person on every node within a second. Roles stay.',
+    'Ends the tokens, sessions and API keys of a disabled person on every node within a second. Roles stay.',
+  query: Type.Object(
+    {
+      keysTo: Type.Optional(
+        Type.String({
+          description:
+            'Address of somebody else who takes over the API keys that a disabled person made, in every account that they own. The rest end.',
+          maxLength: 320,
+        }),
+      ),
+    },
+    strict,
+  ),
   body: Type.Object({ disabled: Type.Boolean() }, strict),
   answer: PersonView,
   conditional: true,
@@ -88,7 +102,33 @@ export const putPerson = endpoint({
         const { disabled } = call.body;
         if (disabled && person.id === personOf(actorOf(call)))
           throw new Problem('conflict', 'Nobody can disable themselves');
-        await (disabled ? disablePerson : enablePerson)(transaction, person.id);
+        if (!disabled) return enablePerson(transaction, person.id);
+        await handKeysOver(transaction, call, person.id);
+        await disablePerson(transaction, person.id);
       },
     }),
 });
+
+/** @throws Problem where `keysTo` names nobody who can take any of the keys over */
+async function handKeysOver(
+  transaction: Transaction,
+  call: Call & { readonly query: { readonly keysTo?: string } },
+  from: PersonId,
+): Promise<void> {
+  const { keysTo } = call.query;
+  const handed = await handKeysOverEverywhere(transaction, from, keysTo);
+  if (handed === undefined)
+    throw invalid(
+      'keysTo',
+      'must be the address of an owner of an account with keys of the person',
+    );
+  for (const [accountId, count] of handed.takenOver)
+    await record(
+      // The account's own audit log has it.
+      { ...call, params: { ...call.params, accountId } },
+      transaction,
+      'api_keys_taken_over',
+      call.params.email,
+      { by: keysTo ?? '', count },
+    );
+}

@@ -1,16 +1,15 @@
 import { Type } from 'typebox';
+import { type ApiKeyLimits, readApiKeys, removeApiKey } from '../../access/api-key-store.ts';
 import {
-  type ApiKeyLimits,
-  expireApiKey,
-  readApiKey,
-  readApiKeys,
-  removeApiKey,
-} from '../../access/api-key-store.ts';
-import { createApiKeyIn } from '../../access/create-api-key.ts';
+  type CreatedApiKey,
+  createApiKeyIn,
+  maxKeyDays,
+  maxKeyLimits,
+} from '../../access/create-api-key.ts';
 import { keyScopes, permissions } from '../../access/permission.ts';
 import { personOf } from '../../access/principal.ts';
+import { maxOverlapHours, readLiveApiKey, rotateApiKeyIn } from '../../access/rotate-api-key.ts';
 import { Name } from '../../manifest/manifest-schema.ts';
-import { notifyOfApiKey } from '../../outbox/security-notice-store.ts';
 import { permissionsIn } from '../access/admit-actor.ts';
 import { pageOf } from '../answer/page.ts';
 import { invalid, notFound } from '../answer/problem.ts';
@@ -18,7 +17,6 @@ import { Nullable, strict, Time, Uuid } from '../answer/schema-parts.ts';
 import { inTransaction, record, type Transaction } from '../change-resource.ts';
 import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
 
-const maxListed = 100;
 const dayMs = 86_400_000;
 
 const ApiKeyView = Type.Object(
@@ -62,12 +60,16 @@ export const createApiKey = endpoint({
       name: Name('What the key is for.'),
       scopes: Type.Array(Type.Enum([...keyScopes]), { minItems: 1, maxItems: keyScopes.length }),
       expiresInDays: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 3_650, description: 'Default: it doesn’t expire.' }),
+        Type.Integer({
+          minimum: 1,
+          maximum: maxKeyDays,
+          description: 'Default: it doesn’t expire.',
+        }),
       ),
       networks: Type.Optional(
         Type.Array(Type.String({ maxLength: 50 }), {
           minItems: 1,
-          maxItems: maxListed,
+          maxItems: maxKeyLimits,
           description:
             'Networks that requests may come from, such as 192.0.2.0/24. Default: any network.',
         }),
@@ -75,7 +77,7 @@ export const createApiKey = endpoint({
       templates: Type.Optional(
         Type.Array(Type.String({ maxLength: 64 }), {
           minItems: 1,
-          maxItems: maxListed,
+          maxItems: maxKeyLimits,
           description:
             'Templates that the key may send with. Default: all. Such a key can only have the scopes of the send, status and list operations.',
         }),
@@ -89,15 +91,20 @@ export const createApiKey = endpoint({
     const { name, expiresInDays, networks = null, templates = null } = call.body;
     const scopes = [...new Set(call.body.scopes)];
     await requireOwnScopes(call, scopes);
-    return inTransaction(call, (transaction) =>
-      create(call, transaction, 'api-key-created', {
+    return inTransaction(call, async (transaction) => {
+      const { clock } = call.parts;
+      const made = await createApiKeyIn(transaction, {
         name,
         scopes,
         networks,
         templates,
-        lifetimeMs: expiresInDays === undefined ? undefined : expiresInDays * dayMs,
-      }),
-    );
+        accountId: accountOf(call).id,
+        createdBy: personOf(actorOf(call)),
+        expiresAt:
+          expiresInDays === undefined ? undefined : new Date(clock.now() + expiresInDays * dayMs),
+      });
+      return finish(call, transaction, scopes, made);
+    });
   },
 });
 
@@ -111,7 +118,7 @@ export const rotateApiKey = endpoint({
       overlapHours: Type.Optional(
         Type.Integer({
           minimum: 0,
-          maximum: 720,
+          maximum: maxOverlapHours,
           description: 'Hours that both work. Default: 24.',
         }),
       ),
@@ -124,25 +131,21 @@ export const rotateApiKey = endpoint({
     inTransaction(call, async (transaction) => {
       const { keyId } = call.params;
       const { id: accountId } = accountOf(call);
-      const old = await readApiKey(transaction, accountId, keyId);
-      const now = call.parts.clock.now();
-      if (old === undefined || (old.expiresAt !== null && old.expiresAt.getTime() <= now))
-        throw notFound('API key');
-      const scopes = old.scopes.filter((scope) => keyScopes.includes(scope));
-      await requireOwnScopes(call, scopes);
-      const { name, networks, templates, expiresAt, createdAt } = old;
-      const lifetimeMs = expiresAt === null ? undefined : expiresAt.getTime() - createdAt.getTime();
-      const made = await create(call, transaction, 'api-key-rotated', {
-        name,
-        scopes,
-        networks,
-        templates,
-        lifetimeMs,
+      const { clock } = call.parts;
+      const now = clock.now();
+      const old = await readLiveApiKey(transaction, accountId, keyId, now);
+      if (old === undefined) throw notFound('API key');
+      await requireOwnScopes(call, old.scopes);
+      const made = await rotateApiKeyIn(transaction, {
+        accountId,
+        old,
+        overlapHours: call.body.overlapHours ?? 24,
+        createdBy: personOf(actorOf(call)),
+        now,
       });
-      const end = new Date(now + (call.body.overlapHours ?? 24) * 3_600_000);
-      await expireApiKey(transaction, accountId, keyId, end);
-      await record(call, transaction, 'api_key_rotated', keyId, { replacedBy: made.id });
-      return made;
+      const answer = await finish(call, transaction, old.scopes, made);
+      await record(call, transaction, 'api_key_rotated', keyId, { replacedBy: answer.id });
+      return answer;
     }),
 });
 
@@ -167,27 +170,14 @@ async function requireOwnScopes(call: Call, scopes: ApiKeyLimits['scopes']): Pro
     throw invalid('scopes', `goes beyond your own permissions: ${beyond.join(', ')}`);
 }
 
-async function create(
+/** Records that a key was created. @throws Problem where none was */
+async function finish(
   call: Call,
   transaction: Transaction,
-  event: 'api-key-created' | 'api-key-rotated',
-  wanted: ApiKeyLimits & { readonly name: string; readonly lifetimeMs: number | undefined },
+  scopes: ApiKeyLimits['scopes'],
+  made: CreatedApiKey,
 ): Promise<{ readonly id: string; readonly key: string }> {
-  const { lifetimeMs, ...key } = wanted;
-  const { clock } = call.parts;
-  const made = await createApiKeyIn(transaction, {
-    ...key,
-    accountId: accountOf(call).id,
-    createdBy: personOf(actorOf(call)),
-    expiresAt: lifetimeMs === undefined ? undefined : new Date(clock.now() + lifetimeMs),
-  });
   if (made.problem !== undefined) throw invalid(made.problem.field, made.problem.reason);
-  await record(call, transaction, 'api_key_created', made.id, { scopes: key.scopes.join(' ') });
-  const notice = {
-    accountId: accountOf(call).id,
-    keyName: key.name,
-    madeBy: personOf(actorOf(call)),
-  };
-  await notifyOfApiKey(transaction, event, notice);
+  await record(call, transaction, 'api_key_created', made.id, { scopes: scopes.join(' ') });
   return { id: made.id, key: made.text };
 }

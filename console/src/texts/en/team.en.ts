@@ -23,7 +23,15 @@ export const team = {
   'team.removeTitle': 'Take this person out of the account?',
   'team.removeConsequence':
     'The person can do nothing in this account any more. Other accounts stay.',
+  'team.keys': 'Keep their {count|API key|# API keys} working: hand {count|it|them} over to me',
+  'team.keysElse': 'Otherwise {count|it ends|they end}.',
+  'team.keysEnd': '{count|One API key|# API keys} that they made will end.',
+  'team.ownKeysEnd': '{count|One API key|# API keys} that you made will end.',
+  'team.demoteTitle': 'Change the role of {name}?',
+  'team.demote': 'Change role',
 
+  'role.serviceHint':
+    'For programs: sends email and reads message status. No access to the console.',
   'role.owner': 'Owner',
   'role.developer': 'Developer',
   'role.marketer': 'Marketer',

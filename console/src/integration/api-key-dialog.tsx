@@ -1,0 +1,141 @@
+import { Group, Modal, MultiSelect, NativeSelect, Textarea } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useAccountId } from '../account/use-me.ts';
+import { answerOf, api } from '../api/management.ts';
+import { reasonFor } from '../api/problem.ts';
+import { Field } from '../parts/field.tsx';
+import { DialogForm } from '../parts/form-dialog.tsx';
+import { text } from '../texts/text.ts';
+import { KeyScopeChoice } from './key-scope-choice.tsx';
+import { goesWithTemplates, type KeyScope } from './key-scopes.ts';
+
+/** Days that a key can live; 0: it doesn’t expire. */
+const lifetimes = [0, 30, 90, 365] as const;
+
+/** A key that was just made. */
+export interface MadeKey {
+  readonly key: string;
+  /** A template to try it with; undefined where the key can’t send. */
+  readonly sendsWith: string | undefined;
+}
+
+interface ApiKeyDialogProps {
+  opened: boolean;
+  close: () => void;
+  show: (made: MadeKey) => void;
+}
+
+/** Creates an API key. */
+export function ApiKeyDialog({ opened, ...form }: ApiKeyDialogProps) {
+  return (
+    <Modal opened={opened} onClose={form.close} title={text('keys.add')} size="lg">
+      <ApiKeyForm {...form} />
+    </Modal>
+  );
+}
+
+function ApiKeyForm({ close, show }: Omit<ApiKeyDialogProps, 'opened'>) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  const known = useTemplateIds();
+  const [name, setName] = useState('');
+  const [scopes, setScopes] = useState<readonly string[]>(['messages:send']);
+  const [days, setDays] = useState<number>(0);
+  const [networks, setNetworks] = useState('');
+  const [templates, setTemplates] = useState<string[]>([]);
+  const limited = templates.length > 0;
+
+  async function submit() {
+    const given = networks.split('\n').map((line) => line.trim());
+    const wanted = given.filter((line) => line !== '');
+    const allowed = scopes.filter((scope) => !limited || goesWithTemplates(scope)) as KeyScope[];
+    const { key } = await answerOf(
+      api.POST('/accounts/{accountId}/keys', {
+        params: { path: { accountId } },
+        body: {
+          name,
+          scopes: allowed,
+          ...(days > 0 && { expiresInDays: days }),
+          ...(wanted.length > 0 && { networks: wanted }),
+          ...(limited && { templates }),
+        },
+      }),
+    );
+    await client.invalidateQueries({ queryKey: ['keys', accountId] });
+    const template = templates[0] ?? known[0] ?? 'TEMPLATE_ID';
+    show({ key, sendsWith: allowed.includes('messages:send') ? template : undefined });
+  }
+
+  return (
+    <DialogForm close={close} action={text('keys.make')} submit={submit}>
+      {(error) => (
+        <>
+          <Group grow align="flex-start">
+            <Field
+              field="name"
+              label={text('keys.name')}
+              placeholder={text('keys.nameSample')}
+              required
+              value={name}
+              change={setName}
+              error={error}
+              data-autofocus
+            />
+            <NativeSelect
+              label={text('keys.expires')}
+              value={String(days)}
+              onChange={(event) => setDays(Number(event.currentTarget.value))}
+              data={lifetimes.map((value) => ({
+                value: String(value),
+                label: text(`keys.lifetime.${value}`),
+              }))}
+            />
+          </Group>
+          <MultiSelect
+            label={text('keys.templates')}
+            description={text('keys.templatesHint')}
+            placeholder={limited ? undefined : text('keys.allTemplates')}
+            data={known}
+            value={templates}
+            onChange={setTemplates}
+            error={reasonFor(error, 'templates')}
+            searchable
+          />
+          <Textarea
+            label={text('keys.networks')}
+            description={text('keys.networksHint')}
+            placeholder="192.0.2.0/24"
+            autosize
+            minRows={1}
+            value={networks}
+            onChange={(event) => setNetworks(event.currentTarget.value)}
+            error={reasonFor(error, 'networks')}
+          />
+          <KeyScopeChoice
+            value={scopes}
+            change={setScopes}
+            limited={limited}
+            error={reasonFor(error, 'scopes')}
+          />
+        </>
+      )}
+    </DialogForm>
+  );
+}
+
+/** The account’s first templates that can be sent with. */
+function useTemplateIds(): string[] {
+  const accountId = useAccountId();
+  const { data } = useQuery({
+    queryKey: ['templates', accountId, 'for keys'],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/templates', {
+          params: { path: { accountId }, query: { limit: 100 } },
+        }),
+      ),
+  });
+  const published = data?.items.filter(({ publishedVersion }) => publishedVersion !== null);
+  return published?.map(({ id }) => id) ?? [];
+}

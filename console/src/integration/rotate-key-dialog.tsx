@@ -1,0 +1,62 @@
+import { Button, NativeSelect, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useAccountId } from '../account/use-me.ts';
+import type { ApiKey } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { text } from '../texts/text.ts';
+import type { MadeKey } from './api-key-dialog.tsx';
+
+/** Hours that the old key still works. */
+const overlaps = [0, 1, 24, 168] as const;
+
+/** Replaces a key by one like it; the old one works for as long as its programs need to be changed. */
+export function RotateKey({ apiKey, show }: { apiKey: ApiKey; show: (made: MadeKey) => void }) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  const [opened, dialog] = useDisclosure();
+  const [overlapHours, setOverlap] = useState<number>(24);
+
+  async function submit() {
+    const { key } = await answerOf(
+      api.POST('/accounts/{accountId}/keys/{keyId}/rotate', {
+        params: { path: { accountId, keyId: apiKey.id } },
+        body: { overlapHours },
+      }),
+    );
+    await client.invalidateQueries({ queryKey: ['keys', accountId] });
+    show({ key, sendsWith: undefined });
+  }
+
+  return (
+    <>
+      <Button size="compact-sm" variant="subtle" onClick={dialog.open}>
+        {text('keys.rotate')}
+      </Button>
+      <FormDialog
+        opened={opened}
+        close={dialog.close}
+        title={text('keys.rotateTitle', { name: apiKey.name })}
+        action={text('keys.rotate')}
+        submit={submit}
+      >
+        {() => (
+          <>
+            <Text size="sm">{text('keys.rotateHint')}</Text>
+            <NativeSelect
+              label={text('keys.overlap')}
+              value={String(overlapHours)}
+              onChange={(event) => setOverlap(Number(event.currentTarget.value))}
+              data={overlaps.map((hours) => ({
+                value: String(hours),
+                label: text(`keys.overlap.${hours}`),
+              }))}
+            />
+          </>
+        )}
+      </FormDialog>
+    </>
+  );
+}

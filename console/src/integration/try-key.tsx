@@ -1,0 +1,51 @@
+import { Code, Group, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useAccountId } from '../account/use-me.ts';
+import { answerOf, api } from '../api/management.ts';
+import { CopyButton } from '../parts/copy-field.tsx';
+import { curlWithKey } from '../template/snippets.ts';
+import { text } from '../texts/text.ts';
+
+/** A command that sends with a key that was just made. */
+export function TryKey({ keyText, templateId }: { keyText: string; templateId: string }) {
+  const accountId = useAccountId();
+  const values = useSamples(templateId);
+  if (values === undefined) return null;
+  const command = curlWithKey({ url: location.origin, accountId, templateId, values }, keyText);
+  return (
+    <div>
+      <Group justify="space-between" mb={4}>
+        <Text size="sm" fw={600}>
+          {text('keys.try')}
+        </Text>
+        <CopyButton value={command} />
+      </Group>
+      <Code block className="snippet">
+        {command}
+      </Code>
+    </div>
+  );
+}
+
+/** Samples of the fields that a request must fill; undefined while they are being read. */
+function useSamples(templateId: string): Readonly<Record<string, string>> | undefined {
+  const accountId = useAccountId();
+  const { data, isPending } = useQuery({
+    queryKey: ['templates', accountId, templateId, 'samples'],
+    queryFn: async () => {
+      const path = { accountId, templateId };
+      const { publishedVersion } = await answerOf(
+        api.GET('/accounts/{accountId}/templates/{templateId}', { params: { path } }),
+      );
+      const { fields } = await answerOf(
+        api.GET('/accounts/{accountId}/templates/{templateId}/versions/{version}', {
+          params: { path: { ...path, version: publishedVersion ?? 1 } },
+        }),
+      );
+      return fields.filter(({ required }) => required);
+    },
+    retry: false,
+  });
+  if (isPending) return undefined;
+  return Object.fromEntries((data ?? []).map(({ name, sample }) => [name, sample ?? name]));
+}

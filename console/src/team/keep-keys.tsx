@@ -1,0 +1,65 @@
+import { Checkbox, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useAccount, useAccountId, useMay, useMe } from '../account/use-me.ts';
+import type { ApiKey, User } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { usePages } from '../api/pages.ts';
+import { text } from '../texts/text.ts';
+
+/** The API keys that a person made in the account, and whether the one who ends their role takes them over. */
+export interface KeysToKeep {
+  readonly count: number;
+  /** They are one’s own, or one is no owner: nobody takes them over here. */
+  readonly keepable: boolean;
+  readonly own: boolean;
+  readonly keep: boolean;
+  setKeep(keep: boolean): void;
+  /** Of the request that ends the role. */
+  readonly query: { readonly keysTo?: string };
+}
+
+/** Whether the keys that a person made end with a change of their role. */
+export function endsKeys(before: User['role'], after: User['role']): boolean {
+  if (after === before || after === 'owner') return false;
+  return after !== 'developer' || before === 'owner';
+}
+
+export function useKeepKeys({ email }: User): KeysToKeep {
+  const accountId = useAccountId();
+  const may = useMay();
+  const { account } = useAccount();
+  const me = useMe().data?.person?.email;
+  const [keep, setKeep] = useState(false);
+  const pages = usePages<ApiKey>({
+    queryKey: ['keys', accountId],
+    enabled: may('keys:read') && may('users:write'),
+    read: () =>
+      answerOf(api.GET('/accounts/{accountId}/keys', { params: { path: { accountId } } })),
+  });
+  const count = pages.items.filter(({ createdBy }) => createdBy === email).length;
+  const own = me === email;
+  const keepable = me !== undefined && !own && account?.role === 'owner';
+  return {
+    count,
+    keepable,
+    own,
+    keep,
+    setKeep,
+    query: keepable && keep && count > 0 ? { keysTo: me } : {},
+  };
+}
+
+/** Offers an owner the keys of somebody whose role ends. */
+export function KeepKeys({ keys: { count, keepable, own, keep, setKeep } }: { keys: KeysToKeep }) {
+  if (count === 0) return null;
+  if (!keepable)
+    return <Text size="sm">{text(own ? 'team.ownKeysEnd' : 'team.keysEnd', { count })}</Text>;
+  return (
+    <Checkbox
+      label={text('team.keys', { count })}
+      description={text('team.keysElse', { count })}
+      checked={keep}
+      onChange={(event) => setKeep(event.currentTarget.checked)}
+    />
+  );
+}

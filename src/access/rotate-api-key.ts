@@ -1,0 +1,63 @@
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId, PersonId } from '../foundation/ids.ts';
+import { type ApiKey, expireApiKey, readApiKey } from './api-key-store.ts';
+import { type CreatedApiKey, createApiKeyIn } from './create-api-key.ts';
+import { keyScopes } from './permission.ts';
+
+/** Hours that a key and the one that replaces it both work, at most. */
+export const maxOverlapHours = 720;
+
+type Kysely = Database['kysely'];
+
+/**
+ * A key that can be replaced, with the scopes that its successor will have: those that keys can no longer have are left out.
+ * @returns undefined where the account has no such key, or it has expired
+ */
+export async function readLiveApiKey(
+  kysely: Kysely,
+  accountId: AccountId,
+  id: string,
+  now: number,
+): Promise<ApiKey | undefined> {
+  const key = await readApiKey(kysely, accountId, id);
+  if (key === undefined || (key.expiresAt !== null && key.expiresAt.getTime() <= now))
+    return undefined;
+  return { ...key, scopes: key.scopes.filter((scope) => keyScopes.includes(scope)) };
+}
+
+/** How a key is replaced. */
+export interface ApiKeyRotation {
+  readonly accountId: AccountId;
+  readonly old: ApiKey;
+  readonly overlapHours: number;
+  /** Undefined: the command line. */
+  readonly createdBy: PersonId | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Replaces an API key within the transaction: one with the same name, scopes, limits and lifetime is created, and the old
+ * one expires after the overlap.
+ * @returns the new key's text, which is known this once, or why there can be none
+ */
+export async function rotateApiKeyIn(
+  transaction: Kysely,
+  { accountId, old, overlapHours, createdBy, now }: ApiKeyRotation,
+): Promise<CreatedApiKey> {
+  const { id, name, scopes, networks, templates, createdAt, expiresAt } = old;
+  const made = await createApiKeyIn(transaction, {
+    event: 'api-key-rotated',
+    accountId,
+    name,
+    scopes,
+    networks,
+    templates,
+    createdBy,
+    expiresAt:
+      expiresAt === null ? undefined : new Date(now + expiresAt.getTime() - createdAt.getTime()),
+  });
+  if (made.problem === undefined)
+    await expireApiKey(transaction, accountId, id, new Date(now + overlapHours * 3_600_000));
+  return made;
+}

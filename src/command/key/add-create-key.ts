@@ -1,0 +1,27 @@
+import type { Command } from 'commander';
+import type { CreateKeyOptions } from './create-key.ts';
+
+/** `key create ACCOUNT`. */
+export function addCreateKey(
+  key: Command,
+  environment: Readonly<Record<string, string | undefined>>,
+  done: (exitCode: number) => void,
+): void {
+  key
+    .command('create')
+    .description('creates an API key and prints it, alone, on standard output; it is shown once')
+    .argument('<account>')
+    .requiredOption('--name <name>', 'what the key is for')
+    .requiredOption('--scope <scope>', 'what it can do, such as messages:send; repeatable', gather)
+    .option('--expires-in-days <number>', 'when it ends; default: it doesn’t expire')
+    .option('--network <cidr>', 'where requests can come from; repeatable', gather)
+    .option('--template <id>', 'what it can send with; repeatable', gather)
+    .action(async (account: string, options: CreateKeyOptions) => {
+      const { createKey } = await import('./create-key.ts');
+      done(await createKey(account, options, environment));
+    });
+}
+
+function gather(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}

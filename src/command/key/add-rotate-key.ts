@@ -1,0 +1,20 @@
+import type { Command } from 'commander';
+import type { RotateKeyOptions } from './rotate-key.ts';
+
+/** `key rotate ACCOUNT ID`. */
+export function addRotateKey(
+  key: Command,
+  environment: Readonly<Record<string, string | undefined>>,
+  done: (exitCode: number) => void,
+): void {
+  key
+    .command('rotate')
+    .description('replaces an API key by one like it and prints that one; both work for a while')
+    .argument('<account>')
+    .argument('<id>', 'as `key list` shows it')
+    .option('--overlap-hours <number>', 'how long the old one still works, 0 to 720', '24')
+    .action(async (account: string, id: string, options: RotateKeyOptions) => {
+      const { rotateKey } = await import('./rotate-key.ts');
+      done(await rotateKey(account, id, options, environment));
+    });
+}

@@ -1,0 +1,99 @@
+import {
+  type CreatedApiKey,
+  createApiKeyIn,
+  maxKeyDays,
+  maxKeyLimits,
+} from '../../access/create-api-key.ts';
+import { keyScopes, type Permission, permissions } from '../../access/permission.ts';
+import { systemClock } from '../../foundation/clock.ts';
+import { type Detail, OperatorError } from '../../foundation/errors.ts';
+import { recordCommand } from '../record-command.ts';
+import { readWhole, withAccount } from './with-account.ts';
+
+export interface CreateKeyOptions {
+  readonly name: string;
+  readonly scope: readonly string[];
+  readonly expiresInDays?: string;
+  readonly network?: readonly string[];
+  readonly template?: readonly string[];
+}
+
+const maxNameLength = 200;
+const dayMs = 86_400_000;
+
+/**
+ * `key create ACCOUNT`: creates an API key. The key alone goes to standard output, so that a script can keep it.
+ * @throws OperatorError where there can be no such key
+ */
+export async function createKey(
+  accountText: string,
+  options: CreateKeyOptions,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  const { name, expiresInDays, network, template } = options;
+  if (!/\S/.test(name) || name.length > maxNameLength)
+    throw new OperatorError(`--name must have 1 to ${maxNameLength} characters, not only blanks.`);
+  const scopes = readScopes(options.scope);
+  const days =
+    expiresInDays === undefined
+      ? undefined
+      : readWhole('--expires-in-days', expiresInDays, 1, maxKeyDays);
+  const networks = readList('--network', network);
+  const templates = readList('--template', template);
+  return withAccount(accountText, environment, async ({ database }, accountId) => {
+    const expiresAt = days === undefined ? undefined : new Date(systemClock.now() + days * dayMs);
+    const made = await database.kysely.transaction().execute(async (transaction) => {
+      const created = requireCreated(
+        await createApiKeyIn(transaction, {
+          accountId,
+          name,
+          scopes,
+          networks,
+          templates,
+          createdBy: undefined,
+          expiresAt,
+        }),
+      );
+      const detail = { id: created.id, scopes: scopes.join(' ') };
+      await recordCommand(transaction, { kind: 'api_key_created', accountId, detail });
+      return created;
+    });
+    process.stdout.write(`${made.text}\n`);
+    const until = expiresAt === undefined ? '' : ` It works until ${expiresAt.toISOString()}.`;
+    process.stderr.write(`This is shown once. The key's id is ${made.id}.${until}\n`);
+    return 0;
+  });
+}
+
+/** @throws OperatorError that says in terms of the command line why there is no key */
+export function requireCreated(
+  made: CreatedApiKey,
+): Extract<CreatedApiKey, { readonly text: string }> {
+  if (made.problem !== undefined) throw new OperatorError(describe(made.problem));
+  return made;
+}
+
+const optionOf: Readonly<Record<string, string>> = {
+  scopes: '--scope',
+  networks: '--network',
+  templates: '--template',
+};
+
+function describe({ field, reason }: Detail): string {
+  const option = optionOf[field];
+  return option === undefined ? `No key was created: ${reason}.` : `${option} ${reason}.`;
+}
+
+function readScopes(texts: readonly string[]): Permission[] {
+  for (const text of texts)
+    if (!permissions.some((permission) => permission === text))
+      throw new OperatorError(`--scope "${text}" is unknown; use any of ${keyScopes.join(', ')}.`);
+  return [...new Set(texts)] as Permission[];
+}
+
+function readList(option: string, texts: readonly string[] | undefined): string[] | null {
+  if (texts === undefined) return null;
+  if (texts.length > maxKeyLimits)
+    throw new OperatorError(`${option} can be given ${maxKeyLimits} times at most.`);
+  return [...new Set(texts)];
+}

@@ -1,0 +1,22 @@
+import { removeApiKey } from '../../access/api-key-store.ts';
+import { OperatorError } from '../../foundation/errors.ts';
+import { recordCommand } from '../record-command.ts';
+import { readKeyId, withAccount } from './with-account.ts';
+
+/** `key revoke ACCOUNT ID`: ends an API key. @throws OperatorError where the account has no such key */
+export async function revokeKey(
+  accountText: string,
+  idText: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  const id = readKeyId(idText);
+  return withAccount(accountText, environment, async ({ database }, accountId) => {
+    await database.kysely.transaction().execute(async (transaction) => {
+      if (!(await removeApiKey(transaction, accountId, id)))
+        throw new OperatorError(`The account ${accountId} has no API key ${id}.`);
+      await recordCommand(transaction, { kind: 'api_key_removed', accountId, detail: { id } });
+    });
+    process.stderr.write(`Revoked ${id}, on every node within a second.\n`);
+    return 0;
+  });
+}

@@ -1,0 +1,52 @@
+import { maxOverlapHours, readLiveApiKey, rotateApiKeyIn } from '../../access/rotate-api-key.ts';
+import { systemClock } from '../../foundation/clock.ts';
+import { OperatorError } from '../../foundation/errors.ts';
+import { recordCommand } from '../record-command.ts';
+import { requireCreated } from './create-key.ts';
+import { readKeyId, readWhole, withAccount } from './with-account.ts';
+
+export interface RotateKeyOptions {
+  readonly overlapHours: string;
+}
+
+/**
+ * `key rotate ACCOUNT ID`: prints a new key like the old one, alone, on standard output; the old one works for the overlap.
+ * @throws OperatorError where the account has no such key that still works
+ */
+export async function rotateKey(
+  accountText: string,
+  idText: string,
+  options: RotateKeyOptions,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  const id = readKeyId(idText);
+  const overlapHours = readWhole('--overlap-hours', options.overlapHours, 0, maxOverlapHours);
+  return withAccount(accountText, environment, async ({ database }, accountId) => {
+    const made = await database.kysely.transaction().execute(async (transaction) => {
+      const now = systemClock.now();
+      const old = await readLiveApiKey(transaction, accountId, id, now);
+      if (old === undefined)
+        throw new OperatorError(`The account ${accountId} has no API key ${id} that still works.`);
+      const rotation = { accountId, old, overlapHours, createdBy: undefined, now };
+      const created = requireCreated(await rotateApiKeyIn(transaction, rotation));
+      const scopes = old.scopes.join(' ');
+      await recordCommand(transaction, {
+        kind: 'api_key_created',
+        accountId,
+        detail: { id: created.id, scopes },
+      });
+      await recordCommand(transaction, {
+        kind: 'api_key_rotated',
+        accountId,
+        detail: { id, replacedBy: created.id },
+      });
+      return created;
+    });
+    process.stdout.write(`${made.text}\n`);
+    const rest = overlapHours === 0 ? 'has ended' : `works for another ${overlapHours} h`;
+    process.stderr.write(
+      `This is shown once. The new key's id is ${made.id}. The old key ${rest}.\n`,
+    );
+    return 0;
+  });
+}

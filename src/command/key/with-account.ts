@@ -1,0 +1,48 @@
+import { readConfig } from '../../config.ts';
+import { OperatorError } from '../../foundation/errors.ts';
+import { type AccountId, parseAccountId, parseMessageId } from '../../foundation/ids.ts';
+import { exitAtSignal } from '../exit-at-signal.ts';
+import { joinInstallation } from '../join-installation.ts';
+import type { Installation } from '../open-installation.ts';
+import { requireAccount } from '../require-account.ts';
+
+/**
+ * Runs a command on an account of the installation of DATABASE_URL or DATA_DIR, also while its service runs.
+ * @throws OperatorError where there is no such account, or the installation cannot be reached
+ */
+export async function withAccount(
+  accountText: string,
+  environment: Readonly<Record<string, string | undefined>>,
+  use: (installation: Installation, accountId: AccountId) => Promise<number>,
+): Promise<number> {
+  const accountId = parseAccountId(accountText);
+  if (accountId === undefined)
+    throw new OperatorError(`The account must be the id of one, not "${accountText}".`);
+  const config = readConfig(environment);
+  exitAtSignal();
+  const installation = await joinInstallation(config);
+  try {
+    await requireAccount(installation.database.kysely, accountId);
+    return await use(installation, accountId);
+  } finally {
+    await installation.close();
+  }
+}
+
+/** The id of a key. @throws OperatorError for what can be none, such as the key itself */
+export function readKeyId(text: string): string {
+  const id = parseMessageId(text);
+  if (id === undefined)
+    throw new OperatorError('The id must be that of an API key, as key list shows it.');
+  return id;
+}
+
+/** @throws OperatorError where `text` is no whole number in the range */
+export function readWhole(option: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (!/^\d{1,4}$/.test(text) || value < min || value > max)
+    throw new OperatorError(
+      `${option} must be a whole number from ${min} to ${max}, not "${text}".`,
+    );
+  return value;
+}

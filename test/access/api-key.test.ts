@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ApiKeys, looksLikeApiKey, makeApiKey } from '../../src/access/api-key.ts';
+import { hashToken } from '../../src/access/token-mint.ts';
+import type { AccountId } from '../../src/foundation/ids.ts';
+import { MasterKey } from '../../src/foundation/master-key.ts';
+
+const keys = new ApiKeys(new MasterKey(randomBytes(32)));
+const letters = 'ABCXYZabcxyz0189_-';
+const accountId = fc
+  .string({ unit: fc.constantFrom(...letters), minLength: 1, maxLength: 64 })
+  .map((text) => text as AccountId);
+
+test('a key names its account, whatever its id, also one that looks like a part of a key', () => {
+  const inner = makeApiKey('a' as AccountId).text.slice(0, 64);
+  fc.assert(
+    fc.property(fc.oneof(accountId, fc.constantFrom('_', '__', inner)), (id) => {
+      const made = makeApiKey(id as AccountId);
+      assert.ok(looksLikeApiKey(made.text));
+      assert.deepEqual(keys.read(made.text), {
+        accountId: id,
+        hash: hashToken(made.text),
+        olderHashes: [],
+      });
+      assert.match(made.text, /^sp_[A-Za-z0-9_-]{1,64}_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/);
+      assert.equal(made.text.slice(-11, -7), made.hint);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('ASVS 4.0.3 2.10.4: a key with one character changed, missing or doubled is refused without a query', () => {
+  const changed = fc.string({
+    unit: fc.constantFrom(...letters, '.', ' ', '~'),
+    minLength: 1,
+    maxLength: 1,
+  });
+  fc.assert(
+    fc.property(accountId, fc.nat(), changed, (id, place, character) => {
+      const { text } = makeApiKey(id);
+      const at = place % text.length;
+      const [before, after] = [text.slice(0, at), text.slice(at + 1)];
+      fc.pre(text[at] !== character);
+      assert.equal(keys.read(before + character + after), undefined);
+      assert.equal(keys.read(before + after), undefined);
+      assert.equal(keys.read(before + text[at] + text[at] + after), undefined);
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test('what is no key of either form is read as none, and the earlier form names its account', () => {
+  for (const text of [
+    '',
+    'sp_',
+    'spk.',
+    'sp_46100_',
+    'spk.46100.short',
+    `sp_46100_${'a'.repeat(43)}_000000`,
+  ])
+    assert.equal(keys.read(text), undefined, text);
+  const earlier = keys.read(`spk.46100.${'a'.repeat(43)}`);
+  assert.equal(earlier?.accountId, '46100');
+  assert.notDeepEqual(earlier.hash, hashToken(`spk.46100.${'a'.repeat(43)}`));
+});
+
+test('no two keys are alike, and every character of the alphabet is as likely as the others', () => {
+  const counts = new Map<string, number>();
+  const texts = new Set<string>();
+  for (let made = 0; made < 5_000; made += 1) {
+    const { text } = makeApiKey('1' as AccountId);
+    texts.add(text);
+    for (const character of text.slice(5, 48))
+      counts.set(character, (counts.get(character) ?? 0) + 1);
+  }
+  assert.equal(texts.size, 5_000);
+  assert.equal(counts.size, 62);
+  const mean = (5_000 * 43) / 62;
+  // Six standard deviations: a modulo of the whole byte would miss by a quarter.
+  for (const [character, count] of counts)
+    assert.ok(Math.abs(count - mean) < 6 * Math.sqrt(mean), `${character}: ${count} of ${mean}`);
+});
