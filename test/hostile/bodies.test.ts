@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { saveMembership } from '../../src/account/membership-store.ts';
+import { setOperator } from '../../src/account/person-store.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { createHttp } from '../../src/http/create-http.ts';
 import { defaultByteBudgets } from '../../src/http/limits/bytes-in-flight.ts';
@@ -33,6 +34,7 @@ await saveMembership(database.kysely, {
   personId: shop.owner.id,
   role: 'owner',
 });
+await setOperator(database.kysely, shop.owner.id, true);
 const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const start = (environment: Readonly<Record<string, string>>): Promise<TestService> =>
   startTestService({

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MasterKey } from '../../src/foundation/master-key.ts';
+import { addEarlierKey } from '../support/api-key.ts';
 import { ManagementClient, openManagedShop } from '../support/management-client.ts';
 import { passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -9,7 +10,7 @@ import { waitFor } from '../support/wait-for.ts';
 
 const { database, url } = await createTestDatabase();
 const service = await startTestService({ databaseUrl: url, roles: ['http'] });
-const { owner, path } = await openManagedShop(database, service);
+const { shop, path } = await openManagedShop(database, service);
 const world = new SessionWorld(database);
 await world.addAccount();
 
@@ -18,9 +19,7 @@ const oldName = testKey.fingerprint;
 const newName = new MasterKey(newSecret).fingerprint;
 
 async function machine(): Promise<ManagementClient> {
-  const made = await owner.post(`${path}/keys`, { name: 'k', scopes: ['lists:read'] });
-  assert.equal(made.status, 201, made.text);
-  return new ManagementClient(service, String(made.body.key));
+  return new ManagementClient(service, await addEarlierKey(database, testKey, shop.id));
 }
 
 test('ASVS 4.0.3 6.4.1: API keys and client secrets that are used during a rotation outlive the leaked key; the others end with it', async () => {

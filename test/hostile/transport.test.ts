@@ -57,7 +57,10 @@ test('ASVS 3.4.1, 3.4.4: with an https PUBLIC_URL a sign-in’s cookie is Secure
   const browser = new TestBrowser(secure.url);
   const page = await browser.open('/me');
   await browser.submit(page, { email: person.email, password });
-  assert.deepEqual([...browser.cookies.keys()], ['__Host-signalpost']);
+  assert.deepEqual([...browser.cookies.keys()].sort(), [
+    '__Host-signalpost',
+    '__Host-signalpost-device',
+  ]);
   const given = (await ask(`${secure.url}/sign-in`)).headers.get('set-cookie') ?? '';
   assert.match(given, /^__Host-signalpost=[\w-]{43}; .*Path=\/.*; HttpOnly; Secure/);
   assert.doesNotMatch(given, /Domain/i);

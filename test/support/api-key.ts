@@ -1,8 +1,11 @@
-import { makeApiKey } from '../../src/access/api-key.ts';
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { ApiKeys, makeApiKey } from '../../src/access/api-key.ts';
 import { type ApiKeyLimits, addApiKey } from '../../src/access/api-key-store.ts';
 import { keyScopes } from '../../src/access/permission.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../../src/foundation/ids.ts';
+import type { MasterKey } from '../../src/foundation/master-key.ts';
 
 /** Adds an API key, with every scope unless limited. @returns its text */
 export async function addKey(
@@ -25,5 +28,21 @@ export async function addKey(
     createdBy: key.createdBy,
     expiresAt: key.expiresAt,
   });
+  return text;
+}
+
+/** Adds an API key as 0.1.0 made them, whose hash depends on the master key. @returns its text */
+export async function addEarlierKey(
+  database: Pick<Database, 'kysely'>,
+  key: MasterKey,
+  accountId: AccountId,
+): Promise<string> {
+  const text = `spk.${accountId}.${randomBytes(32).toString('base64url')}`;
+  const hash = new ApiKeys(key).read(text)?.hash ?? Buffer.alloc(0);
+  await sql`
+    insert into api_key (account_id, id, hash, name, scopes)
+    values (${accountId}, gen_random_uuid(), ${hash}, 'Earlier', ${keyScopes})`.execute(
+    database.kysely,
+  );
   return text;
 }

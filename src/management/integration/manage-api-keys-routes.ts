@@ -58,7 +58,11 @@ export const createApiKey = endpoint({
   body: Type.Object(
     {
       name: Name('What the key is for.'),
-      scopes: Type.Array(Type.Enum([...keyScopes]), { minItems: 1, maxItems: keyScopes.length }),
+      scopes: Type.Array(Type.Enum([...keyScopes]), {
+        minItems: 1,
+        maxItems: keyScopes.length,
+        uniqueItems: true,
+      }),
       expiresInDays: Type.Optional(
         Type.Integer({
           minimum: 1,
@@ -89,7 +93,7 @@ export const createApiKey = endpoint({
   status: 201,
   async handle(call) {
     const { name, expiresInDays, networks = null, templates = null } = call.body;
-    const scopes = [...new Set(call.body.scopes)];
+    const { scopes } = call.body;
     await requireOwnScopes(call, scopes);
     return inTransaction(call, async (transaction) => {
       const { clock } = call.parts;
