@@ -120,8 +120,10 @@ async function fill(kysely: Kysely, table: string, rows: ReturnType<typeof sql>)
     await sql`set local maintenance_work_mem = '512MB'`.execute(transaction);
     await sql`set local work_mem = '768MB'`.execute(transaction);
     await sql`set local hash_mem_multiplier = 2`.execute(transaction);
-    // Without looking up the account of each row.
-    await sql`set local session_replication_role = replica`.execute(transaction);
+    // Without looking up the account of each row, which only a superuser may.
+    await sql`
+      select set_config('session_replication_role', 'replica', true)
+      from pg_roles where rolname = current_user and rolsuper`.execute(transaction);
     const indexes = await readIndexes(transaction, table);
     await strip(transaction, table);
     await sql`insert into ${sql.table(table)} ${rows}`.execute(transaction);

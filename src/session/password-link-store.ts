@@ -23,6 +23,8 @@ export class PasswordLinkStore {
     hash: Buffer,
     offset: number,
   ): Promise<boolean> {
+    // Requests that come together see each other's links only one after the other.
+    await sql`select from person where id = ${personId} for no key update`.execute(transaction);
     const { rows } = await sql`
       with moment as (
         select now() + ${offset}::float8 * interval '1 ms' + ${passwordLinkMinutes} * interval '1 minute' as ends)
