@@ -117,6 +117,7 @@ function fill(path: string): string {
     email: 'ann@shop.test',
     address: 'ann@shop.test',
     token: 'x',
+    mailKind: 'invitation',
   };
   return path
     .replace('email/*', `email/${shop.id}/t-0001`)
