@@ -24,15 +24,33 @@ export function lazyPart<
   Module extends Record<string, any>,
   Name extends keyof Module,
 >(load: () => Promise<Module>, name: Name) {
+  let failures = 0;
   const part = lazyRouteComponent(async (): Promise<Module> => {
     try {
       return await load();
     } catch (error) {
+      const again = failures > 0 ? await loadElsewhere<Module>(error, failures) : undefined;
+      if (again !== undefined) return again;
+      failures += 1;
       if (await serviceAnswers()) throw error;
       throw new ScriptMissing(error, async () => part.preload?.());
     }
   }, name);
   return part;
+}
+
+/**
+ * Browsers remember that a script could not be loaded and don't ask for it again, so it is loaded by another address.
+ * @returns undefined where the error names no address, as in Safari, or the script is still missing
+ */
+async function loadElsewhere<Module>(error: unknown, attempt: number): Promise<Module | undefined> {
+  const address = /https?:\/\/\S+\.js/.exec(String(error))?.[0];
+  if (address === undefined) return undefined;
+  try {
+    return (await import(/* @vite-ignore */ `${address}?attempt=${attempt}`)) as Module;
+  } catch {
+    return undefined;
+  }
 }
 
 async function serviceAnswers(): Promise<boolean> {

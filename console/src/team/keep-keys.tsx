@@ -9,6 +9,8 @@ import { text } from '../texts/text.ts';
 /** The API keys that a person made in the account, and whether the one who ends their role takes them over. */
 export interface KeysToKeep {
   readonly count: number;
+  /** How many there are is known: until then nobody's role is ended unasked. */
+  readonly known: boolean;
   /** They are one’s own, or one is no owner: nobody takes them over here. */
   readonly keepable: boolean;
   readonly own: boolean;
@@ -30,9 +32,10 @@ export function useKeepKeys({ email }: User): KeysToKeep {
   const { account } = useAccount();
   const me = useMe().data?.person?.email;
   const [keep, setKeep] = useState(false);
+  const enabled = may('keys:read') && may('users:write');
   const pages = usePages<ApiKey>({
     queryKey: ['keys', accountId],
-    enabled: may('keys:read') && may('users:write'),
+    enabled,
     read: () =>
       answerOf(api.GET('/accounts/{accountId}/keys', { params: { path: { accountId } } })),
   });
@@ -41,6 +44,7 @@ export function useKeepKeys({ email }: User): KeysToKeep {
   const keepable = me !== undefined && !own && account?.role === 'owner';
   return {
     count,
+    known: !(enabled && pages.isPending),
     keepable,
     own,
     keep,

@@ -129,7 +129,7 @@ function RoleChoice({ user }: { user: User }) {
         // Columns of long names would leave it too little for its words.
         miw="9rem"
         value={user.role}
-        disabled={change.isPending}
+        disabled={change.isPending || !keys.known}
         onChange={(event) => {
           const role = event.currentTarget.value as Role;
           if (keys.count > 0 && endsKeys(user.role, role)) setLower(role);
@@ -181,7 +181,7 @@ function RemoveUser({ user }: { user: User }) {
   const may = useMay();
   const client = useQueryClient();
   const keys = useKeepKeys(user);
-  if (!may('users:write')) return null;
+  if (!may('users:write') || !keys.known) return null;
   const params = { path: { accountId, email: user.email } };
   return (
     <RemoveButton
