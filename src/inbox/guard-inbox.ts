@@ -3,7 +3,7 @@ import type { Http } from '../http/create-http.ts';
 import { isSameOrigin, isSameOriginOrVisit } from '../http/same-origin.ts';
 import type { AnswerProblem } from './answer-problem.ts';
 
-/** What a caller finds: let in, not known, or known without the right to see the mail of all accounts. */
+/** What a caller finds: let in, not known, or known without the right to see all mail. */
 export type InboxDoor = (request: FastifyRequest) => Promise<'open' | 'unknown' | 'forbidden'>;
 
 const safeMethods = new Set(['GET', 'HEAD']);
@@ -25,7 +25,7 @@ export function guardInbox(http: Http, door: InboxDoor, answerProblem: AnswerPro
       return answerProblem(request, reply, {
         status: 403,
         message:
-          'The inbox holds the mail of all accounts: only operators, and owners or developers of every account, can see it.',
+          'The inbox also holds mail of the service itself, such as password links: only operators can see it here. Owners and developers of every account see the rest in the console.',
       });
     }
     const own = safeMethods.has(request.method)

@@ -4,7 +4,7 @@ import type { PersonId } from '../foundation/ids.ts';
 import { bearerTokenOf, isSameSecret } from '../http/bearer-token.ts';
 import type { InboxDoor } from './guard-inbox.ts';
 import type { InboxBrowsers } from './inbox-browsers.ts';
-import { mayReadAllMail } from './inbox-reader-store.ts';
+import { readableMail } from './inbox-reader-store.ts';
 
 export interface InboxDoorParts {
   readonly database: Pick<Database, 'kysely'>;
@@ -17,8 +17,7 @@ export interface InboxDoorParts {
 }
 
 /**
- * Three ways lead in: the inbox's token, the cookie of a one-time link, and a browser whose person may see the mail of all
- * accounts. A Bearer token that is wrong is not made up for by a cookie.
+ * Three ways lead in: the inbox's token, the cookie of a one-time link, and the browser of an operator. A Bearer token that is wrong is not made up for by a cookie.
  */
 export function createInboxDoor({ database, token, browsers, browser }: InboxDoorParts): InboxDoor {
   return async (request) => {
@@ -30,7 +29,7 @@ export function createInboxDoor({ database, token, browsers, browser }: InboxDoo
     const reader = await browser.personOf(request);
     if (reader === undefined) return 'unknown';
     const { personId } = reader;
-    const may = await mayReadAllMail(database.kysely, { personId, boundTo: undefined });
-    return may ? 'open' : 'forbidden';
+    const readable = await readableMail(database.kysely, { personId, boundTo: undefined });
+    return readable === 'all' ? 'open' : 'forbidden';
   };
 }

@@ -10,22 +10,27 @@ export interface InboxReader {
   readonly boundTo: AccountId | undefined;
 }
 
+/** `all`: also mail of the service itself. `accounts`: what accounts sent. */
+export type ReadableMail = 'all' | 'accounts';
+
 /**
- * Whether somebody may see the mail of all accounts, which is what the inbox holds: an operator, or whoever owns or develops
- * in every account there is. Strangers who share an installation do not see each other's password resets.
+ * What somebody may see of captured mail, which is that of the whole installation: an operator everything; whoever owns or
+ * develops in every account there is what accounts sent. Strangers who share an installation do not see each other's mail, and
+ * nobody becomes an operator by the link in an operator's mail (ASVS 4.0.3 section 4.1.3).
  */
-export async function mayReadAllMail(
+export async function readableMail(
   kysely: Database['kysely'],
   { personId, boundTo }: InboxReader,
-): Promise<boolean> {
-  const { rows } = await sql<{ allowed: boolean }>`
-    select exists (select from person where id = ${personId ?? null} and operator and disabled_at is null and ${boundTo === undefined})
-      or not exists (
+): Promise<ReadableMail | undefined> {
+  const { rows } = await sql<{ all: boolean; accounts: boolean }>`
+    select exists (select from person where id = ${personId ?? null} and operator and disabled_at is null and ${boundTo === undefined}) as "all",
+      not exists (
         select from account a where not a.system and (${boundTo !== undefined} and a.id <> ${boundTo ?? null}
           or ${personId !== undefined} and not exists (
             select from membership m
-            where m.account_id = a.id and m.person_id = ${personId ?? null} and m.role in ('owner', 'developer')))) as allowed`.execute(
+            where m.account_id = a.id and m.person_id = ${personId ?? null} and m.role in ('owner', 'developer')))) as accounts`.execute(
     kysely,
   );
-  return rows[0]?.allowed === true;
+  if (rows[0]?.all === true) return 'all';
+  return rows[0]?.accounts === true ? 'accounts' : undefined;
 }

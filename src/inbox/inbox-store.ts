@@ -1,7 +1,8 @@
-import { type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../foundation/email-address.ts';
 import { type AccountId, newId } from '../foundation/ids.ts';
+import { systemAccountId } from '../outbox/system-mail.ts';
 import type {
   HeaderField,
   InboxMessage,
@@ -62,9 +63,20 @@ interface SummaryRow {
 /** The messages of the inbox. */
 export class InboxStore {
   readonly #kysely: Database['kysely'];
+  readonly #visible: RawBuilder<SqlBool>;
 
-  constructor(database: Database) {
-    this.#kysely = database.kysely;
+  /** @param visible which messages exist for whoever gets this store */
+  constructor(
+    { kysely }: Pick<Database, 'kysely'>,
+    visible: RawBuilder<SqlBool> = sql<SqlBool>`true`,
+  ) {
+    this.#kysely = kysely;
+    this.#visible = visible;
+  }
+
+  /** The same without mail of the service itself, whose links would make its reader whoever they were mailed to. */
+  ofAccounts(): InboxStore {
+    return new InboxStore({ kysely: this.#kysely }, sentByAccounts);
   }
 
   /** Keeps a message; committed once this resolves. */
@@ -87,7 +99,7 @@ export class InboxStore {
         select *, sum(octet_length(source)) over (order by received_at desc, id desc) - octet_length(source) as before
         from (
           select * from inbox_message
-          where ${matches(filter)}
+          where ${this.#visible} and ${matches(filter)}
           order by received_at desc, id desc
           limit ${limit}
         ) newest
@@ -101,7 +113,7 @@ export class InboxStore {
   async read(id: InboxMessageId): Promise<InboxMessage | undefined> {
     const { rows } = await sql<MessageRow>`
       select id, received_at, envelope_from, envelope_to, subject, headers, html, text, source
-      from inbox_message where id = ${id}`.execute(this.#kysely);
+      from inbox_message where id = ${id} and ${this.#visible}`.execute(this.#kysely);
     return rows.map(toMessage)[0];
   }
 
@@ -111,7 +123,7 @@ export class InboxStore {
    */
   async list(search: string, offset: number, limit: number): Promise<SummaryPage> {
     const { rows } = await sql<SummaryRow>`
-      with found as (select id, received_at from inbox_message where ${mentions(search)}),
+      with found as (select id, received_at from inbox_message where ${this.#visible} and (${mentions(search)})),
         page as (select id from found order by received_at desc, id desc offset ${offset} limit ${limit})
       select m.id, m.received_at, m.envelope_from, m.envelope_to, 
         (select field->>1 from jsonb_array_elements(m.headers) field where lower(field->>0) = 'from' limit 1) as "from", m.subject,
@@ -140,7 +152,7 @@ export class InboxStore {
         (select field->>1 from jsonb_array_elements(headers) field where lower(field->>0) = 'from' limit 1) as "from",
         subject, left(text, ${beginningCharacters}) as beginning, received_at::text as place
       from inbox_message
-      where ${mentions(search)} and (${after?.receivedAt ?? null}::timestamptz is null
+      where ${this.#visible} and (${mentions(search)}) and (${after?.receivedAt ?? null}::timestamptz is null
         or (received_at, id) < (${after?.receivedAt ?? null}::timestamptz, ${after?.id ?? null}::uuid))
       order by received_at desc, id desc limit ${limit}`.execute(this.#kysely);
     return rows.map((row) => ({ ...toSummary(row), place: row.place }));
@@ -157,7 +169,9 @@ export class InboxStore {
 
   /** Deletes what the filter lets through. */
   async remove(filter: MessageFilter, kysely = this.#kysely): Promise<void> {
-    await sql`delete from inbox_message where ${matches(filter)}`.execute(kysely);
+    await sql`delete from inbox_message where ${this.#visible} and ${matches(filter)}`.execute(
+      kysely,
+    );
   }
 
   /**
@@ -172,9 +186,7 @@ export class InboxStore {
     // Messages are looked up one by one: the planner would read whole partitions for a few mails.
     await sql`
       with received as materialized (
-        select id, (
-          select substring(field->>1 from '^<([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})@')::uuid
-          from jsonb_array_elements(headers) field where lower(field->>0) = 'message-id' limit 1) as message_id
+        select id, ${messageId} as message_id
         from inbox_message
         where exists (select from unnest(envelope_to) as recipient where lower(recipient) = ${address})
           or exists (
@@ -200,6 +212,14 @@ export class InboxStore {
       )`.execute(this.#kysely);
   }
 }
+
+/** The message of this service that a captured one is, by its Message-ID. */
+const messageId = sql`(
+  select substring(field->>1 from '^<([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})@')::uuid
+  from jsonb_array_elements(headers) field where lower(field->>0) = 'message-id' limit 1)`;
+
+const sentByAccounts = sql<SqlBool>`
+  (${messageId} not in (select sent.id from message sent where sent.account_id = ${systemAccountId})) is not false`;
 
 function matches({ to, since }: MessageFilter) {
   const recipient =

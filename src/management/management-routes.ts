@@ -17,12 +17,12 @@ import { type Route, routeTable } from './route-table.ts';
 /**
  * The management API: every route of the table under `/manage/v1`. Checks come in one order: path, caller, permission,
  * query, body. Answers are never cached by strangers and carry an ETag; refusals are problem details (RFC 9457).
- * @param partsOf what calls of an account work with: its share of the connections
+ * @param partsOf what calls work with: the share of the connections of an account, or of a caller without one
  */
 export function registerManagementRoutes(
   http: Http,
   parts: ManagementParts,
-  partsOf: (account: string) => ManagementParts,
+  partsOf: (share: string) => ManagementParts,
 ): void {
   const checker = new InputChecker();
   const shares = new RequestShares();
@@ -69,7 +69,7 @@ function answerUnknown(request: FastifyRequest, reply: FastifyReply): FastifyRep
 
 interface RouteScene {
   readonly parts: ManagementParts;
-  readonly partsOf: (account: string) => ManagementParts;
+  readonly partsOf: (share: string) => ManagementParts;
   readonly checker: InputChecker;
   readonly shares: RequestShares;
 }
@@ -100,12 +100,22 @@ function registerRoute(
       const query = checker.readQuery(endpoint, request.query);
       const body = checker.readBody(endpoint, request.body, bodyValues);
       if (endpoint.status !== undefined) reply.code(endpoint.status);
-      const own = partsOf(admitted.account?.id ?? '');
+      const own = partsOf(shareOf(admitted));
       const call = { parts: own, ...admitted, query, body, request, reply };
       const answer = await endpoint.handle(call);
       return reply.sent || endpoint.produces !== undefined ? reply : send(request, reply, answer);
     },
   });
+}
+
+/**
+ * Whose share of the connections a call is made from: the account's; without one the caller's own, so that neither strangers
+ * who ask for what is public nor one person keep others from the console.
+ */
+function shareOf({ account, actor }: Pick<Call, 'account' | 'actor'>): string {
+  if (account !== undefined) return account.id;
+  if (actor === undefined) return '';
+  return actor.kind === 'key' ? actor.accountId : `person ${actor.personId}`;
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, answer: unknown): FastifyReply {

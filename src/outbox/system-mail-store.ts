@@ -42,11 +42,15 @@ export interface WaitingMail {
   readonly locale: Locale | null;
 }
 
-/** Takes mails that are due; one that is not settled is due again after a while, later each time. */
+/**
+ * Takes mails that are due; one that is not settled is due again after a while, later each time. Notices come last: somebody
+ * waits for a link, and whoever makes and revokes keys by turns must not keep people from their passwords.
+ */
 export async function claimSystemMail(kysely: Kysely, limit: number): Promise<WaitingMail[]> {
   const { rows } = await sql<WaitingMail>`
     with due as (
-      select id from system_mail where due_at <= now() order by due_at limit ${limit} for update skip locked)
+      select id from system_mail where due_at <= now()
+      order by kind = 'security-notice', due_at limit ${limit} for update skip locked)
     update system_mail m
     set attempts = m.attempts + 1,
       due_at = now() + least(30 * power(2, least(m.attempts, 10)), 3600) * interval '1 s'

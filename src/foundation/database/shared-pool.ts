@@ -11,7 +11,7 @@ import { ServiceClient } from './service-client.ts';
 
 /** What accounts ask of a database by hand: on connections apart from those that sending, tokens and probes use. */
 export interface SharedPool {
-  /** The database as one account's requests see it. @param account '' for those of the installation */
+  /** The database as the requests of one account see it. @param account or whoever else has a share of its own */
   of(account: string): Database;
   close(): Promise<void>;
 }

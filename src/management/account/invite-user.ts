@@ -1,7 +1,10 @@
 import { personOf } from '../../access/principal.ts';
 import type { Role } from '../../account/account.ts';
 import { readPerson } from '../../account/person-store.ts';
-import { mostInvitationsADay } from '../../session/invitation/invitation-store.ts';
+import {
+  mostInvitationsADay,
+  mostToAddressADay,
+} from '../../session/invitation/invitation-store.ts';
 import { noSystemMail, Problem } from '../answer/problem.ts';
 import { record, type Transaction } from '../change-resource.ts';
 import { accountOf, actorOf, type Call } from '../endpoint.ts';
@@ -38,6 +41,12 @@ export async function invite(
     throw new Problem(
       'too-many-requests',
       `An account can mail ${mostInvitationsADay} invitations a day`,
+      { retryAfter: 3_600 },
+    );
+  if (outcome === 'too-many-to-address')
+    throw new Problem(
+      'too-many-requests',
+      `An account can mail ${mostToAddressADay} invitations a day to one address`,
       { retryAfter: 3_600 },
     );
   await record(call, transaction, 'invitation_sent', email, { role });

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { InboxMessageId, InboxSummary } from '../../inbox/inbox-message.ts';
-import { mayReadAllMail } from '../../inbox/inbox-reader-store.ts';
+import { readableMail } from '../../inbox/inbox-reader-store.ts';
 import type { InboxStore } from '../../inbox/inbox-store.ts';
 import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
 import { notFound, Problem } from '../answer/problem.ts';
@@ -21,7 +21,10 @@ const InboxSummaryView = Type.Object(
   { ...strict, title: 'InboxSummary' },
 );
 
-/** @throws Problem where mail is not captured, and for callers who have no part in an account whose mail is there too */
+/**
+ * The messages that the caller may see.
+ * @throws Problem where mail is not captured, and for callers who have no part in an account whose mail is there too
+ */
 async function inboxOf(call: Call): Promise<InboxStore> {
   const { inbox, database } = call.parts;
   if (inbox === undefined) throw notFound('inbox: mail is not captured here');
@@ -30,7 +33,8 @@ async function inboxOf(call: Call): Promise<InboxStore> {
     actor?.kind === 'person'
       ? { personId: actor.personId, boundTo: undefined }
       : { personId: undefined, boundTo: accountOf(call).id };
-  if (await mayReadAllMail(database.kysely, reader)) return inbox;
+  const readable = await readableMail(database.kysely, reader);
+  if (readable !== undefined) return readable === 'all' ? inbox : inbox.ofAccounts();
   throw new Problem(
     'forbidden',
     'The inbox holds the mail of all accounts: it is for operators, and for who owns or develops in every account',
@@ -46,7 +50,7 @@ export const listInboxMessages = endpoint({
   id: 'listInboxMessages',
   summary: 'List captured messages, newest first',
   description:
-    'The inbox is one for the installation, so it is for operators, and for who owns or develops in every account. It exists where mail is captured.',
+    'The inbox is one for the installation, so it is for operators, and for who owns or develops in every account. Only operators see mail of the service itself, such as password links, here. It exists where mail is captured.',
   query: pageQuery({
     search: Type.Optional(
       Type.String({ description: 'In subject, addresses or text, in any case.', maxLength: 200 }),

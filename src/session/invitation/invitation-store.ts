@@ -11,6 +11,8 @@ export const invitationDays = 7;
 const pauseMinutes = 2;
 /** Invitations that an account mails in a day: nobody's mailbox, and nobody's name for mail, is for filling. */
 export const mostInvitationsADay = 100;
+/** Of these to one address. */
+export const mostToAddressADay = 5;
 
 export interface NewInvitation {
   readonly accountId: AccountId;
@@ -56,17 +58,28 @@ export async function changeInvitation(
     where account_id = ${accountId} and email = ${email}`.execute(transaction);
 }
 
-/** How many invitations an account has mailed in the last day. */
+/** Invitations that an account mailed in the last day: to everybody, and to one address. */
+export interface MailedInvitations {
+  readonly all: number;
+  readonly toAddress: number;
+}
+
+/**
+ * Counts mails by the audit log: an invitation that is mailed again, or is answered and written anew, is one row but many
+ * mails.
+ */
 export async function countInvitations(
   kysely: Kysely,
   accountId: AccountId,
+  email: string,
   offset: number,
-): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from invitation
-    where account_id = ${accountId}
-      and sent_at > now() + ${offset}::float8 * interval '1 ms' - interval '1 day'`.execute(kysely);
-  return rows[0]?.count ?? 0;
+): Promise<MailedInvitations> {
+  const { rows } = await sql<MailedInvitations>`
+    select count(*)::int as "all", count(*) filter (where detail ->> 'id' = ${email})::int as "toAddress"
+    from audit_event
+    where account_id = ${accountId} and kind = 'invitation_sent'
+      and at > now() + ${offset}::float8 * interval '1 ms' - interval '1 day'`.execute(kysely);
+  return rows[0] ?? { all: 0, toAddress: 0 };
 }
 
 /** @returns false where there was no open one */

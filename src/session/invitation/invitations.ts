@@ -21,6 +21,7 @@ import {
   countInvitations,
   findInvitation,
   mostInvitationsADay,
+  mostToAddressADay,
   type NewInvitation,
   type OpenInvitation,
   saveInvitation,
@@ -76,11 +77,12 @@ export class Invitations {
   async invite(
     transaction: Transaction,
     { accountName, inviter, ...invitation }: InvitationMail,
-  ): Promise<'sent' | 'too-soon' | 'too-many'> {
+  ): Promise<'sent' | 'too-soon' | 'too-many' | 'too-many-to-address'> {
     const { offset } = this.#parts.clock;
     const { accountId, email, role } = invitation;
-    if ((await countInvitations(transaction, accountId, offset)) >= mostInvitationsADay)
-      return 'too-many';
+    const mailed = await countInvitations(transaction, accountId, email, offset);
+    if (mailed.all >= mostInvitationsADay) return 'too-many';
+    if (mailed.toAddress >= mostToAddressADay) return 'too-many-to-address';
     const id = newId();
     const hash = hashToken(this.#mint.wrap('link', this.#links.token(id)));
     if (!(await saveInvitation(transaction, invitation, hash, offset))) return 'too-soon';

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { claimSystemMail, enqueueSystemMail } from '../../src/outbox/system-mail-store.ts';
+import { ask } from '../support/ask.ts';
+import { SessionWorld } from '../support/session-world.ts';
+import { signedInManager } from '../support/signed-in-manager.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+test('ASVS 11.1.4: strangers who ask for what is public keep nobody from the console', async () => {
+  const { url: databaseUrl, database } = await createTestDatabase();
+  const person = await new SessionWorld(database).addPerson({ accounts: [] });
+  const service = await startTestService({ databaseUrl });
+  const manager = await signedInManager(service, person.email);
+  const client = await database.pool.connect();
+  await client.query('begin');
+  // What takes long here stands for requests that come faster than they are answered.
+  await client.query('lock table installation in access exclusive mode');
+  const flood = Array.from({ length: 40 }, () => ask(`${service.url}/manage/v1/set-up`));
+  await waitFor('the flood to be under way', async () => {
+    const { rows } = await client.query(
+      `select from pg_locks where not granted and relation = 'installation'::regclass`,
+    );
+    return rows.length === 2;
+  });
+  const me = await manager.get('/me');
+  await client.query('rollback');
+  client.release();
+  assert.equal(me.status, 200, me.text);
+  for (const { status, headers } of await Promise.all(flood))
+    assert.ok(status === 200 || (status === 503 && headers.get('retry-after')), String(status));
+});
+
+test('ASVS 11.1.4: a flood of security notices holds up no link that somebody waits for', async () => {
+  const { database } = await createTestDatabase();
+  const toAddress = 'flooded@shop.test';
+  for (let made = 0; made < 30; made += 1)
+    await enqueueSystemMail(database.kysely, { kind: 'security-notice', toAddress, facts: {} });
+  await enqueueSystemMail(database.kysely, { kind: 'password-link', toAddress, facts: {} });
+  const claimed = await claimSystemMail(database.kysely, 20);
+  assert.equal(claimed.length, 20);
+  assert.ok(claimed.some(({ kind }) => kind === 'password-link'));
+});
