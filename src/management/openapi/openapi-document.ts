@@ -90,7 +90,8 @@ export function openapiDocument(version: string): Record<string, unknown> {
         accessToken: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An API key; or, for the operations of the contract, an access token of `/token`.',
+          description:
+            'An API key; or, for the operations of the contract, an access token of `/token`.',
         },
         browserSession: {
           type: 'apiKey',
