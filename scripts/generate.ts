@@ -5,6 +5,7 @@ import { secretNames, settings } from '../src/config/settings-table.ts';
 import { managementPrefix } from '../src/management/management-prefix.ts';
 import { openapiDocument } from '../src/management/openapi/openapi-document.ts';
 import { ManifestSchema } from '../src/manifest/manifest-schema.ts';
+import { describeAccess } from './describe-access.ts';
 import { describeApi } from './describe-api.ts';
 import { describeLimits } from './describe-limits.ts';
 import { dumpSchema } from './dump-schema.ts';
@@ -65,17 +66,19 @@ async function describeSettings(): Promise<string> {
   );
 }
 
-/** docs/limits.md with its tables written anew between their marks. */
-async function writeLimits(): Promise<string> {
-  let text = await readFile(new URL('docs/limits.md', root), 'utf8');
-  for (const [name, table] of Object.entries(describeLimits())) {
+/** A page with its tables written anew between their marks. */
+async function writeTables(path: string, tables: Readonly<Record<string, string>>): Promise<void> {
+  let text = await readFile(new URL(path, root), 'utf8');
+  for (const [name, table] of Object.entries(tables)) {
     const marks = new RegExp(`(<!-- ${name}:start -->\\n)[\\s\\S]*(<!-- ${name}:end -->)`);
+    if (!marks.test(text)) throw new Error(`${path} has no marks for the table ${name}`);
     text = text.replace(marks, (_all, start: string, end: string) => `${start}${table}\n${end}`);
   }
-  return text;
+  await put(path, text);
 }
 
-await put('docs/limits.md', await writeLimits());
+await writeTables('docs/limits.md', describeLimits());
+await writeTables('docs/authentication.md', describeAccess());
 await put('README.md', await describeSettings());
 await put('docs/manifest.schema.json', `${JSON.stringify(ManifestSchema, null, 2)}\n`);
 const openapi = JSON.stringify(openapiDocument(packageFacts.version), null, 2);

@@ -3,6 +3,7 @@ import { readConfig } from '../config.ts';
 import { buildMissingConsole } from '../console/build-missing-console.ts';
 import { createLog } from '../foundation/log.ts';
 import { applyDemo } from '../manifest/apply-demo.ts';
+import { hasDemoKey } from '../manifest/demo-environment.ts';
 import { endOrphanedLeases } from '../queue/orphaned-lease-store.ts';
 import { listen, startApp } from './listen.ts';
 import { makeStartLinks } from './make-start-links.ts';
@@ -38,7 +39,9 @@ export async function start(
       installation.embedded?.announce(url);
       buildMissingConsole(log);
       const links = await makeStartLinks(installation.database, config, config.publicUrl ?? url);
-      process.stdout.write(await welcome({ config, url, demo, links }));
+      process.stdout.write(
+        await welcome({ config, url, demo, links, hasDemoKey: await hasDemoKey(config.dataDir) }),
+      );
       await aborted(signal);
       log.info('stopping');
     } finally {

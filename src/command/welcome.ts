@@ -11,12 +11,14 @@ export interface WelcomeFacts {
   readonly url: string;
   /** True where the demo account is there to be used. */
   readonly demo: boolean;
+  /** False for a data folder from before 0.2.0: the first message then needs a key first. */
+  readonly hasDemoKey: boolean;
   readonly links: StartLinks;
 }
 
 /** What `start` prints once the service answers: where everything is, and a first message in one call. */
 export async function welcome(facts: WelcomeFacts): Promise<string> {
-  const { config, url, demo, links } = facts;
+  const { config, url, demo, hasDemoKey, links } = facts;
   const database =
     config.databaseUrl === undefined
       ? `embedded PostgreSQL in ${shorten(join(config.dataDir, 'database'))}`
@@ -34,7 +36,7 @@ export async function welcome(facts: WelcomeFacts): Promise<string> {
     '',
   ];
   lines.push(...describeLinks(links));
-  if (demo) lines.push(...firstMessage(config, url));
+  if (demo) lines.push(...firstMessage(config, url, hasDemoKey));
   return `${lines.join('\n')}\n`;
 }
 
@@ -67,7 +69,7 @@ function describeDelivery(config: Config): string {
   return `goes to the relay ${relays.join(', else ')}${redirected}`;
 }
 
-function firstMessage(config: Config, url: string): string[] {
+function firstMessage(config: Config, url: string, hasDemoKey: boolean): string[] {
   const look =
     config.delivery === 'inbox'
       ? [
@@ -81,6 +83,9 @@ function firstMessage(config: Config, url: string): string[] {
     'Send a first message from another terminal in this folder:',
     '',
     `  . ${shorten(join(config.dataDir, 'demo.env'))}`,
+    ...(hasDemoKey
+      ? []
+      : ['  DEMO_API_KEY=$(bin/signalpost key create 1000 --name Demo --scope messages:send)']),
     '',
     `  curl -s ${url}/ete/v1/email/1000/receipt \\`,
     '    -H "Authorization: Bearer $DEMO_API_KEY" -H "Content-Type: application/json" \\',

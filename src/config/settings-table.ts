@@ -19,13 +19,13 @@ export const settings: readonly Setting[] = [
     name: 'PUBLIC_URL',
     default: 'http://HOST:PORT',
     meaning:
-      'The address that others see, for links in pages and mail. With `https`, browsers are told to use nothing else (HSTS).',
+      'Public address of the service, for links in pages and mail. With `https`, answers carry HSTS.',
   },
   {
     name: 'ALLOW_INSECURE_PUBLIC_URL',
     default: '0',
     meaning:
-      '`1` allows a `PUBLIC_URL` with `http://` whose host is not this machine; passwords and tokens then travel unencrypted.',
+      '`1` allows an `http://` `PUBLIC_URL` on another host. Passwords and tokens then travel unencrypted.',
   },
   {
     name: 'DATA_DIR',
@@ -50,6 +50,7 @@ export const settings: readonly Setting[] = [
     name: 'SIGNALPOST_KEY_PREVIOUS',
     default: '(none)',
     meaning: 'The other key while `SIGNALPOST_KEY` is rotated; see docs/hardening.md.',
+    secret: true,
   },
   {
     name: 'DEMO',
@@ -100,7 +101,7 @@ export const settings: readonly Setting[] = [
     name: 'DELIVERY_NETWORKS',
     default: '(none)',
     meaning:
-      'With `direct`: private networks such as `10.1.0.0/16`, separated by commas, that recipients’ servers may be in.',
+      'With `direct`: private networks such as `10.1.0.0/16`, separated by commas, where recipients’ servers can be.',
   },
   {
     name: 'DELIVERY_REDIRECT',
@@ -122,13 +123,13 @@ export const settings: readonly Setting[] = [
     name: 'MAX_CONNECTIONS',
     default: '20000',
     meaning:
-      'Max open HTTP connections of each process; fewer where `ulimit -n` is lower. At the limit the connection that has been idle longest is closed.',
+      'Max open HTTP connections of each process; fewer where `ulimit -n` is lower. At the limit, the connection that has been idle longest is closed.',
   },
   {
     name: 'MAX_CONNECTIONS_PER_PEER',
     default: '2000',
     meaning:
-      'Max of them from one IPv4 address or IPv6 /64. Name your reverse proxy in `TRUST_PROXY`, which has no such limit; otherwise it counts as one peer.',
+      'Max open connections from one IPv4 address or IPv6 /64. A reverse proxy has no such limit if `TRUST_PROXY` names it.',
   },
   {
     name: 'BOUNCE_PORT',
@@ -173,7 +174,7 @@ export const settings: readonly Setting[] = [
     name: 'WEBHOOK_NETWORKS',
     default: '(none)',
     meaning:
-      'Networks such as `10.1.0.0/16`, separated by commas, that webhooks may go to although they are private.',
+      'Private networks such as `10.1.0.0/16`, separated by commas, that webhooks can reach.',
   },
   {
     name: 'KEEP_READER_ADDRESSES',
@@ -193,21 +194,21 @@ export const settings: readonly Setting[] = [
   {
     name: 'METRICS_TOKEN',
     default: '(none)',
-    meaning: 'What `/metrics` takes as `Authorization: Bearer`; without it, nobody can read them.',
+    meaning: 'Bearer token for `/metrics`. Without it, `/metrics` answers 401.',
     secret: true,
   },
   {
     name: 'INBOX_TOKEN',
     default: '(first start)',
     meaning:
-      'What the local inbox takes as `Authorization: Bearer` from programs; without it, `start` makes one and keeps it in `demo.env` in `DATA_DIR`.',
+      'Bearer token for programs that read the local inbox. Default: `start` makes one and keeps it in `demo.env` in `DATA_DIR`.',
     secret: true,
   },
   {
     name: 'SYSTEM_MAIL_FROM',
     default: '(none; with `inbox` a local address)',
     meaning:
-      'Sender of mail of the service itself, `Name <address>`: password links, invitations, sender confirmations, security notices. Without it there are none.',
+      'Sender of password links, invitations, sender confirmations and security notices: `Name <address>`. Without it, none are sent.',
   },
   { name: 'LOG_LEVEL', default: 'info', meaning: '`debug`, `info`, `warn`, `error` or `silent`.' },
 ];

@@ -48,6 +48,12 @@ export async function hasDemoEnvironment(dataDir: string): Promise<boolean> {
   return isDemo(await readIfThere(demoEnvironmentFile(dataDir)));
 }
 
+/** Whether the file holds the demo's API key: that of a folder from before 0.2.0 has none. */
+export async function hasDemoKey(dataDir: string): Promise<boolean> {
+  const text = await readIfThere(demoEnvironmentFile(dataDir));
+  return text !== undefined && /^(?:export )?DEMO_API_KEY=/m.test(text);
+}
+
 /** The inbox's token that is kept here, if there is one. */
 export async function readInboxToken(dataDir: string): Promise<string | undefined> {
   return parseEnv((await readIfThere(demoEnvironmentFile(dataDir))) ?? '')[inboxName];

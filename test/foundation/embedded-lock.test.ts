@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { ADMIN_ROLE, SERVICE_ROLE } from '../../src/foundation/embedded/connection-settings.ts';
 import { openDataFolder } from '../../src/foundation/embedded/data-folder.ts';
 import { findRunningEmbedded } from '../../src/foundation/embedded/find-running-embedded.ts';
 import { lockDataFolder } from '../../src/foundation/embedded/service-lock.ts';
@@ -60,6 +61,20 @@ test('another process finds the database of a service that is still starting', a
   assert.equal(await ask(settings, 'select 1'), 1);
   assert.deepEqual(settings, (await starting).settings);
   await (await starting).stop();
+});
+
+test('a running release before 0.2.0, which works as the superuser, is found', async () => {
+  const dataDir = await madeFolder();
+  const database = await startEmbedded(dataDir);
+  const note = join(dataDir, 'database.json');
+  const { user, ...rest } = JSON.parse(await readFile(note, 'utf8'));
+  assert.equal(user, SERVICE_ROLE);
+  await writeFile(note, JSON.stringify({ ...rest, user: ADMIN_ROLE }));
+  await rm(join(dataDir, 'database.service.password'));
+  const settings = await findRunningEmbedded(dataDir, 5_000);
+  assert(settings);
+  assert.equal(await ask(settings, 'select current_user::text'), ADMIN_ROLE);
+  await database.stop();
 });
 
 test('where no service runs, none is found', async () => {

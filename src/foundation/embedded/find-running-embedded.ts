@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { OperatorError } from '../errors.ts';
-import type { ConnectionSettings } from './connection-settings.ts';
+import { ADMIN_ROLE, type ConnectionSettings } from './connection-settings.ts';
 import { type DataFolder, dataFolderAt } from './data-folder.ts';
 import { readPassword } from './database-password.ts';
 import { isDataFolderLocked, readNote, readServiceNote } from './service-lock.ts';
@@ -39,8 +39,11 @@ export async function findRunningEmbedded(
 
 function readSettings(folder: DataFolder): ConnectionSettings | undefined {
   const note = readNote<DatabaseNote>(folder.databaseNote);
-  const password = note && readPassword(folder.servicePasswordFile);
-  return note && password !== undefined ? { ...note, password } : undefined;
+  if (note === undefined) return undefined;
+  // A release before 0.2.0 that still runs works as the superuser; `migrate --plan` looks at it before the upgrade.
+  const isAdmin = note.user === ADMIN_ROLE;
+  const password = readPassword(isAdmin ? folder.passwordFile : folder.servicePasswordFile);
+  return password !== undefined ? { ...note, password } : undefined;
 }
 
 async function answers(settings: ConnectionSettings): Promise<boolean> {

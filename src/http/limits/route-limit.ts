@@ -4,7 +4,7 @@ export type Caller =
   | 'anyone with the link'
   | 'a browser'
   | 'a registered client'
-  | 'an access token'
+  | 'a token or API key'
   | 'an inbox reader'
   | 'a metrics reader'
   | 'the relay'

@@ -14,7 +14,7 @@ const form: Body = { bodyBytes: formBytes, bodySeconds: 10 };
 const button: Body = { bodyBytes: 1 * kibibyte, bodySeconds: 10 };
 
 /** Callers whose token or password is checked before their body is read. */
-const knownFirst: ReadonlySet<Caller> = new Set(['an access token', 'an inbox reader']);
+const knownFirst: ReadonlySet<Caller> = new Set(['a token or API key', 'an inbox reader']);
 
 function line(methods: string, path: string, caller: Caller, body: Body): RouteLimit {
   const known = knownFirst.has(caller);
@@ -26,10 +26,13 @@ export const routeLimits: readonly RouteLimit[] = [
   // The contract
   line('POST', '/token', 'a registered client', form),
   line('GET POST', '/authorize', 'a browser', form),
-  line('POST', '/ete/v1/email/*', 'an access token', { bodyBytes: sendBodyBytes, bodySeconds: 30 }),
-  line('GET', '/ete/v1/message/:accountId/:messageId', 'an access token', none),
-  line('GET', '/ete/v1/message/*', 'an access token', none),
-  line('GET', '/api/1/list', 'an access token', none),
+  line('POST', '/ete/v1/email/*', 'a token or API key', {
+    bodyBytes: sendBodyBytes,
+    bodySeconds: 30,
+  }),
+  line('GET', '/ete/v1/message/:accountId/:messageId', 'a token or API key', none),
+  line('GET', '/ete/v1/message/*', 'a token or API key', none),
+  line('GET', '/api/1/list', 'a token or API key', none),
 
   // Tokens of clients
   line('POST', '/revoke', 'a registered client', form),

@@ -90,7 +90,8 @@ export function openapiDocument(version: string): Record<string, unknown> {
         accessToken: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An access token of `/token`; or, for the management API, an API key.',
+          description:
+            'An API key; or, for the operations of the contract, an access token of `/token`.',
         },
         browserSession: {
           type: 'apiKey',

@@ -1,0 +1,28 @@
+import { contractOperations } from '../src/access/contract-operations.ts';
+import { keyScopes, permissions, permissionsOf } from '../src/access/permission.ts';
+import type { Role } from '../src/account/account.ts';
+
+/** From the least permissions to all of them; the role for machines comes last. */
+const roles: readonly Role[] = ['viewer', 'marketer', 'developer', 'owner', 'service'];
+
+/** The tables of docs/authentication.md: what a token opens, and who has which permission. */
+export function describeAccess(): Readonly<Record<'operations' | 'permissions', string>> {
+  const operations = [
+    '| request | permission | allows |',
+    '| --- | --- | --- |',
+    ...Object.values(contractOperations).map(
+      ({ method, path, permission, allows }) =>
+        `| \`${method} ${path}\` | \`${permission}\` | ${allows} |`,
+    ),
+  ];
+  const matrix = [
+    `| permission | ${roles.join(' | ')} | API key |`,
+    `| --- |${' :-: |'.repeat(roles.length + 1)}`,
+    ...permissions.map((permission) => {
+      const held = roles.map((role) => permissionsOf[role].has(permission));
+      const cells = [...held, keyScopes.includes(permission)].map((has) => (has ? '✓' : ''));
+      return `| \`${permission}\` | ${cells.join(' | ')} |`;
+    }),
+  ];
+  return { operations: operations.join('\n'), permissions: matrix.join('\n') };
+}

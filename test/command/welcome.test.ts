@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { welcome } from '../../src/command/welcome.ts';
+import { readConfig } from '../../src/config.ts';
+
+const facts = {
+  config: readConfig({ DATA_DIR: '/srv/mail' }),
+  url: 'http://127.0.0.1:3000',
+  demo: true,
+  links: { setUp: undefined, inbox: undefined, lacksOperator: false },
+};
+
+test('a data folder from before 0.2.0 is told to create the key of the first message', async () => {
+  const create = 'DEMO_API_KEY=$(bin/signalpost key create 1000 ';
+  const older = await welcome({ ...facts, hasDemoKey: false });
+  assert.ok(older.indexOf(create) > older.indexOf('. /srv/mail/demo.env'));
+  assert.ok(older.indexOf(create) < older.indexOf('curl -s'));
+  assert.ok(!(await welcome({ ...facts, hasDemoKey: true })).includes(create));
+});
