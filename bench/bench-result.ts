@@ -20,6 +20,8 @@ export interface BenchOptions {
   readonly historyFolder: string | undefined;
   /** Messages that a benchmark sends itself, where it says so. */
   readonly messages: number;
+  /** Rows of `hostile`; undefined: all. */
+  readonly attacks: readonly string[] | undefined;
 }
 
 /** One line of the table, beside the ceiling that was measured in the same run. */

@@ -19,6 +19,7 @@ import { benchJourney } from './feedback/bench-journey.ts';
 import { benchReports, benchSearch } from './feedback/bench-reading.ts';
 import { benchRedirect } from './feedback/bench-redirect.ts';
 import { benchRollUp } from './feedback/bench-roll-up.ts';
+import { benchHostile } from './hostile/bench-hostile.ts';
 
 /** `npm run bench -- NAME… --json FILE`: measures, prints a table, and writes the numbers to the file. */
 const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<BenchResult[]>>> = {
@@ -42,6 +43,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   rollup: benchRollUp,
   redirect: benchRedirect,
   journey: benchJourney,
+  hostile: benchHostile,
 };
 
 /** Delivery on a database that holds a million finished messages, or as many as `--history` says. */
@@ -62,6 +64,7 @@ const { values, positionals } = parseArgs({
     history: { type: 'string' },
     'history-folder': { type: 'string' },
     messages: { type: 'string', default: '200000' },
+    attack: { type: 'string', multiple: true },
   },
 });
 
@@ -76,6 +79,7 @@ const options: BenchOptions = {
   history: values.history === undefined ? undefined : Number(values.history),
   historyFolder: values['history-folder'],
   messages: Number(values.messages),
+  attacks: values.attack,
 };
 const names = positionals.length === 0 ? Object.keys(benchmarks) : positionals;
 const results: BenchResult[] = [];

@@ -24,6 +24,7 @@ export async function startServe(
   sinkPort: number,
   connections: number,
   nodeOptions: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<BenchNode> {
   const child = spawn(process.execPath, [...runtimeOptions, ...nodeOptions, program, 'serve'], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -35,6 +36,7 @@ export async function startServe(
       PORT: '0',
       SMTP_URL: `smtp://127.0.0.1:${sinkPort}?tls=off&connections=${connections}&messages=100000`,
       LOG_LEVEL: 'warn',
+      ...environment,
     },
   });
   const exit = new Promise<void>((resolve) => child.once('exit', () => resolve()));

@@ -31,7 +31,15 @@ export async function deliveredMessages(
 
 /** Asks for the image that shows that the message was opened. */
 export function openRequest(accountId: AccountId, row: Row): string {
-  return request(`/o/${tokens.makeOpen(messageOf(accountId, row))}.gif`);
+  return request(openImagePath(accountId, row));
+}
+
+/** Where that image is. */
+export function openImagePath(
+  accountId: AccountId,
+  row: Pick<Row, 'id' | 'retention_days'>,
+): string {
+  return `/o/${tokens.makeOpen(messageOf(accountId, row))}.gif`;
 }
 
 /** Follows the first link of the message, which holds a value. */
@@ -46,7 +54,7 @@ export function clickRequest(accountId: AccountId, row: Row): string {
   return request(`/c/${token}`);
 }
 
-function messageOf(accountId: AccountId, row: Row) {
+function messageOf(accountId: AccountId, row: Pick<Row, 'id' | 'retention_days'>) {
   return { accountId, messageId: row.id, retentionDays: row.retention_days };
 }
 

@@ -43,7 +43,7 @@ type Check<Proof> = () => Promise<Proof | undefined>;
 /**
  * Slows guessing down: per pair of person and address, per address over all persons, and per person over all addresses.
  * Delays only: a browser that the person signed in with before is counted by itself (OWASP device cookies), so strangers
- * cannot keep a person out. At the token endpoint a right password is never refused for wrong ones from elsewhere. Unknown
+ * cannot keep a person out. At the token endpoint a right password is never refused for wrong ones. Unknown
  * persons are counted like known ones. Codes of six digits have longer delays per person: whoever may guess them has the
  * password already (NIST SP 800-63B section 5.2.2).
  */
@@ -68,10 +68,11 @@ export class LoginThrottle {
   }
 
   /**
-   * Lets a guess be checked, unless too many were wrong before.
+   * Lets a guess be checked, unless too many were wrong before. One of an authenticated client is checked all the same, so that
+   * a right one is never refused.
    * @param whom names the person and what is guessed, as it was sent
    * @param check answers undefined for a wrong guess
-   * @throws SlowDown, without checking, while the delay lasts
+   * @throws SlowDown while the delay lasts: without checking, or for a wrong guess of a client
    */
   async attempt<Proof>(
     whom: string,
@@ -80,10 +81,27 @@ export class LoginThrottle {
   ): Promise<Proof | undefined> {
     const person = this.#personOf(whom, origin);
     const subjects = this.#subjectsOf(whom, origin);
+    if (origin.kind === 'client') return this.#attemptOfClient([...subjects, person], check);
     if (origin.kind === 'sign-in' && origin.device === undefined) subjects.push(person);
-    const proof = await this.#attempt(subjects, check);
-    if (proof === undefined && origin.kind === 'client') await this.#countAfter(person);
-    return proof;
+    return this.#attempt(subjects, check);
+  }
+
+  /** @throws SlowDown, a moment later, for a wrong guess where there were too many */
+  async #attemptOfClient<Proof>(
+    subjects: readonly GuessSubject[],
+    check: Check<Proof>,
+  ): Promise<Proof | undefined> {
+    const proof = await check();
+    const [own] = subjects;
+    if (proof !== undefined) {
+      if (own !== undefined) await this.#store.forget(own.key);
+      return proof;
+    }
+    const unheld = subjects.map((subject) => ({ ...subject, hold: 0 }));
+    const turn = await this.#store.count(unheld, this.#clock.offset);
+    if (turn.counted !== undefined) return undefined;
+    await this.#hold(lateMilliseconds);
+    throw slowDown(turn.wait);
   }
 
   /** As `attempt`, for what is short enough to be guessed from many addresses. */
@@ -117,14 +135,6 @@ export class LoginThrottle {
       await this.#store.forget(own.key);
     }
     return proof;
-  }
-
-  /** Counts a guess that proved wrong. @throws SlowDown, a moment later, where there were too many */
-  async #countAfter(person: GuessSubject): Promise<void> {
-    const turn = await this.#store.count([{ ...person, hold: 0 }], this.#clock.offset);
-    if (turn.counted !== undefined) return;
-    await this.#hold(lateMilliseconds);
-    throw slowDown(turn.wait);
   }
 
   /** Waits; false, without waiting, where too many wait already. */

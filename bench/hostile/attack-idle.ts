@@ -1,0 +1,10 @@
+import type { Attack } from './attack.ts';
+import { holdConnections } from './hold-connections.ts';
+
+const connections = 400;
+
+/** Connections that say nothing, opened again when they are closed. */
+export const attackIdle: Attack =
+  ({ port }, { address }) =>
+  () =>
+    holdConnections({ count: connections, port, from: address }, (socket) => socket.resume());

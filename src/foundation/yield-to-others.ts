@@ -1,0 +1,15 @@
+import { setPriority } from 'node:os';
+
+/** Of 19, where 0 is the process's own; a thread at 10 gets a tenth of a busy processor. */
+const niceness = 10;
+
+/**
+ * Imported first by the file of a thread: the thread, with the libraries that it loads, leaves the processors to the event
+ * loop and to the database. Only Linux has priorities of threads; elsewhere this would slow down the whole process.
+ */
+if (process.platform === 'linux')
+  try {
+    setPriority(niceness);
+  } catch {
+    // A sandbox may forbid it; jobs are bounded in time anyway.
+  }

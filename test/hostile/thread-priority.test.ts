@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { previewInThread } from '../../src/management/template/preview-threads.ts';
+import { TemplateCompiler } from '../../src/template/template-compiler.ts';
+
+/** Nice values of this process's threads, the main thread's first. */
+async function readNiceness(): Promise<number[]> {
+  const tasks = await readdir('/proc/self/task');
+  const texts = await Promise.all(
+    tasks.map((task) => readFile(`/proc/self/task/${task}/stat`, 'utf8')),
+  );
+  // After the name in brackets, which may hold blanks.
+  return texts.map((text) => Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[16]));
+}
+
+const onLinux = { skip: process.platform !== 'linux' && 'only Linux has priorities of threads' };
+
+test(
+  'ASVS 4.0.3 11.1.4: threads that compile and preview leave the processors to the event loop',
+  onLinux,
+  async () => {
+    const before = await readNiceness();
+    const content = { subject: 'Subject', text: 'Hello' };
+    const job = { content, values: undefined, subjectLine: undefined, previewText: undefined };
+    assert.ok((await previewInThread(job, '46100')).rendered !== null);
+    assert.ok((await new TemplateCompiler().compile(content, '46100')).compiled !== null);
+    const [main, ...threads] = await readNiceness();
+    assert.equal(main, before[0]);
+    assert.equal(threads.filter((nice) => nice === Number(main) + 10).length, 2, String(threads));
+  },
+);
