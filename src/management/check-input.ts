@@ -61,13 +61,14 @@ export class InputChecker {
     const check = this.#compiled.get(schema) ?? ajv.compile(schema);
     this.#compiled.set(schema, check);
     if (check(value)) return;
-    const errors = describeSchemaErrors(check.errors ?? [], value).map(({ path, message }) => ({
+    const described = describeSchemaErrors(check.errors ?? [], value, mostErrors);
+    const errors = described.map(({ path, message }) => ({
       field: formatPath(path),
       reason: message,
     }));
     const [first] = errors;
     const detail = `${first?.field ?? ''} ${first?.reason ?? 'cannot be used'}`.trim();
-    throw new Problem('validation-failed', detail, { errors: errors.slice(0, mostErrors) });
+    throw new Problem('validation-failed', detail, { errors });
   }
 }
 

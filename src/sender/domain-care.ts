@@ -12,6 +12,7 @@ import { judgeDomain } from './judge-domain.ts';
 import type { DomainKey, DomainRecord, SendingDomain, ServiceNames } from './sending-domain.ts';
 import {
   addDomain,
+  holdDomain,
   isTrackingHostReady,
   readDomain,
   saveCheck,
@@ -84,12 +85,14 @@ export class DomainCare {
     if ((await readDomain(database.kysely, accountId, domain)) === undefined) return false;
     const now = await keys.list(database.kysely, accountId, domain);
     const made = await makeKeys(now.some((key) => key.algorithm === 'ed25519-sha256'));
-    await database.kysely.transaction().execute(async (transaction) => {
+    return await database.kysely.transaction().execute(async (transaction) => {
+      // It may have been removed since.
+      if (!(await holdDomain(transaction, accountId, domain))) return false;
       for (const { algorithm, selector, privateKey } of made)
         await keys.add(transaction, accountId, domain, selector, algorithm, privateKey);
       await commitWith?.(transaction);
+      return true;
     });
-    return true;
   }
 
   /** The keys of a domain without their private parts, oldest first. */
@@ -108,7 +111,7 @@ export class DomainCare {
     return domainRecords(domain, await this.keys(domain, kysely), this.#parts.service);
   }
 
-  /** Checks a domain now. @returns it as it is afterwards */
+  /** Checks a domain now. @returns it as it is afterwards; undefined where it was removed meanwhile */
   async check(domain: SendingDomain): Promise<SendingDomain | undefined> {
     const { database, dns, keys, service, log } = this.#parts;
     const { accountId, domain: name } = domain;
@@ -117,7 +120,9 @@ export class DomainCare {
     const findings = await Promise.all(records.map((record) => checkRecord(dns, record, service)));
     const age = Date.now() - domain.stateAt.getTime();
     const judgement = judgeDomain(domain.state, domain.badChecks, list, findings, age);
-    await database.kysely.transaction().execute(async (transaction) => {
+    const held = await database.kysely.transaction().execute(async (transaction) => {
+      // Looking its records up takes seconds.
+      if (!(await holdDomain(transaction, accountId, name))) return false;
       await keys.move(transaction, accountId, name, judgement.activate, 'active');
       await keys.move(transaction, accountId, name, judgement.retire, 'retired');
       const before = new Date(Date.now() - overlapMilliseconds);
@@ -130,7 +135,9 @@ export class DomainCare {
       );
       if (judgement.state !== domain.state || ready !== tracked)
         await keys.announce(transaction, accountId, name);
+      return true;
     });
+    if (!held) return undefined;
     if (judgement.state !== domain.state) {
       const wrong = findings.filter(({ state }) => state === 'missing' || state === 'wrong');
       const report = { accountId, domain: name, records: wrong.map(({ record }) => record.name) };

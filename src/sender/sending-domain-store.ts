@@ -173,6 +173,22 @@ export async function takeDueDomains(kysely: Kysely, most: number): Promise<Send
   return rows.map(toDomain);
 }
 
+/** Keeps a domain from being removed until the transaction ends. @returns false where it is gone already */
+export async function holdDomain(
+  transaction: Kysely,
+  accountId: AccountId,
+  domain: string,
+): Promise<boolean> {
+  const held = await transaction
+    .selectFrom('sending_domain')
+    .select('domain')
+    .where('account_id', '=', accountId)
+    .where('domain', '=', domain)
+    .forKeyShare()
+    .executeTakeFirst();
+  return held !== undefined;
+}
+
 /** Writes what a check came to: state, next check, findings. */
 export async function saveCheck(
   transaction: Kysely,

@@ -1,9 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isUnavailable } from '../foundation/database/sqlstate.ts';
+import { codeOf, isUnavailable } from '../foundation/database/sqlstate.ts';
 import { BodyRefusal } from '../http/limits/body-refusal.ts';
 import { OAuthError } from './oauth-errors.ts';
 import { sendPage } from './pages/layout.ts';
 import { messagePage } from './pages/message-page.ts';
+
+/** What the HTTP server itself refuses, by its error codes: what forms of browsers never have. */
+const serverRefusals: Readonly<Record<string, readonly [status: number, text: string]>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    415,
+    'The body has another type than expected. Send it as application/x-www-form-urlencoded.',
+  ],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'The body is not as long as Content-Length says.'],
+};
 
 /** Answers an error of a page with a page that says what to do, and nothing of what happened inside. */
 export function answerPageError(
@@ -19,6 +28,9 @@ export function answerPageError(
     if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
     return sendPage(reply, messagePage('This did not work', `${error.message}.`, error.statusCode));
   }
+  const refused = serverRefusals[codeOf(error) ?? ''];
+  if (refused !== undefined)
+    return sendPage(reply, messagePage('This did not work', refused[1], refused[0]));
   request.log.error({ err: error, requestId: request.id }, 'page failed');
   if (isUnavailable(error) || error instanceof OAuthError) {
     reply.header('retry-after', 1);

@@ -377,3 +377,19 @@ test('ASVS 4.0.3 13.1.3: a full share of memory is 503 for /token, whose 429 is 
   for (const talk of [...held, token]) talk.socket.destroy();
   await waitFor('memory', () => bodyTraffic.bytes === 0);
 });
+
+test('ASVS 4.0.3 13.1.5: a form of another type is refused by every page, which is no fault of the service', async () => {
+  const pages = /^\/(authorize|sign-|forgot-|set-password|invitation|me\/)/;
+  const forms = routeLimits.filter(
+    ({ methods, path }) => methods.includes('POST') && pages.test(path),
+  );
+  assert.ok(forms.length > 10);
+  for (const { path } of forms) {
+    const { status, text } = await ask(`${service.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/xml', origin: service.url },
+      body: '<form/>',
+    });
+    assert.ok(status === 400 || status === 415, `${path} ${status}: ${text}`);
+  }
+});

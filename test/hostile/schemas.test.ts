@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
+import { Problem } from '../../src/management/answer/problem.ts';
+import { InputChecker } from '../../src/management/check-input.ts';
 import { pathParams } from '../../src/management/path-params.ts';
 import { routeTable } from '../../src/management/route-table.ts';
+import { describeSchemaErrors } from '../../src/manifest/check-schema.ts';
 import { makeUniqueItemsLinear } from '../../src/manifest/linear-unique-items.ts';
 import { ManifestSchema } from '../../src/manifest/manifest-schema.ts';
 import { sendBodySchema } from '../../src/submission/send-body-schema.ts';
@@ -67,6 +70,41 @@ test('ASVS 4.0.3 11.1.4: looking for duplicates reads each item once, however lo
   assert.equal(check(items), true);
   assert.ok(reads <= 2 * items.length, `${reads} reads`);
   assert.equal(check(['a', 'b', 'a']), false);
+});
+
+test('ASVS 4.0.3 11.1.4: a body with thousands of errors is described as far as it is answered', () => {
+  const endpoint = routeTable.find(({ endpoint: { id } }) => id === 'createApiKey')?.endpoint;
+  assert.ok(endpoint);
+  let reads = 0;
+  const scopes = new Proxy(
+    Array.from({ length: 1_900 }, (_, at) => `scope ${at}`),
+    {
+      get(target, name) {
+        if (typeof name === 'string' && /^\d+$/.test(name)) reads += 1;
+        return Reflect.get(target, name);
+      },
+    },
+  );
+  assert.throws(() => new InputChecker().readBody(endpoint, { name: 'x', scopes }), Problem);
+  // For bad text, for the schema and for duplicates once each, and for 50 errors.
+  assert.ok(reads <= 3 * scopes.length + 50, `${reads} reads`);
+});
+
+test('ASVS 4.0.3 11.1.4: thousands of broken unions are not compared with each other', () => {
+  let reads = 0;
+  const errors = Array.from({ length: 4_000 }, (_, at) => ({
+    keyword: 'anyOf',
+    get instancePath() {
+      reads += 1;
+      return `/${at}`;
+    },
+    schemaPath: '#/items/anyOf',
+    params: {},
+    schema: [{ type: 'string' }, { type: 'null' }],
+    data: 1,
+  }));
+  assert.equal(describeSchemaErrors(errors, [], 50).length, 50);
+  assert.ok(reads < 5_000_000, `${reads} reads`);
 });
 
 test('ASVS 4.0.3 11.1.4: lists and bodies with too many values are refused with the limit named', async () => {

@@ -322,6 +322,29 @@ test('a broken domain leaves its senders verified; a removed one takes back what
   assert.equal(await verified('again@leaves.test'), true);
 });
 
+test('ASVS 4.0.3 11.1.6: a domain that is removed while it is checked or gets new keys is gone, and nothing fails', async () => {
+  const remove = () =>
+    kysely
+      .transaction()
+      .execute((transaction) => removeDomain(transaction, accountId, 'hasty.test'));
+  const checked = await add('hasty.test');
+  await remove();
+  assert.equal(await care.check(checked), undefined);
+  await add('hasty.test');
+  /** Removes the domain after it was read and before its new keys are written. */
+  class RemovingKeys extends DkimKeyStore {
+    override async list(...args: Parameters<DkimKeyStore['list']>) {
+      const found = await super.list(...args);
+      await remove();
+      return found;
+    }
+  }
+  const hasty = new RemovingKeys(testKey);
+  const other = new DomainCare({ database, dns, keys: hasty, service, log: createLog('silent') });
+  assert.equal(await other.rotate(accountId, 'hasty.test'), false);
+  assert.deepEqual(await keys.list(kysely, accountId, 'hasty.test'), []);
+});
+
 test('due domains are taken by one node only', async () => {
   await database.pool.query("update sending_domain set next_check_at = now() - interval '1 s'");
   const [one, other] = await Promise.all([takeDueDomains(kysely, 50), takeDueDomains(kysely, 50)]);

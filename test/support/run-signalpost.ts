@@ -26,6 +26,17 @@ export function runSignalpost(
   return runProgram(program, args, environment);
 }
 
+/** The same in a process whose heap is limited; `bin/signalpost` has a limit of its own, which goes before NODE_OPTIONS. */
+export function runWithHeap(
+  mebibytes: number,
+  args: readonly string[],
+  environment: Record<string, string>,
+): Running {
+  const options = ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${mebibytes}`];
+  const main = join(root, 'src/main.ts');
+  return runProgram(process.execPath, [...options, main, ...args], environment);
+}
+
 /** Runs `npm start` in a process group of its own, as a terminal does. */
 export function runNpmStart(environment: Record<string, string>): Running {
   return runProgram('npm', ['start'], environment, { cwd: root, detached: true });

@@ -229,9 +229,12 @@ export const rotateDomainKeys = endpoint({
   answer: DomainDetailView,
   async handle(call) {
     const domain = await requireDomain(call);
-    await call.parts.domains.rotate(accountOf(call).id, domain.domain, (transaction) =>
-      record(call, transaction, 'domain_keys_rotated', domain.domain),
+    const rotated = await call.parts.domains.rotate(
+      accountOf(call).id,
+      domain.domain,
+      (transaction) => record(call, transaction, 'domain_keys_rotated', domain.domain),
     );
+    if (!rotated) throw notFound('domain');
     return viewDetail(call, domain);
   },
 });

@@ -1,0 +1,157 @@
+import fc from 'fast-check';
+import type { RouteLimit } from '../../../src/http/limits/route-limit.ts';
+import { mebibyte } from '../../../src/http/limits/route-limit.ts';
+import { routeLimits, sendBodyBytes } from '../../../src/http/limits/route-limits.ts';
+import type { Endpoint } from '../../../src/management/endpoint.ts';
+import { limitOf } from '../../../src/management/management-limits.ts';
+import { routeTable } from '../../../src/management/route-table.ts';
+import { sendBodySchema } from '../../../src/submission/send-body-schema.ts';
+import { type AnyBody, anyBody } from './any-body.ts';
+import { anyPath, anyQuery, type Names } from './any-path.ts';
+import { anyValue, type Schema } from './any-value.ts';
+
+/** One method of a line of the tables of routes. */
+export interface RouteLine {
+  readonly method: string;
+  readonly limit: RouteLimit;
+  readonly endpoint: Endpoint | undefined;
+}
+
+export const routeLines: readonly RouteLine[] = [
+  ...routeLimits.flatMap((limit) =>
+    limit.methods.map((method) => ({ method, limit, endpoint: undefined })),
+  ),
+  ...routeTable.map((route) => ({
+    method: route.method,
+    limit: limitOf(route),
+    endpoint: route.endpoint,
+  })),
+];
+
+/** How the length of a body is told. */
+const framings = ['as it is', 'chunked', 'too short', 'too long', 'nonsense', 'twice'] as const;
+export type Framing = (typeof framings)[number];
+
+export interface AnyRequest {
+  readonly line: RouteLine;
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: AnyBody | undefined;
+  readonly framing: Framing;
+}
+
+/** Of what goes to disk no more is sent in one request, but for what says that it is larger than the limit. */
+const maxSentBytes = 4 * mebibyte;
+
+/** Requests of every shape for a line. The caller's own header fields come on top. */
+export function anyRequest(line: RouteLine, names: Names): fc.Arbitrary<AnyRequest> {
+  const { method, limit, endpoint } = line;
+  const otherMethod = fc.constantFrom('PATCH', 'OPTIONS', 'DELETE', 'PUT', 'POST', 'GET');
+  return fc.record({
+    line: fc.constant(line),
+    method: fc.oneof(
+      { arbitrary: fc.constant(method), weight: 40 },
+      { arbitrary: otherMethod, weight: 1 },
+    ),
+    target: fc
+      .tuple(
+        anyPath(limit.path, names),
+        anyQuery((endpoint?.query as object as Schema | undefined) ?? queryOf(limit)),
+      )
+      .map(([path, query]) => (query === '' ? path : `${path}?${query}`)),
+    headers: anyHeaders,
+    body: fc.option(anyBodyOf(line), { freq: method === 'GET' ? 1 : 15, nil: undefined }),
+    framing: fc.oneof(
+      { arbitrary: fc.constant<Framing>('as it is'), weight: 30 },
+      { arbitrary: fc.constantFrom(...framings), weight: 1 },
+    ),
+  });
+}
+
+function anyBodyOf({ limit, endpoint, method }: RouteLine): fc.Arbitrary<AnyBody> {
+  const most = Math.min(maxSentBytes, method === 'GET' ? 4_096 : limit.bodyBytes);
+  if (endpoint?.accepts !== undefined) return anyBody(anyValue(csvRow), 'csv', most);
+  const schema = limit.bodyBytes === sendBodyBytes ? sendBodySchema : endpoint?.body;
+  if (schema !== undefined) return anyBody(anyValue(schema as object as Schema), 'json', most);
+  if (endpoint !== undefined || limit.path.startsWith('/intake'))
+    return anyBody(anyValue(notice), 'json', most);
+  return anyBody(anyValue(form), 'form', most);
+}
+
+const text = (...values: readonly string[]): Schema => ({ enum: [...values, ''] });
+const optional = (properties: Readonly<Record<string, Schema>>): Schema => ({
+  type: 'object',
+  properties,
+});
+const free: Schema = { type: 'string', maxLength: 40 };
+
+/** The fields of every form that the service has. */
+const form = optional({
+  grant_type: text('password', 'authorization_code', 'refresh_token', 'client_credentials'),
+  username: free,
+  password: free,
+  client_id: text('client2', 'client1'),
+  client_secret: free,
+  refresh_token: free,
+  code: free,
+  redirect_uri: text('https://localhost/callback', 'https://evil.test'),
+  scope: text('PRODUCTION'),
+  response_type: text('code'),
+  state: free,
+  token: free,
+  email: free,
+  csrf: free,
+  language: text('en', 'de'),
+  next: text('/console', '//evil.test'),
+  decision: text('allow', 'deny'),
+});
+
+/** What relays report, more or less. */
+const notice = optional({
+  Type: text('Notification', 'SubscriptionConfirmation'),
+  MessageId: free,
+  TopicArn: text('arn:aws:sns:eu-west-1:1:reports'),
+  Message: free,
+  SignatureVersion: text('1', '2'),
+  SigningCertURL: text('https://sns.eu-west-1.amazonaws.com/x.pem', 'https://evil.test/x.pem'),
+  Signature: free,
+  signature: optional({ timestamp: free, token: free, signature: free }),
+  RecordType: text('Bounce', 'SpamComplaint'),
+  Email: free,
+});
+
+const csvRow = optional({ email: free, 'First Name': free });
+
+/** The query of `/authorize`, and what else is asked by link. */
+function queryOf({ path }: RouteLimit): Schema | undefined {
+  if (path === '/authorize' || path.startsWith('/sign-in')) return form;
+  return path.startsWith('/inbox') ? optional({ code: free, since: free, to: free }) : undefined;
+}
+
+const anyHeaders: fc.Arbitrary<Readonly<Record<string, string>>> = fc.oneof(
+  { arbitrary: fc.constant({}), weight: 12 },
+  fc.constantFrom<Readonly<Record<string, string>>>(
+    { 'if-match': '*' },
+    { 'if-match': '"x"' },
+    { 'if-none-match': '*' },
+    { 'if-none-match': `"${'x'.repeat(3_000)}"` },
+    { 'idempotency-key': 'k' },
+    { 'idempotency-key': 'k'.repeat(4_000) },
+    { 'content-encoding': 'gzip' },
+    { expect: '100-continue' },
+    { 'accept-language': 'de;q=x,*;q=-1,,,' },
+    { accept: '*/*;q=x' },
+    { range: 'bytes=0-' },
+    { cookie: 'a=b; %=%; signalpost_session=x; __Host-signalpost=\xff' },
+    { authorization: 'Bearer' },
+    { authorization: `Bearer ${'x'.repeat(8_000)}` },
+    { authorization: 'Bearer sp_46100_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' },
+    { authorization: 'Basic eDp5' },
+    { authorization: 'Basic \xff' },
+    { 'x-forwarded-for': 'junk, 999.1.1.1, ::::' },
+    { origin: 'null' },
+    { 'x-http-method-override': 'DELETE' },
+    { 'x-y': 'y'.repeat(20_000) },
+  ),
+);

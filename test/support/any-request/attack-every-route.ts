@@ -1,0 +1,95 @@
+import { Agent } from 'node:http';
+import fc from 'fast-check';
+import { type AnyRequest, anyRequest, routeLines } from './any-request.ts';
+import { exchange, isWellFramed } from './exchange-request.ts';
+import type { CallerName, HostileScene } from './hostile-scene.ts';
+import { requireSoundAnswer } from './require-sound-answer.ts';
+
+/** The key comes most often: most of the routes do something for it, in the account that it belongs to. */
+const callers: readonly CallerName[] = [
+  'stranger',
+  'key',
+  'viewer',
+  'key',
+  'token',
+  'key',
+  'viewer',
+];
+
+export interface Attack {
+  readonly seed: number;
+  readonly requests: number;
+  readonly clients: number;
+  /** After so many failures it ends; what is the same but for its ids counts once. */
+  readonly maxFailures?: number;
+  readonly onProgress?: (sent: number, statuses: Readonly<Record<string, number>>) => void;
+  readonly shouldStop?: () => boolean;
+}
+
+export interface AttackResult {
+  readonly sent: number;
+  readonly statuses: Readonly<Record<string, number>>;
+  /** A line for each kind of answer that isn't sound, with the seed that makes it again. */
+  readonly failures: readonly string[];
+}
+
+/** Requests of one line that are made at once. */
+const batch = 8;
+
+/** Sends every line of the tables requests of every shape, as every caller in turn. */
+export async function attackEveryRoute(scene: HostileScene, attack: Attack): Promise<AttackResult> {
+  const { seed, requests, clients, maxFailures = 20 } = attack;
+  const agent = new Agent({ keepAlive: true, maxSockets: clients });
+  const shapes = routeLines.map((line) => anyRequest(line, scene.names));
+  const statuses: Record<string, number> = {};
+  const failures = new Map<string, string>();
+  let taken = 0;
+  let sent = 0;
+  const work = async (): Promise<void> => {
+    while (taken < requests && failures.size < maxFailures && !attack.shouldStop?.()) {
+      const round = taken / batch;
+      taken += batch;
+      const at = round % shapes.length;
+      const shape = shapes[at];
+      if (shape === undefined) return;
+      for (const asked of fc.sample(shape, { seed: seed + round, numRuns: batch })) {
+        const caller = callers[(sent + round) % callers.length] ?? 'stranger';
+        await attempt(asked, caller, seed + round);
+        sent += 1;
+        if (sent % 10_000 === 0) attack.onProgress?.(sent, statuses);
+      }
+    }
+  };
+  const attempt = async (asked: AnyRequest, caller: CallerName, from: number): Promise<void> => {
+    const headers = { 'x-forwarded-for': networkOf(sent), ...scene.callerHeaders(caller) };
+    try {
+      const answer = await exchange(scene.url, asked, headers, agent);
+      const status = String(answer?.status ?? 'none');
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      if (answer !== undefined && (isWellFramed(asked) || answer.status >= 500))
+        requireSoundAnswer(asked, answer);
+    } catch (error) {
+      const { message } = error as Error;
+      const { method, line } = asked;
+      const [what] = message.split(': ');
+      failures.set(
+        `${what} ${method} ${line.limit.path}`,
+        `${line.method} ${line.limit.path} as ${caller}, seed ${from}: ${message}\n${describe(asked)}`,
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, work));
+  agent.destroy();
+  return { sent, statuses, failures: [...failures.values()] };
+}
+
+/** Strangers come from everywhere, so that each meets the limits of a peer only now and then. */
+function networkOf(sent: number): string {
+  return `10.${(sent >> 12) & 255}.${(sent >> 4) & 255}.1`;
+}
+
+function describe({ target, headers, body, framing }: AnyRequest): string {
+  const bytes = body?.bytes();
+  const start = bytes?.subarray(0, 300).toString('latin1');
+  return `  ${target.slice(0, 200)} ${JSON.stringify(headers).slice(0, 200)} ${framing} ${body?.type} ${bytes?.length}: ${start}`;
+}

@@ -1,0 +1,88 @@
+import { type Agent, type ClientRequest, type IncomingHttpHeaders, request } from 'node:http';
+import type { AnyRequest } from './any-request.ts';
+
+export interface AnyAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** How long an answer may take: longer than the service gives any body that is small. */
+const answerMs = 60_000;
+
+/**
+ * Sends a request as it is framed and reads the answer.
+ * @returns undefined where the connection ended without one, which only a request that isn't framed well may meet
+ */
+export async function exchange(
+  base: string,
+  asked: AnyRequest,
+  caller: Readonly<Record<string, string>>,
+  agent: Agent,
+): Promise<AnyAnswer | undefined> {
+  const { body, framing, method, target } = asked;
+  const bytes = body?.bytes() ?? Buffer.alloc(0);
+  const headers = { ...caller, ...asked.headers, ...frame(asked, bytes.length) };
+  if (body?.type !== undefined) Object.assign(headers, { 'content-type': body.type });
+  const { hostname, port } = new URL(base);
+  // What isn't framed well costs its connection.
+  const wellFramed = isWellFramed(asked);
+  return new Promise((resolve, reject) => {
+    const outgoing = request({
+      hostname,
+      port,
+      method,
+      path: target,
+      headers,
+      agent: wellFramed ? agent : false,
+      timeout: answerMs,
+    });
+    outgoing.on('response', (incoming) => {
+      const chunks: Buffer[] = [];
+      const { statusCode: status = 0, headers: fields } = incoming;
+      const finish = () =>
+        resolve({ status, headers: fields, text: Buffer.concat(chunks).toString('utf8') });
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('end', finish);
+      incoming.on('error', finish);
+    });
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer within ${answerMs} ms`)));
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      // The answer may have come, and the connection ended, while the body was on its way.
+      if (!wellFramed || error.code === 'EPIPE' || error.code === 'ECONNRESET') resolve(undefined);
+      else reject(error);
+    });
+    write(outgoing, bytes, framing);
+  });
+}
+
+/** The request says truly how long it is. */
+export function isWellFramed({ framing, headers }: AnyRequest): boolean {
+  return (framing === 'as it is' || framing === 'chunked') && headers.expect === undefined;
+}
+
+function write(outgoing: ClientRequest, bytes: Buffer, framing: AnyRequest['framing']): void {
+  if (framing !== 'too long') {
+    outgoing.end(bytes);
+    return;
+  }
+  // Not all that was promised comes, and nothing more.
+  outgoing.write(bytes, () => outgoing.socket?.end());
+}
+
+function frame({ framing, body }: AnyRequest, length: number): Record<string, string> {
+  switch (framing) {
+    case 'as it is':
+      return body === undefined ? {} : { 'content-length': String(length) };
+    case 'chunked':
+      return { 'transfer-encoding': 'chunked' };
+    case 'too short':
+      return { 'content-length': String(Math.max(0, length - 2)) };
+    case 'too long':
+      return { 'content-length': String(length + 5) };
+    case 'nonsense':
+      return { 'content-length': '-1' };
+    case 'twice':
+      return { 'content-length': String(length), 'transfer-encoding': 'chunked' };
+  }
+}

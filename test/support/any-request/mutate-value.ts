@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+
+/** Values that a schema hardly allows in the place of others. */
+const hostile: readonly unknown[] = [
+  null,
+  true,
+  -1,
+  0.5,
+  1e308,
+  2 ** 53,
+  '',
+  '\0',
+  'a\0b',
+  '\ud800',
+  '\udc00x',
+  '\r\nBcc: x@evil.test',
+  "'; drop table account; --",
+  '{{#A}}{{/B}}',
+  '../../etc/passwd',
+  'x'.repeat(10_000),
+  [],
+  {},
+  [[[[[[]]]]]],
+  Array.from({ length: 300 }, () => 'x'),
+  JSON.parse('{"__proto__": {"admin": true}, "constructor": 1, "toString": null}'),
+];
+
+export type Change = (value: unknown) => unknown;
+
+/** What makes a value one that its schema does not allow, most of the time. */
+export const anyChange: fc.Arbitrary<Change> = fc
+  .tuple(
+    fc.nat({ max: 40 }),
+    fc.constantFrom('replace', 'remove', 'add', 'repeat'),
+    fc.constantFrom(...hostile),
+    fc.constantFrom('extra', '__proto__', 'constructor', '\0', '\ud800', 'x'.repeat(2_000)),
+  )
+  .map(
+    ([at, how, other, name]) =>
+      (value: unknown) =>
+        changeAt(value, at, how, other, name),
+  );
+
+type How = 'replace' | 'remove' | 'add' | 'repeat';
+
+/** Changes the value that one comes to after so many steps into the members. */
+function changeAt(value: unknown, at: number, how: How, other: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return other;
+  const entries = Object.entries(value);
+  const chosen = entries[at % Math.max(1, entries.length)];
+  const deeper = Math.floor(at / (entries.length + 1));
+  if (Array.isArray(value)) {
+    if (how === 'repeat') return [...value, ...value, other];
+    if (chosen === undefined || how === 'add') return [...value, other];
+    if (how === 'remove') return value.slice(1);
+    return value.with(Number(chosen[0]), changeAt(chosen[1], deeper, how, other, name));
+  }
+  if (how === 'add' || chosen === undefined) return withMember(value, name, other);
+  if (how === 'remove') return Object.fromEntries(entries.filter((entry) => entry !== chosen));
+  const inner = deeper > 0 ? changeAt(chosen[1], deeper, how, other, name) : other;
+  return withMember(value, chosen[0], inner);
+}
+
+/** As JSON.parse makes it, also where the name is `__proto__`. */
+function withMember(value: object, name: string, member: unknown): object {
+  const copy = Object.fromEntries(Object.entries(value));
+  const property = { value: member, enumerable: true, writable: true, configurable: true };
+  return Object.defineProperty(copy, name, property);
+}
