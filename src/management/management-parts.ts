@@ -35,6 +35,8 @@ export interface ManagementParts {
   readonly facts: InstallationFacts;
   /** In a call: the account's share of the connections for management. Before one: that of sending, for short look-ups. */
   readonly database: Database;
+  /** Without the API's limit on how long a statement takes: for what reads all that an account has. */
+  readonly unlimitedDatabase: Database;
   /** Changes of settings wait here, by account. */
   readonly changeSlots: FairSlots;
   readonly changes: Pick<ChangeListener, 'catchUp'>;

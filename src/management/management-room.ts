@@ -10,7 +10,10 @@ import { registerManagementRoutes } from './management-routes.ts';
 import { registerDocumentRoutes } from './openapi/document-routes.ts';
 
 export interface ManagementRoomParts
-  extends Omit<ManagementParts, 'changeSlots' | 'controls' | 'imports' | 'inbox'> {
+  extends Omit<
+    ManagementParts,
+    'changeSlots' | 'controls' | 'imports' | 'inbox' | 'unlimitedDatabase'
+  > {
   /** Connections for what the API does. */
   readonly connections: SharedPool;
 }
@@ -44,6 +47,7 @@ export function createManagement(parts: ManagementRoomParts): Management {
   const partsWith = (database: Database): ManagementParts => ({
     ...fixed,
     database,
+    unlimitedDatabase: parts.database,
     inbox: facts.delivery === 'inbox' ? new InboxStore(database) : undefined,
     controls: new QueueControlStore(database, clock),
   });

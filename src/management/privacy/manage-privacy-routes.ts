@@ -133,13 +133,16 @@ export const erasePersonData = endpoint({
   async handle(call) {
     const { keepSuppressions = true } = call.query;
     const request = { ...requestOf(call), keepSuppressions };
-    const { database } = call.parts;
-    return erasePerson(database.kysely, request, async (transaction, erased) => {
-      const { accountId, address } = request;
-      // Also where mail is captured no more: what was, is still there.
-      await new InboxStore(database).eraseRecipient(accountId, address, transaction);
-      // Whose data it was is not kept in the audit log either; its own record has a keyed hash.
-      await record(call, transaction, 'person_erased', 'address', { ...erased });
-    });
+    const { unlimitedDatabase: database, changeSlots } = call.parts;
+    const { accountId, address } = request;
+    const erase = () =>
+      erasePerson(database.kysely, request, async (transaction, erased) => {
+        // Also where mail is captured no more: what was, is still there.
+        await new InboxStore(database).eraseRecipient(accountId, address, transaction);
+        // Whose data it was is not kept in the audit log either; its own record has a keyed hash.
+        await record(call, transaction, 'person_erased', 'address', { ...erased });
+      });
+    // One at a time of an account: its connection is one of those that sends and tokens use.
+    return changeSlots.run(accountId, erase);
   },
 });
