@@ -1,6 +1,5 @@
-import { makeApiKey } from '../src/access/api-key.ts';
-import { addApiKey } from '../src/access/api-key-store.ts';
 import type { Database } from '../src/foundation/database/open-database.ts';
+import { addKey } from '../test/support/api-key.ts';
 import { getToken, type Shop } from '../test/support/shop.ts';
 import { openBenchAccount, wireRequests } from './bench-account.ts';
 import { startBenchDatabase } from './bench-database.ts';
@@ -94,17 +93,5 @@ async function storeKeys(database: Database, shop: Shop): Promise<string> {
       [from, Math.min(stored - 1, from + chunk - 1), shop.id],
     );
   await database.pool.query('analyze api_key');
-  const { text, hash, hint } = makeApiKey(shop.id);
-  await addApiKey(database.kysely, {
-    accountId: shop.id,
-    hash,
-    hint,
-    name: 'Bench',
-    scopes: ['messages:send'],
-    networks: null,
-    templates: null,
-    createdBy: undefined,
-    expiresAt: undefined,
-  });
-  return text;
+  return addKey(database, shop.id, { scopes: ['messages:send'] });
 }

@@ -1,7 +1,6 @@
-import { makeApiKey } from '../../src/access/api-key.ts';
-import { addApiKey } from '../../src/access/api-key-store.ts';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
+import { addKey } from '../../test/support/api-key.ts';
 import { SessionWorld } from '../../test/support/session-world.ts';
 import { openShop, publishTemplate, type Shop } from '../../test/support/shop.ts';
 import { openBenchAccount } from '../bench-account.ts';
@@ -37,29 +36,15 @@ export async function openHostileWorld(database: Database): Promise<HostileWorld
     });
   return {
     victim,
-    victimKey: await addKey(database, victim),
+    victimKey: await addKey(database, victim.id, sending),
     attacker,
-    attackerKey: await addKey(database, attacker),
+    attackerKey: await addKey(database, attacker.id, sending),
     viewerEmail: viewer.email,
   };
 }
 
+const sending = { scopes: ['messages:send'] } as const;
+
 function repeat(count: number, make: (at: number) => string): string {
   return Array.from({ length: count }, (_, at) => make(at)).join('');
-}
-
-async function addKey(database: Database, shop: Shop): Promise<string> {
-  const { text, hash, hint } = makeApiKey(shop.id);
-  await addApiKey(database.kysely, {
-    accountId: shop.id,
-    hash,
-    hint,
-    name: 'Bench',
-    scopes: ['messages:send'],
-    networks: null,
-    templates: null,
-    createdBy: undefined,
-    expiresAt: undefined,
-  });
-  return text;
 }

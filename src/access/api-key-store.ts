@@ -1,6 +1,6 @@
-import { BlockList } from 'node:net';
 import { sql } from 'kysely';
 import type { Role } from '../account/account.ts';
+import { blockListOf } from '../foundation/block-list.ts';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { type AccountId, newId, type PersonId, type TemplateId } from '../foundation/ids.ts';
@@ -218,18 +218,9 @@ function toPrincipal(accountId: AccountId, row: KeyRow): KeyPrincipal {
     keyId: row.id,
     accountId,
     scopes: new Set(row.scopes.filter((scope) => keyScopes.includes(scope))),
-    networks: row.networks === null ? undefined : toBlockList(row.networks),
+    networks: row.networks === null ? undefined : blockListOf(row.networks),
     templates: row.templates === null ? undefined : new Set(row.templates as TemplateId[]),
   });
-}
-
-function toBlockList(networks: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [address = '', length] = network.split('/');
-    list.addSubnet(address, Number(length), address.includes(':') ? 'ipv6' : 'ipv4');
-  }
-  return list;
 }
 
 /**

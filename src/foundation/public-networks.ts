@@ -1,4 +1,5 @@
-import { BlockList, isIP, isIPv4 } from 'node:net';
+import { type BlockList, isIP } from 'node:net';
+import { blockListOf } from './block-list.ts';
 
 /** Networks that are not the public internet (IANA special-purpose address registries, RFC 6890). */
 const specialNetworks = [
@@ -33,12 +34,12 @@ const specialNetworks = [
 
 /** Tells addresses that may be asked from those inside somebody's network. */
 export class PublicNetworks {
-  readonly #special = listOf(specialNetworks);
+  readonly #special = blockListOf(specialNetworks);
   readonly #allowed: BlockList;
 
   /** @param allowed networks that may be asked although they are not public */
   constructor(allowed: readonly string[]) {
-    this.#allowed = listOf(allowed);
+    this.#allowed = blockListOf(allowed);
   }
 
   /** True for an address of the public internet, or of a network that the operator allows. */
@@ -89,14 +90,4 @@ function groupsOf(address: string): string[] {
   if (right === undefined) return before;
   const after = right === '' ? [] : right.split(':');
   return [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after];
-}
-
-function listOf(networks: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [base = '', bits] = network.split('/');
-    const type = isIPv4(base) ? 'ipv4' : 'ipv6';
-    list.addSubnet(base, Number(bits ?? (type === 'ipv4' ? 32 : 128)), type);
-  }
-  return list;
 }

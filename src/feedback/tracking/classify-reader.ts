@@ -1,4 +1,5 @@
-import { BlockList, isIP, isIPv4 } from 'node:net';
+import { type BlockList, isIP } from 'node:net';
+import { blockListOf } from '../../foundation/block-list.ts';
 import { knownAgents, knownNetworks, type ReaderClass } from './known-readers.ts';
 
 /** What a request shows of its reader. */
@@ -61,20 +62,10 @@ interface LoadedNetwork {
 const networks: readonly LoadedNetwork[] = knownNetworks.map((entry) => ({
   verdict: { class: entry.class, reason: `network of ${entry.name}` },
   for: entry.for,
-  list: listOf(entry.networks),
+  list: blockListOf(entry.networks),
 }));
 /** Nearly all readers are in none: that is one look. */
-const allNetworks = listOf(knownNetworks.flatMap((entry) => entry.networks));
-
-function listOf(subnets: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const subnet of subnets) {
-    const slash = subnet.indexOf('/');
-    const base = subnet.slice(0, slash);
-    list.addSubnet(base, Number(subnet.slice(slash + 1)), isIPv4(base) ? 'ipv4' : 'ipv6');
-  }
-  return list;
-}
+const allNetworks = blockListOf(knownNetworks.flatMap((entry) => entry.networks));
 
 function findNetwork(kind: ReaderTraits['kind'], address: string): ReaderVerdict | undefined {
   const plain = address.startsWith('::ffff:') ? address.slice(7) : address;

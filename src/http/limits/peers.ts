@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP, type Socket } from 'node:net';
+import { type BlockList, isIP, type Socket } from 'node:net';
+import { blockListOf } from '../../foundation/block-list.ts';
 import { networkOf } from '../../foundation/network-of.ts';
 
 /** Networks behind the names that TRUST_PROXY knows. */
@@ -17,7 +18,8 @@ export class Peers {
 
   /** @param trustProxy addresses, networks or names of proxies whose X-Forwarded-For counts */
   constructor(trustProxy: readonly string[]) {
-    if (trustProxy.length > 0) this.#proxies = toBlockList(trustProxy);
+    if (trustProxy.length > 0)
+      this.#proxies = blockListOf(trustProxy.flatMap((name) => namedNetworks[name] ?? [name]));
   }
 
   /** The network that a request comes from, as far as trusted proxies tell. */
@@ -55,15 +57,4 @@ export class Peers {
     const family = isIP(plain);
     return family !== 0 && this.#proxies.check(plain, family === 6 ? 'ipv6' : 'ipv4');
   }
-}
-
-function toBlockList(trustProxy: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const network of trustProxy.flatMap((name) => namedNetworks[name] ?? [name])) {
-    const [base = '', bits] = network.split('/');
-    const family = isIP(base) === 6 ? 'ipv6' : 'ipv4';
-    if (bits === undefined) list.addAddress(base, family);
-    else list.addSubnet(base, Number(bits), family);
-  }
-  return list;
 }
