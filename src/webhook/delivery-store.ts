@@ -282,7 +282,7 @@ export async function enqueueAbandoned(
   );
 }
 
-/** Changes lines of an endpoint's log and makes jobs of them. @returns how many lines */
+/** Changes lines of an endpoint's log and makes jobs of them: many at once come after what happens now. @returns how many lines */
 async function enqueue(
   kysely: Kysely,
   { accountId, endpointId }: { readonly accountId: AccountId; readonly endpointId: string },
@@ -295,7 +295,8 @@ async function enqueue(
       where account_id = ${accountId} and endpoint_id = ${endpointId} and ${which}
       returning account_id, endpoint_id, message_id),
     jobs as (
-      select ${addJobs('replace')} from (select distinct account_id, endpoint_id, message_id from changed) as d)
+      select ${addJobs('replace', sql`case when (select count(*) from changed) < ${longBacklog} then 0 else 2 end`)}
+      from (select distinct account_id, endpoint_id, message_id from changed) as d)
     select (select count(*) from changed)::int as count, (select count(*) from jobs) as jobs`.execute(
     kysely,
   );

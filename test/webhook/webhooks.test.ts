@@ -50,6 +50,21 @@ interface Received {
   readonly body: { type: string; data: Record<string, unknown> };
 }
 
+/** An endpoint that hears of nothing that tests before this one did. */
+async function openEndpoint(
+  endpoint: Parameters<typeof addEndpoint>[3],
+): ReturnType<typeof addEndpoint> {
+  const { pool } = shop.database;
+  await waitFor('the events until now to be followed', async () => {
+    const { rows } = await pool.query(
+      `select from feed_cursor c where name = 'webhook'
+         and (exists (select from message where tx >= c.tx) or exists (select from message_event where tx >= c.tx))`,
+    );
+    return rows.length === 0;
+  });
+  return await addEndpoint(kysely, webhooks.box, accountId, endpoint);
+}
+
 /** An endpoint that answers what it is told to. */
 class Receiver {
   readonly received: Received[] = [];
@@ -114,7 +129,7 @@ function isSigned({ headers, text }: Received, secret: string): boolean {
 test('events arrive signed and in order, with all that a receiver needs', async () => {
   const receiver = await Receiver.open();
   const kinds = ['accepted', 'delivered'] as const;
-  const { id: endpointId, secret } = await addEndpoint(kysely, webhooks.box, accountId, {
+  const { id: endpointId, secret } = await openEndpoint({
     url: receiver.url,
     kinds,
   });
@@ -153,7 +168,7 @@ test('events arrive signed and in order, with all that a receiver needs', async 
 
 test('a rotated secret signs beside the old one', async () => {
   const receiver = await Receiver.open();
-  const { id: endpointId, secret } = await addEndpoint(kysely, webhooks.box, accountId, {
+  const { id: endpointId, secret } = await openEndpoint({
     url: receiver.url,
     kinds: ['accepted'],
   });
@@ -174,7 +189,7 @@ test('a rotated secret signs beside the old one', async () => {
 test('an event that was not taken holds back what follows, and comes again with the same id', async () => {
   const receiver = await Receiver.open();
   receiver.status = 500;
-  const { id: endpointId } = await addEndpoint(kysely, webhooks.box, accountId, {
+  const { id: endpointId } = await openEndpoint({
     url: receiver.url,
     kinds: ['accepted', 'delivered'],
   });
@@ -201,7 +216,7 @@ test('an event that was not taken holds back what follows, and comes again with 
 test('what a job was just giving back when its endpoint was resumed goes out all the same', async () => {
   const receiver = await Receiver.open();
   const { pool } = shop.database;
-  const { id: endpointId } = await addEndpoint(kysely, webhooks.box, accountId, {
+  const { id: endpointId } = await openEndpoint({
     url: receiver.url,
     kinds: ['accepted'],
   });
@@ -243,7 +258,7 @@ test('what a job was just giving back when its endpoint was resumed goes out all
 test('an endpoint that is gone is paused visibly; what waited goes out when it is resumed, and again when replayed', async () => {
   const receiver = await Receiver.open();
   receiver.status = 410;
-  const { id: endpointId } = await addEndpoint(kysely, webhooks.box, accountId, {
+  const { id: endpointId } = await openEndpoint({
     url: receiver.url,
     kinds: ['delivered'],
   });
@@ -289,7 +304,7 @@ test('an endpoint that is gone is paused visibly; what waited goes out when it i
 test('a redirect is not followed', async () => {
   const receiver = await Receiver.open();
   receiver.status = 307;
-  const { id: endpointId } = await addEndpoint(kysely, webhooks.box, accountId, {
+  const { id: endpointId } = await openEndpoint({
     url: receiver.url,
     kinds: ['accepted'],
   });
@@ -306,7 +321,7 @@ test('a redirect is not followed', async () => {
 
 test('events that a killed process had claimed go out once its claim is over, though its job stays locked', async () => {
   const receiver = await Receiver.open();
-  const { id: endpointId } = await addEndpoint(kysely, webhooks.box, accountId, {
+  const { id: endpointId } = await openEndpoint({
     url: receiver.url,
     kinds: ['accepted'],
   });
@@ -345,20 +360,25 @@ test('events that a killed process had claimed go out once its claim is over, th
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
+/** Lines of an endpoint's log as of events that were delivered, a second apart since the beginning of 2026. */
+async function addDelivered(endpointId: string, events: number): Promise<void> {
+  await shop.database.pool.query(
+    `insert into webhook_delivery (account_id, endpoint_id, event_id, message_id, retention_days, kind, event_at, detail, state)
+     select $1, $2, gen_random_uuid(), gen_random_uuid(), 30, 'clicked',
+       timestamptz '2026-01-01' + n * interval '1 s', '{}', 'delivered'
+     from generate_series(1, $3) as n order by n`,
+    [accountId, endpointId, events],
+  );
+}
+
 test('a replay of a long time goes in steps that are committed one by one, and takes every event of it once', async () => {
   const { pool } = shop.database;
-  const { id: endpointId } = await addEndpoint(kysely, webhooks.box, accountId, {
+  const { id: endpointId } = await openEndpoint({
     url: 'http://127.0.0.1:9/',
     kinds: ['clicked'],
   });
   await pauseEndpoint(kysely, accountId, endpointId, 'by hand');
-  await pool.query(
-    `insert into webhook_delivery (account_id, endpoint_id, event_id, message_id, retention_days, kind, event_at, detail, state)
-     select $1, $2, gen_random_uuid(), gen_random_uuid(), 30, 'clicked',
-       timestamptz '2026-01-01' + n * interval '1 s', '{}', 'delivered'
-     from generate_series(1, 5000) as n order by n`,
-    [accountId, endpointId],
-  );
+  await addDelivered(endpointId, 5_000);
   const pending = async (): Promise<number> => {
     const { rows } = await pool.query(
       "select count(*)::int as count from webhook_delivery where endpoint_id = $1 and state = 'pending'",
@@ -393,9 +413,24 @@ test('a replay of a long time goes in steps that are committed one by one, and t
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
+test('an event of now does not wait for a replay of a long time', async () => {
+  const receiver = await Receiver.open();
+  const { id: endpointId } = await openEndpoint({ url: receiver.url, kinds: ['accepted'] });
+  await addDelivered(endpointId, 3_000);
+  await webhooks.replay(accountId, endpointId, {
+    from: new Date('2026-01-01'),
+    until: new Date('2026-01-02'),
+  });
+  const { id } = await shop.send('note');
+  await waitFor('its event', () => receiver.about(id).length === 1);
+  const waiting = await readLog(kysely, accountId, endpointId, { state: 'pending', limit: 1 });
+  assert.equal(waiting.length, 1);
+  await removeEndpoint(kysely, accountId, endpointId);
+});
+
 test('an attempt that was under way when its person was erased writes nothing of it down', async () => {
   const receiver = await Receiver.open();
-  const { id: endpointId } = await addEndpoint(kysely, webhooks.box, accountId, {
+  const { id: endpointId } = await openEndpoint({
     url: receiver.url,
     kinds: ['delivered'],
   });
@@ -424,7 +459,7 @@ test('an attempt that was under way when its person was erased writes nothing of
 
 test('a job that lost its claim changes nothing of what the other job does', async () => {
   const { pool } = shop.database;
-  const { id: endpointId } = await addEndpoint(kysely, webhooks.box, accountId, {
+  const { id: endpointId } = await openEndpoint({
     url: 'http://127.0.0.1:9/',
     kinds: ['clicked'],
   });
@@ -456,7 +491,7 @@ test('a job that lost its claim changes nothing of what the other job does', asy
 test('an event is tried for 3 days, at growing intervals; then it failed visibly and its endpoint is paused', async () => {
   const receiver = await Receiver.open();
   receiver.status = 503;
-  const { id: endpointId } = await addEndpoint(kysely, webhooks.box, accountId, {
+  const { id: endpointId } = await openEndpoint({
     url: receiver.url,
     kinds: ['accepted'],
   });
