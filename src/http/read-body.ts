@@ -75,8 +75,17 @@ const mostLetGoBy = 4 * 1024 * 1024;
 /** How long they may take. */
 const letGoByMs = 15_000;
 
+/** Chunks of such bodies that a process takes in a turn, and how long a turn is. A chunk has 64 KiB at most, so 50 MiB a second. */
+const chunksPerTurn = 8;
+const turnMs = 10;
+
+/** Requests whose next chunk waits for its turn. */
+const waiting = new Set<IncomingMessage>();
+let turns: NodeJS.Timeout | undefined;
+
 /**
- * Lets what is still to come of a request's body go by, and ends the connection where that is too much.
+ * Lets what is still to come of a request's body go by, and ends the connection where that is too much. It is taken in
+ * turns: a socket that always has more to read would keep the event loop from all others.
  * @returns false where it is too much by what was announced: the connection is to end with the answer
  */
 export function letRestGoBy(request: IncomingMessage): boolean {
@@ -84,12 +93,34 @@ export function letRestGoBy(request: IncomingMessage): boolean {
   if (Number(request.headers['content-length'] ?? 0) > mostLetGoBy) return false;
   let gone = 0;
   const timeout = setTimeout(() => request.destroy(), letGoByMs).unref();
-  request.once('close', () => clearTimeout(timeout));
+  request.once('close', () => {
+    clearTimeout(timeout);
+    waiting.delete(request);
+  });
   request.on('data', (chunk: Buffer) => {
     gone += chunk.length;
-    if (gone > mostLetGoBy) request.destroy();
+    if (gone > mostLetGoBy) {
+      request.destroy();
+      return;
+    }
+    request.pause();
+    waiting.add(request);
+    turns ??= setInterval(takeTurn, turnMs);
   });
   return true;
+}
+
+function takeTurn(): void {
+  let left = chunksPerTurn;
+  for (const request of waiting) {
+    if (left === 0) return;
+    left -= 1;
+    waiting.delete(request);
+    request.resume();
+  }
+  if (waiting.size > 0) return;
+  clearInterval(turns);
+  turns = undefined;
 }
 
 function tooLarge(most: number): UnusableBody {
