@@ -23,7 +23,7 @@ export type ThreadAnswer<Result> = { readonly result: Result } | { readonly faul
 export interface ThreadPoolOptions {
   /** It says `ready` once it has loaded what every job needs, and then answers each job with a `ThreadAnswer`. */
   readonly file: URL;
-  /** Milliseconds that one job may take, the loading not counted. */
+  /** Milliseconds of a processor that one job may take, the loading not counted; by the clock, three times as many. */
   readonly timeout: number;
   /** Megabytes of a thread's heap. */
   readonly heap: number;
@@ -76,20 +76,37 @@ export class ThreadPool<Job, Result> {
   }
 
   async #ask({ worker, ready }: Thread, job: Job): Promise<ThreadAnswer<Result>> {
-    let signal: AbortSignal | undefined;
+    const overrun = new AbortController();
+    let watch: NodeJS.Timeout | undefined;
     try {
       await ready;
-      signal = AbortSignal.timeout(this.#options.timeout);
-      const answered = once(worker, 'message', { signal });
+      watch = await this.#watch(worker, overrun);
+      const answered = once(worker, 'message', { signal: overrun.signal });
       worker.postMessage(job);
       const [answer] = await answered;
       return answer as ThreadAnswer<Result>;
     } catch (cause) {
       await worker.terminate();
-      if (signal?.aborted) throw new ThreadOverrun('time');
+      if (overrun.signal.aborted) throw new ThreadOverrun('time');
       if (codeOf(cause) === 'ERR_WORKER_OUT_OF_MEMORY') throw new ThreadOverrun('memory');
       throw cause;
+    } finally {
+      clearInterval(watch);
     }
+  }
+
+  /** Aborts once the thread has had its time. It waits for the processor behind all others, so that is not the time of the clock. */
+  async #watch(worker: Worker, overrun: AbortController): Promise<NodeJS.Timeout> {
+    const { timeout } = this.#options;
+    const began = performance.now();
+    const before = await worker.cpuUsage();
+    const look = async (): Promise<void> => {
+      const { user, system } = await worker.cpuUsage(before);
+      const tooLong = user + system > timeout * 1_000 || performance.now() - began > 3 * timeout;
+      if (tooLong) overrun.abort();
+    };
+    // A thread that has ended says so itself.
+    return setInterval(() => void look().catch(() => undefined), timeout / 20);
   }
 
   #start(): Thread {

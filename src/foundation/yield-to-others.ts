@@ -1,7 +1,7 @@
 import { setPriority } from 'node:os';
 
-/** Of 19, where 0 is the process's own; a thread at 10 gets a tenth of a busy processor. */
-const niceness = 10;
+/** The most there is, where 0 is the process's own: such a thread gets a hundredth of a busy processor, and all of an idle one. */
+const niceness = 19;
 
 /**
  * Imported first by the file of a thread: the thread, with the libraries that it loads, leaves the processors to the event

@@ -20,13 +20,12 @@ test(
   'ASVS 4.0.3 11.1.4: threads that compile and preview leave the processors to the event loop',
   onLinux,
   async () => {
-    const before = await readNiceness();
     const content = { subject: 'Subject', text: 'Hello' };
     const job = { content, values: undefined, subjectLine: undefined, previewText: undefined };
     assert.ok((await previewInThread(job, '46100')).rendered !== null);
     assert.ok((await new TemplateCompiler().compile(content, '46100')).compiled !== null);
     const [main, ...threads] = await readNiceness();
-    assert.equal(main, before[0]);
-    assert.equal(threads.filter((nice) => nice === Number(main) + 10).length, 2, String(threads));
+    assert.ok(Number(main) < 19);
+    assert.equal(threads.filter((nice) => nice === 19).length, 2, String(threads));
   },
 );
