@@ -86,16 +86,10 @@ export function createDelivery(parts: DeliveryParts): Attempt {
     const secret = template.compiled.fields.filter((field) => field.secret).map(({ name }) => name);
     const made = parts.dress?.(message, content, template);
     const dressing = made instanceof Promise ? await made : made;
-    const prepare = async () => {
-      await turns.next(message.accountId);
-      return prepareMail(
-        message,
-        content,
-        template,
-        parts.staging.redirect !== undefined,
-        dressing,
+    const prepare = () =>
+      turns.run(message.accountId, () =>
+        prepareMail(message, content, template, parts.staging.redirect !== undefined, dressing),
       );
-    };
     const report = await deliver(parts, message, lease, content, prepare);
     return report && { ...report, secretFields: secretFieldsOf(content, secret) };
   };

@@ -15,11 +15,12 @@ test('each turn of the event loop is given once, and groups take them by turns',
   const given: string[] = [];
   const turns = new Set<number>();
   await Promise.all(
-    ['a', 'a', 'a', 'b'].map(async (group) => {
-      await queue.next(group);
-      given.push(group);
-      turns.add(turn);
-    }),
+    ['a', 'a', 'a', 'b'].map((group) =>
+      queue.run(group, () => {
+        given.push(group);
+        turns.add(turn);
+      }),
+    ),
   );
   over = true;
   assert.deepEqual(given, ['a', 'b', 'a', 'a']);
@@ -29,10 +30,33 @@ test('each turn of the event loop is given once, and groups take them by turns',
 test('what is due at the end of a turn goes before the work that the turn is given to', async () => {
   const queue = new TurnQueue();
   const order: string[] = [];
-  const work = queue.next('a').then(() => order.push('work'));
+  const work = queue.run('a', () => order.push('work'));
   atEndOfTurn(() => order.push('due'));
   await work;
   atEndOfTurn(() => order.push('due later'));
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(order, ['due', 'work', 'due later']);
+});
+
+test('work that takes long leaves as much time as it took before the next is done', async () => {
+  const queue = new TurnQueue();
+  const times: [number, number][] = [];
+  const work = (): void => {
+    const began = performance.now();
+    while (performance.now() < began + 30);
+    times.push([began, performance.now()]);
+  };
+  await Promise.all([queue.run('a', work), queue.run('a', work)]);
+  const [first, second] = times;
+  assert.ok(first && second && second[0] - first[1] > 25, JSON.stringify(times));
+});
+
+test('work that fails gives its turn back', async () => {
+  const queue = new TurnQueue();
+  const failing = queue.run('a', () => {
+    throw new Error('no');
+  });
+  const next = queue.run('a', () => 'done');
+  await assert.rejects(failing, /no/);
+  assert.equal(await next, 'done');
 });
