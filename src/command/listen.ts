@@ -1,9 +1,12 @@
-import type { AddressInfo } from 'node:net';
+import cluster from 'node:cluster';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import type { App } from '../app.ts';
 import type { Config } from '../config.ts';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import type { Http } from '../http/create-http.ts';
+import { canListenShared, listenShared } from '../http/listen-shared.ts';
 
 /** A place to listen at, and the settings that name it. */
 interface Place {
@@ -38,13 +41,32 @@ export async function startApp(app: Pick<App, 'start'>, { reports }: Config): Pr
 }
 
 /**
- * Listens on HOST and PORT.
+ * Takes a port for processes that will share it, and gives it back: sharing it would hide that another program has it.
+ * @returns PORT, or a free one where it is 0
+ * @throws OperatorError where the port or the address cannot be had
+ */
+export async function choosePort({ host, port }: Pick<Config, 'host' | 'port'>): Promise<number> {
+  const server = createServer();
+  try {
+    await once(server.listen(port, host), 'listening');
+  } catch (cause) {
+    throw listenProblem(cause, { host, port, hostName: 'HOST', portName: 'PORT' });
+  }
+  const { port: taken } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return taken;
+}
+
+/**
+ * Listens on HOST and PORT; several processes of a node on one port.
  * @returns the address at which this machine reaches the service, with the port that was taken
  * @throws OperatorError where the port or the address cannot be had
  */
 export async function listen(http: Http, { host, port }: Config): Promise<string> {
   try {
-    await http.listen({ host, port });
+    if (cluster.isWorker && canListenShared) await listenShared(http, host, port);
+    else await http.listen({ host, port });
   } catch (cause) {
     throw listenProblem(cause, { host, port, hostName: 'HOST', portName: 'PORT' });
   }

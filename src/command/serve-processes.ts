@@ -1,10 +1,9 @@
 import cluster, { type Worker } from 'node:cluster';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import type { Log } from '../foundation/log.ts';
 import { gatherMetrics } from './gather-metrics.ts';
+import { choosePort } from './listen.ts';
 import { aborted } from './stop-signal.ts';
 
 /** What a process tells the first one. */
@@ -23,6 +22,7 @@ export function sayAnswersAt(url: string): void {
 /**
  * Keeps so many processes of this command running, which share one port: one that dies is started again, after a pause
  * that grows while it dies at once. The first is started alone, so that what keeps it from starting is said once.
+ * @throws OperatorError where the port or the address cannot be had
  * @returns the exit code: 0 after an orderly stop, the first process's own where it never answered
  */
 export async function keepProcesses(
@@ -32,7 +32,7 @@ export async function keepProcesses(
   log: Log,
   announce: (url: string) => void,
 ): Promise<number> {
-  const port = config.port === 0 ? await freePort(config.host) : config.port;
+  const port = await choosePort(config);
   gatherMetrics();
   const fork = (): Worker => cluster.fork({ PORT: String(port) });
   const first = await startProcess(fork(), stopping);
@@ -102,14 +102,4 @@ async function startProcess(
 
 function exitOf(worker: Worker): Promise<number> {
   return new Promise((resolve) => worker.once('exit', (code) => resolve(code ?? 1)));
-}
-
-/** A port that all of them can share by its number. */
-async function freePort(host: string): Promise<number> {
-  const server = createServer().listen(0, host);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

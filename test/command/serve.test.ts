@@ -202,3 +202,14 @@ test('what keeps a node of several processes from starting is said once', async 
   assert.equal(await node.exit, 1);
   assert.equal(node.output.stderr.match(/^signalpost:/gm)?.length, 1);
 });
+
+test('a port that another program has is said once, though the processes of a node share theirs', async () => {
+  const first = runSignalpost(['serve', '--processes', '2'], environment);
+  const [, address = ''] = await first.printed(/answers at (http:\/\/\S+)/);
+  const { port } = new URL(address);
+  const second = runSignalpost(['serve', '--processes', '2'], { ...environment, PORT: port });
+  assert.equal(await second.exit, 1);
+  assert.match(second.output.stderr, new RegExp(`^signalpost: Port ${port} on .* is taken`));
+  first.child.kill('SIGTERM');
+  assert.equal(await first.exit, 0);
+});

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { choosePort } from '../../src/command/listen.ts';
+import { createLog } from '../../src/foundation/log.ts';
+import { createHttp } from '../../src/http/create-http.ts';
+import { canListenShared, listenShared } from '../../src/http/listen-shared.ts';
+
+test('a burst of connections is accepted in few turns of the event loop, and all of them end with the server', {
+  skip: !canListenShared,
+}, async () => {
+  const http = createHttp({ log: createLog('silent'), trustProxy: [], routes: [] });
+  const port = await choosePort({ host: '127.0.0.1', port: 0 });
+  await listenShared(http, '127.0.0.1', port);
+  let turn = 0;
+  let counting = true;
+  const count = (): void => {
+    turn += 1;
+    if (counting) setImmediate(count);
+  };
+  const turns = new Set<number>();
+  let accepted = 0;
+  const all = new Promise<void>((resolve) => {
+    http.server.on('connection', () => {
+      turns.add(turn);
+      accepted += 1;
+      if (accepted === 64) resolve();
+    });
+  });
+  const clients = Array.from({ length: 64 }, () => connect(port, '127.0.0.1'));
+  count();
+  await all;
+  counting = false;
+  assert.ok(turns.size < 32, String(turns.size));
+  const ended = clients.map((client) => once(client, 'close'));
+  for (const client of clients) client.resume();
+  await http.close();
+  await Promise.all(ended);
+  await assert.rejects(once(connect(port, '127.0.0.1'), 'connect'), /ECONNREFUSED/);
+});
