@@ -16,16 +16,23 @@ export type PutOffCrowd = (
 /** Goes on in chunks while this part of a chunk was of the crowd. */
 const worthwhile = 1_000;
 const mostCrowds = 10_000;
-/** At most so often for each crowd; what becomes due between is put off message by message. */
+/** At most so often for each crowd, unless more than a few became due meanwhile and were put off message by message. */
 const pauseMilliseconds = 1_000;
+const fewMessages = 200;
+
+/** When a crowd may be put off again, and how many of it were put off one by one since it was last. */
+interface Pause {
+  until: number;
+  oneByOne: number;
+}
 
 /**
  * Puts the rest of a queue off where its first messages were: a hundred thousand messages for one receiver that is slow
  * would otherwise be claimed one by one, only to wait again, at the cost of everybody else's.
  */
 export function createPutOffCrowd(store: CrowdStore, log: Log): PutOffCrowd {
-  const until = new Map<string, number>();
-  const run = async (key: string, crowd: Crowd, times: CrowdTimes): Promise<void> => {
+  const pauses = new Map<string, Pause>();
+  const run = async (pause: Pause, crowd: Crowd, times: CrowdTimes): Promise<void> => {
     let { after } = times;
     try {
       for (;;) {
@@ -37,14 +44,20 @@ export function createPutOffCrowd(store: CrowdStore, log: Log): PutOffCrowd {
     } catch (error) {
       log.debug({ err: error }, 'messages for a slow destination cannot be put off together');
     } finally {
-      until.set(key, performance.now() + pauseMilliseconds);
+      pause.until = performance.now() + pauseMilliseconds;
+      pause.oneByOne = 0;
     }
   };
   return (crowd, times) => {
     const key = `${crowd.accountId} ${crowd.domain} ${crowd.transactional}`;
-    if ((until.get(key) ?? 0) > performance.now()) return;
-    if (until.size >= mostCrowds) until.clear();
-    until.set(key, Number.POSITIVE_INFINITY);
-    void run(key, { ...crowd, ...times }, times);
+    const known = pauses.get(key);
+    if (known !== undefined && known.until > performance.now()) {
+      known.oneByOne += 1;
+      if (known.until === Number.POSITIVE_INFINITY || known.oneByOne < fewMessages) return;
+    }
+    if (pauses.size >= mostCrowds) pauses.clear();
+    const pause = { until: Number.POSITIVE_INFINITY, oneByOne: 0 };
+    pauses.set(key, pause);
+    void run(pause, { ...crowd, ...times }, times);
   };
 }
