@@ -1,5 +1,5 @@
 import { createLog } from '../src/foundation/log.ts';
-import { lowestId } from '../src/foundation/uuid7.ts';
+import { minIdAt } from '../src/foundation/uuid7.ts';
 import type { Shop } from '../test/support/shop.ts';
 import { acceptRequests, openBenchAccount } from './bench-account.ts';
 import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
@@ -11,14 +11,14 @@ import { runLoad } from './run-load.ts';
 import { compare, Tally } from './tally.ts';
 
 const connections = 128;
-const usualHistory = 10_000_000;
+const defaultHistory = 10_000_000;
 
 /**
  * Accepting for the account with the most messages of a database that holds so many, beside accepting on an empty one, in
  * turns. What is accepted is taken out of the filled database again.
  */
 export async function benchAcceptHistory(options: BenchOptions): Promise<BenchResult[]> {
-  const history = options.history ?? usualHistory;
+  const history = options.history ?? defaultHistory;
   const closing: (() => Promise<void>)[] = [];
   const open = async (database: BenchDatabase, shop: Shop) => {
     const service = await startBenchService(database.url, {
@@ -49,8 +49,8 @@ export async function benchAcceptHistory(options: BenchOptions): Promise<BenchRe
     const empty = await open(fresh, await openBenchAccount(fresh.database));
     const past = await openHistory(history, createLog('warn'), options.historyFolder);
     closing.push(() => past.stop());
-    const since = lowestId(new Date());
-    closing.push(() => takeOut(past, since));
+    const since = minIdAt(new Date());
+    closing.push(() => deleteAcceptedSince(past, since));
     const filled = await open(past, past.shop);
     for (let round = 0; round < options.rounds; round += 1) {
       await filled.measure();
@@ -68,7 +68,10 @@ export async function benchAcceptHistory(options: BenchOptions): Promise<BenchRe
   }
 }
 
-async function takeOut({ database, shop }: BenchDatabase & { readonly shop: Shop }, since: string) {
+async function deleteAcceptedSince(
+  { database, shop }: BenchDatabase & { readonly shop: Shop },
+  since: string,
+) {
   for (const [table, id] of [
     ['queue_entry', 'message_id'],
     ['message', 'id'],

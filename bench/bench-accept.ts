@@ -22,7 +22,7 @@ interface AcceptCase {
   readonly bodyBytes: number;
 }
 
-const usual: AcceptCase = {
+const defaultCase: AcceptCase = {
   processes: 1,
   connections: 128,
   accounts: 1,
@@ -30,14 +30,14 @@ const usual: AcceptCase = {
   bodyBytes: 0,
 };
 const cases: readonly AcceptCase[] = [
-  { ...usual, connections: 1 },
-  { ...usual, connections: 32 },
-  usual,
-  { ...usual, connections: 512 },
-  { ...usual, accounts: 1_000 },
-  { ...usual, keys: true },
-  { ...usual, bodyBytes: 50_000 },
-  { ...usual, processes: availableParallelism() },
+  { ...defaultCase, connections: 1 },
+  { ...defaultCase, connections: 32 },
+  defaultCase,
+  { ...defaultCase, connections: 512 },
+  { ...defaultCase, accounts: 1_000 },
+  { ...defaultCase, keys: true },
+  { ...defaultCase, bodyBytes: 50_000 },
+  { ...defaultCase, processes: availableParallelism() },
 ];
 
 const distinctRequests = 5_000;
@@ -49,7 +49,7 @@ const distinctCharacters = 20_000_000;
  * in turns so that both meet the same machine. Every accepted request is looked for in the database afterwards.
  */
 export function benchAccept(options: BenchOptions): Promise<BenchResult[]> {
-  return measureCases(options, [usual]);
+  return measureCases(options, [defaultCase]);
 }
 
 /** The same over numbers of connections, accounts and processes, with idempotency keys, and with large bodies. */
@@ -64,8 +64,8 @@ async function measureCases(
   const { url, database, pid, stop } = await startBenchDatabase();
   try {
     const shop = await openBenchAccount(database);
-    const most = Math.max(...wanted.map((one) => one.accounts));
-    const accountIds = await multiplyAccounts(database, shop, most);
+    const maxAccounts = Math.max(...wanted.map((one) => one.accounts));
+    const accountIds = await multiplyAccounts(database, shop, maxAccounts);
     const results: BenchResult[] = [];
     for (const [processes, some] of Map.groupBy(wanted, (one) => one.processes)) {
       const { nodeOptions } = options;

@@ -1,5 +1,5 @@
 import type { Database } from '../src/foundation/database/open-database.ts';
-import { getToken, openShop, publishTemplate, type Shop } from '../test/support/shop.ts';
+import { getToken, openShop, publishShopTemplate, type Shop } from '../test/support/shop.ts';
 import { type LoadOrder, placeholder } from './load-generator.ts';
 
 export const fieldNames = [
@@ -19,7 +19,7 @@ export const fieldNames = [
 export async function openBenchAccount(database: Database): Promise<Shop> {
   const shop = await openShop(database);
   const rows = fieldNames.map((name) => `<tr><td>${name}</td><td>{{${name}}}</td></tr>`).join('');
-  await publishTemplate(database, shop, {
+  await publishShopTemplate(database, shop, {
     id: 't-0001',
     sender: 'orders@shop.test',
     source: { html: `<table>${rows}</table>`, previewText: 'Thank you' },

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { makeDkimKey } from '../src/sender/dkim-key.ts';
+import { generateDkimKey } from '../src/sender/dkim-key.ts';
 import { getToken, type Shop } from '../test/support/shop.ts';
 import { startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { connections, processes } from './deliver/bench-connections.ts';
 import { BenchSink, monotonicNow } from './deliver/bench-sink.ts';
-import { fillWhilePaused, openLetterAccount, resumeAccount } from './deliver/installation.ts';
+import { fillWhilePaused, openLetterAccount, resumeAccount } from './deliver/letter-account.ts';
 import { measureService } from './deliver/measure-service.ts';
 import { MemoryWatch } from './deliver/memory-watch.ts';
 import { sendSingle } from './deliver/send-single.ts';
@@ -13,7 +13,7 @@ import { type BenchNode, startServe } from './deliver/start-serve.ts';
 import { median, percentile } from './median.ts';
 
 /** Between two single messages of the other account. */
-const every = 100;
+const pauseMs = 100;
 
 /**
  * A million queued messages of one account: another account's single messages, from before the request to the final dot,
@@ -26,7 +26,7 @@ export async function benchBacklog(options: BenchOptions): Promise<BenchResult[]
   const sink = await BenchSink.start();
   let node: BenchNode | undefined;
   try {
-    const key = await makeDkimKey('rsa-sha256');
+    const key = await generateDkimKey('rsa-sha256');
     const flood = await openLetterAccount(database, key, '46100');
     const small = await openLetterAccount(database, key, '46200');
     node = await startServe(url, sink.port, connections / processes, options.nodeOptions);
@@ -35,16 +35,16 @@ export async function benchBacklog(options: BenchOptions): Promise<BenchResult[]
     const installation = { database: bench, node, sink };
     await measureService(installation, flood.id, 4_000);
     const short = await measureService(installation, flood.id, Math.round(options.seconds * 2_000));
-    const before = memory.take();
+    const before = memory.readAndReset();
     await fillWhilePaused(database, flood.id, queued);
     await sink.reset();
     await resumeAccount(database, flood.id);
-    await sink.reaches(1_000);
+    await sink.waitForCount(1_000);
     const taken = sink.taken;
     const started = monotonicNow();
     const times = await sendSingles(node, sink, small, token, options.seconds * 3);
     const rate = ((sink.taken - taken) * 1_000) / (monotonicNow() - started);
-    const during = memory.take();
+    const during = memory.readAndReset();
     memory.stop();
     const row = {
       rate: Math.round(rate),
@@ -93,11 +93,11 @@ async function sendSingles(
   for (let number = 0; monotonicNow() < until; number += 1) {
     const address = `single-fair-${number}@example.test`;
     const started = monotonicNow();
-    const arrived = sink.single(address);
+    const arrived = sink.waitForSingle(address);
     await sendSingle(node.url, shop.id, token, address);
     const time = (await arrived) - started;
     if (number >= 5) times.push(time);
-    await delay(every);
+    await delay(pauseMs);
   }
   return times;
 }

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { urlOf } from '../scripts/test-postgres.ts';
+import type { ConnectionSettings } from '../src/embedded-database/connection-settings.ts';
+import { startEmbeddedDatabase } from '../src/embedded-database/start-embedded-database.ts';
 import { migrate } from '../src/foundation/database/migrate.ts';
 import { type Database, openDatabase } from '../src/foundation/database/open-database.ts';
-import type { ConnectionSettings } from '../src/foundation/embedded/connection-settings.ts';
-import { startEmbeddedDatabase } from '../src/foundation/embedded/start-embedded-database.ts';
 
 export interface BenchDatabase {
   readonly url: string;
@@ -26,7 +26,7 @@ export async function startBenchDatabase(): Promise<BenchDatabase> {
   await chmod(dataDir, 0o711);
   const opened = await openBenchFolder(dataDir);
   await migrate(opened.database);
-  await useLogOnce(opened.admin);
+  await warmUpWal(opened.admin);
   return {
     ...opened,
     async stop() {
@@ -37,13 +37,13 @@ export async function startBenchDatabase(): Promise<BenchDatabase> {
 }
 
 /** As many files of the log as `min_wal_size` keeps. */
-const logFiles = 16;
+const walFiles = 16;
 
 /** Makes the files of the log that an installation which has worked for some minutes uses again and again. */
-async function useLogOnce(admin: ConnectionSettings): Promise<void> {
+async function warmUpWal(admin: ConnectionSettings): Promise<void> {
   const client = new pg.Client(admin);
   await client.connect();
-  for (let file = 0; file < logFiles; file += 1) {
+  for (let file = 0; file < walFiles; file += 1) {
     await client.query('select pg_current_xact_id()');
     await client.query('select pg_switch_wal()');
   }
@@ -54,11 +54,17 @@ async function useLogOnce(admin: ConnectionSettings): Promise<void> {
 /** The same on a folder that stays. @param options `patience` in milliseconds, for statements that take long */
 export async function openBenchFolder(
   dataDir: string,
-  { durable = true, patience }: { readonly durable?: boolean; readonly patience?: number } = {},
+  {
+    durable = true,
+    statementTimeoutMs,
+  }: { readonly durable?: boolean; readonly statementTimeoutMs?: number } = {},
 ): Promise<BenchDatabase> {
   const embedded = await startEmbeddedDatabase({ dataDir, log: silent, durable });
   const url = urlOf(embedded.settings);
-  const database = openDatabase({ url }, patience === undefined ? {} : { patience });
+  const database = openDatabase(
+    { url },
+    statementTimeoutMs === undefined ? {} : { statementTimeoutMs },
+  );
   return {
     url,
     database,

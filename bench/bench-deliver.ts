@@ -1,13 +1,13 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeDkimKey } from '../src/sender/dkim-key.ts';
+import { generateDkimKey } from '../src/sender/dkim-key.ts';
 import { startBenchDatabase } from './bench-database.ts';
 import { benchHistory } from './bench-history.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { connections, processes } from './deliver/bench-connections.ts';
 import { BenchSink } from './deliver/bench-sink.ts';
-import { openLetterAccount } from './deliver/installation.ts';
+import { openLetterAccount } from './deliver/letter-account.ts';
 import { measureIdle } from './deliver/measure-idle.ts';
 import {
   measureService,
@@ -17,13 +17,18 @@ import {
 } from './deliver/measure-service.ts';
 import { startNodemailer } from './deliver/nodemailer-peer.ts';
 import type { MissingPeer, Peer } from './deliver/peer.ts';
-import { startPostfix, whyNoPostfix } from './deliver/postfix-peer.ts';
+import { findMissingPostfix, startPostfixPeer } from './deliver/postfix-peer.ts';
 import { type BenchNode, startServe } from './deliver/start-serve.ts';
 import { writeLetterFile } from './deliver/write-letter-file.ts';
 import { median } from './median.ts';
 
 /** Messages of one measurement for each of its seconds: about what each side can do, so that it lasts so long. */
-const pace = { ours: 2_000, nodemailer: 600, postfix: 800, 'postfix+opendkim': 500 } as const;
+const messagesPerSecond = {
+  ours: 2_000,
+  nodemailer: 600,
+  postfix: 800,
+  'postfix+opendkim': 500,
+} as const;
 
 /**
  * Accepted to delivered: an installation as `serve` runs it, with a process for each core, empties a queue into a receiver.
@@ -47,25 +52,25 @@ async function comparePeers(options: BenchOptions): Promise<BenchResult[]> {
   const peers: Peer[] = [];
   let node: BenchNode | undefined;
   try {
-    const key = await makeDkimKey('rsa-sha256');
+    const key = await generateDkimKey('rsa-sha256');
     const shop = await openLetterAccount(database.database, key);
     const keyFile = join(folder, 'dkim.pem');
     await writeFile(keyFile, key.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
     const messageFile = await writeLetterFile(join(folder, 'letter.eml'));
     peers.push(await startNodemailer(sink.port, keyFile, connections));
     for (const name of ['postfix', 'postfix+opendkim'] as const) {
-      const missing = await whyNoPostfix(name);
-      if (missing !== undefined) sayMissing(missing);
+      const missing = await findMissingPostfix(name);
+      if (missing !== undefined) printMissingPeer(missing);
       else {
         const place = { folder, sinkPort: sink.port, connections, messageFile, keyFile };
-        peers.push(await startPostfix(place, name !== 'postfix'));
+        peers.push(await startPostfixPeer(place, name !== 'postfix'));
       }
     }
     node = await startServe(database.url, sink.port, connections / processes, options.nodeOptions);
     const idle = await measureIdle(node, sink, shop);
     const ours: ServiceRun[] = [];
     const rates = new Map<string, number[]>();
-    const note = (name: string, rate: number): void => {
+    const recordRate = (name: string, rate: number): void => {
       rates.set(name, [...(rates.get(name) ?? []), rate]);
     };
     // One short round lets everybody load code and open connections.
@@ -73,9 +78,9 @@ async function comparePeers(options: BenchOptions): Promise<BenchResult[]> {
       const seconds = round < 0 ? Math.min(2, options.seconds) : options.seconds;
       for (const peer of peers) {
         const rate = await measurePeer(peer, sink, seconds);
-        if (round >= 0) note(peer.name, rate);
+        if (round >= 0) recordRate(peer.name, rate);
       }
-      const count = Math.round(pace.ours * seconds);
+      const count = Math.round(messagesPerSecond.ours * seconds);
       const run = await measureService({ database, node, sink }, shop.id, count);
       if (round >= 0) ours.push(run);
     }
@@ -107,15 +112,17 @@ async function comparePeers(options: BenchOptions): Promise<BenchResult[]> {
 }
 
 async function measurePeer(peer: Peer, sink: BenchSink, seconds: number): Promise<number> {
-  const count = Math.round((pace[peer.name as keyof typeof pace] ?? 500) * seconds);
+  const count = Math.round(
+    (messagesPerSecond[peer.name as keyof typeof messagesPerSecond] ?? 500) * seconds,
+  );
   await sink.reset();
   const sent = peer.send(count);
-  await sink.reaches(count);
+  await sink.waitForCount(count);
   const rate = rateSince(sink.first, count);
   await sent;
   return rate;
 }
 
-function sayMissing({ name, missing }: MissingPeer): void {
+function printMissingPeer({ name, missing }: MissingPeer): void {
   process.stderr.write(`without a row for ${name}: ${missing}\n`);
 }

@@ -1,11 +1,11 @@
 import type { AccountId } from '../src/foundation/ids.ts';
 import { createLog } from '../src/foundation/log.ts';
-import { makeDkimKey } from '../src/sender/dkim-key.ts';
+import { generateDkimKey } from '../src/sender/dkim-key.ts';
 import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { connections, processes } from './deliver/bench-connections.ts';
 import { BenchSink } from './deliver/bench-sink.ts';
-import { addLetterAccount, openLetterAccount } from './deliver/installation.ts';
+import { addLetterAccount, openLetterAccount } from './deliver/letter-account.ts';
 import { measureService, medianRun, type ServiceRun } from './deliver/measure-service.ts';
 import { startServe } from './deliver/start-serve.ts';
 import { openHistory } from './history/open-history.ts';
@@ -18,7 +18,7 @@ export async function benchHistory(options: BenchOptions, history: number): Prom
   const closing: (() => Promise<void>)[] = [];
   const sink = await BenchSink.start();
   try {
-    const key = await makeDkimKey('rsa-sha256');
+    const key = await generateDkimKey('rsa-sha256');
     const open = async (
       database: BenchDatabase,
       id: AccountId,

@@ -10,7 +10,7 @@ import { compare, Tally } from './tally.ts';
 
 const connections = 128;
 const idleConnections = 10_000;
-const atATime = 100;
+const batchSize = 100;
 
 /**
  * Accepting while 10,000 other connections, each of which has asked once, are open and say nothing, beside accepting
@@ -69,7 +69,7 @@ export async function benchIdleConnections(options: BenchOptions): Promise<Bench
 async function openIdle(port: number): Promise<Socket[]> {
   const sockets: Socket[] = [];
   while (sockets.length < idleConnections)
-    sockets.push(...(await Promise.all(Array.from({ length: atATime }, () => askOnce(port)))));
+    sockets.push(...(await Promise.all(Array.from({ length: batchSize }, () => askOnce(port)))));
   return sockets;
 }
 

@@ -1,11 +1,11 @@
-import { makeDkimKey } from '../src/sender/dkim-key.ts';
+import { generateDkimKey } from '../src/sender/dkim-key.ts';
 import { getToken, type Shop } from '../test/support/shop.ts';
 import { openBenchAccount, wireRequests } from './bench-account.ts';
 import { type BenchDatabase, startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { type BenchServiceOptions, startBenchService } from './bench-service.ts';
 import { BenchSink } from './deliver/bench-sink.ts';
-import { fillWhilePaused, openLetterAccount, resumeAccount } from './deliver/installation.ts';
+import { fillWhilePaused, openLetterAccount, resumeAccount } from './deliver/letter-account.ts';
 import { measureCalm, measureUse } from './machine-use.ts';
 import { runLoad } from './run-load.ts';
 import { compare, Tally } from './tally.ts';
@@ -47,7 +47,7 @@ export async function benchTogether(options: BenchOptions): Promise<BenchResult[
   const database = await startBenchDatabase();
   const sink = await BenchSink.start();
   try {
-    const key = await makeDkimKey('rsa-sha256');
+    const key = await generateDkimKey('rsa-sha256');
     const shop = await openLetterAccount(database.database, key);
     const smtpUrl = `smtp://127.0.0.1:${sink.port}?tls=off&connections=10&messages=100000`;
     const service = { nodeOptions: options.nodeOptions, roles: 'http,worker', smtpUrl };
@@ -72,7 +72,7 @@ async function beginDelivery(
   await database.pool.query('vacuum analyze');
   const before = sink.taken;
   await resumeAccount(database, shop.id);
-  await sink.reaches(before + underWay);
+  await sink.waitForCount(before + underWay);
 }
 
 async function measureLatency(

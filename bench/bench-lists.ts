@@ -40,8 +40,8 @@ export function benchLists(options: BenchOptions): Promise<BenchResult[]> {
         async (path, query) => {
           const started = performance.now();
           const page = await call('GET', `${path}?${new URLSearchParams(query)}`);
-          const milliseconds = performance.now() - started;
-          return { milliseconds, next: (page.nextCursor as string | null) ?? undefined };
+          const durationMs = performance.now() - started;
+          return { durationMs, next: (page.nextCursor as string | null) ?? undefined };
         },
         listCases(values),
         options,
@@ -60,8 +60,8 @@ export function benchLists(options: BenchOptions): Promise<BenchResult[]> {
 /** The lists of the route table: what answers items. */
 function listCases(values: Readonly<Record<string, string>>): ReadingCase[] {
   return routeTable
-    .filter(({ method, endpoint }) => {
-      const answer = endpoint.answer as { readonly properties?: object } | undefined;
+    .filter(({ method, operation }) => {
+      const answer = operation.answer as { readonly properties?: object } | undefined;
       const items = answer?.properties !== undefined && 'items' in answer.properties;
       // Where mail is not captured there is no inbox; of an address there is no list.
       return method === 'GET' && items;

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { makeDkimKey } from '../src/sender/dkim-key.ts';
+import { generateDkimKey } from '../src/sender/dkim-key.ts';
 import { acceptRequests } from './bench-account.ts';
 import { startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
 import { BenchSink } from './deliver/bench-sink.ts';
-import { openLetterAccount } from './deliver/installation.ts';
+import { openLetterAccount } from './deliver/letter-account.ts';
 import { readResident } from './machine-use.ts';
 import { median } from './median.ts';
 import { runLoad } from './run-load.ts';
 import { requireAllAccepted } from './tally.ts';
 
 const connections = 128;
-const every = 1_000;
+const sampleIntervalMs = 1_000;
 const mebibyte = 2 ** 20;
 
 /**
@@ -24,14 +24,14 @@ export async function benchMemory(options: BenchOptions): Promise<BenchResult[]>
   const database = await startBenchDatabase();
   const sink = await BenchSink.start();
   try {
-    const shop = await openLetterAccount(database.database, await makeDkimKey('rsa-sha256'));
+    const shop = await openLetterAccount(database.database, await generateDkimKey('rsa-sha256'));
     const smtpUrl = `smtp://127.0.0.1:${sink.port}?tls=off&connections=10&messages=100000`;
     const service = await startBenchService(database.url, { roles: 'http,worker', smtpUrl });
     const samples = new Map<number, number[]>();
     const timer = setInterval(() => {
       for (const [pid, bytes] of readResident(processesOf(service.child.pid ?? 0)))
         samples.set(pid, [...(samples.get(pid) ?? []), bytes / mebibyte]);
-    }, every);
+    }, sampleIntervalMs);
     try {
       const requests = await acceptRequests(service.port, shop);
       const seconds = options.minutes * 60;

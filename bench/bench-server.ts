@@ -1,12 +1,12 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
-import { createApp, type Role } from '../src/app.ts';
+import { createApp, type NodeRole } from '../src/app.ts';
 import { listen } from '../src/command/listen.ts';
 import { openInstallation } from '../src/command/open-installation.ts';
-import { keepProcesses, sayAnswersAt } from '../src/command/serve-processes.ts';
-import { stopInTime } from '../src/command/stop-in-time.ts';
 import { aborted, stopSignal } from '../src/command/stop-signal.ts';
-import { readConfig } from '../src/config.ts';
+import { stopWithTimeout } from '../src/command/stop-with-timeout.ts';
+import { reportUrl, superviseProcesses } from '../src/command/supervise-processes.ts';
+import { readConfig } from '../src/config/config.ts';
 import { createLog } from '../src/foundation/log.ts';
 import type { Http } from '../src/http/create-http.ts';
 import type { RouteLimit } from '../src/http/limits/route-limit.ts';
@@ -20,7 +20,7 @@ import { readBodyJson } from '../src/submission/read-body-json.ts';
  * of the body, JSON, schema validation) and answers at once. What accepting costs is seen beside it. A GET redirects without
  * looking.
  */
-function registerNothing(http: Http): void {
+function registerNoOpRoutes(http: Http): void {
   http.get('/bench/nothing/:token', (_request, reply) =>
     reply.code(302).header('location', 'https://shop.test/').send(),
   );
@@ -35,10 +35,10 @@ function registerNothing(http: Http): void {
   });
 }
 
-const nothing = { caller: 'anyone', known: true, bodyBytes: sendBodyBytes, bodySeconds: 30 };
+const noOpLimits = { caller: 'anyone', known: true, bodyBytes: sendBodyBytes, bodySeconds: 30 };
 const moreRoutes: readonly RouteLimit[] = [
-  { methods: ['GET'], path: '/bench/nothing/:token', ...nothing },
-  { methods: ['POST'], path: '/bench/nothing/*', ...nothing },
+  { methods: ['GET'], path: '/bench/nothing/:token', ...noOpLimits },
+  { methods: ['POST'], path: '/bench/nothing/*', ...noOpLimits },
 ];
 
 async function serveHere(): Promise<void> {
@@ -46,15 +46,15 @@ async function serveHere(): Promise<void> {
   const log = createLog(config.logLevel);
   const signal = stopSignal();
   const installation = await openInstallation(config, log, signal);
-  const roles = new Set((process.env.BENCH_ROLES ?? 'http').split(',') as Role[]);
+  const roles = new Set((process.env.BENCH_ROLES ?? 'http').split(',') as NodeRole[]);
   const app = createApp({ config, log, roles, moreRoutes, ...installation });
-  registerNothing(app.http);
+  registerNoOpRoutes(app.http);
   await app.start();
   const url = await listen(app.http, config);
-  if (cluster.isWorker) sayAnswersAt(url);
+  if (cluster.isWorker) reportUrl(url);
   else process.stdout.write(`answers at ${url}\n`);
   await aborted(signal);
-  await stopInTime(app, installation, log);
+  await stopWithTimeout(app, installation, log);
 }
 
 const processes = Number(process.env.BENCH_PROCESSES ?? availableParallelism());
@@ -63,7 +63,7 @@ if (cluster.isWorker || processes === 1) {
   process.channel?.unref();
 } else {
   const config = readConfig(process.env);
-  await keepProcesses(processes, config, stopSignal(), createLog(config.logLevel), (url) => {
+  await superviseProcesses(processes, config, stopSignal(), createLog(config.logLevel), (url) => {
     process.stdout.write(`answers at ${url}\n`);
   });
 }

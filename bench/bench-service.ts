@@ -22,7 +22,7 @@ export interface BenchServiceOptions {
 }
 
 /** The key of the benchmark's installation, in the form of SIGNALPOST_KEY. */
-export const benchKey = Buffer.alloc(32, 7).toString('base64');
+export const benchMasterKey = Buffer.alloc(32, 7).toString('base64');
 
 /** Starts the service on a database that is set up already; resolves once it listens. */
 export async function startBenchService(
@@ -40,7 +40,7 @@ export async function startBenchService(
         PATH: process.env.PATH,
         ...runtimeEnvironment,
         DATABASE_URL: databaseUrl,
-        SIGNALPOST_KEY: benchKey,
+        SIGNALPOST_KEY: benchMasterKey,
         PORT: '0',
         LOG_LEVEL: 'error',
         // The load comes from one address.

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
-import { benchKey } from './bench-service.ts';
+import { benchMasterKey } from './bench-service.ts';
 import { median } from './median.ts';
 
 const program = join(import.meta.dirname, '../bin/signalpost');
@@ -44,7 +44,7 @@ async function startOnce(dataDir: string): Promise<number> {
     env: {
       PATH: process.env.PATH,
       DATA_DIR: dataDir,
-      SIGNALPOST_KEY: benchKey,
+      SIGNALPOST_KEY: benchMasterKey,
       PORT: '0',
       LOG_LEVEL: 'error',
     },

@@ -38,7 +38,7 @@ export async function benchToken(options: BenchOptions): Promise<BenchResult[]> 
   const changes = new ChangeListener(database.settings, createLog('silent'));
   try {
     const shop = await openBenchAccount(database);
-    const ceiling = await measureNothing(url, shop, options);
+    const ceiling = await measureNoOp(url, shop, options);
     const mint = new TokenMint(new MasterKey(Buffer.alloc(32, 7)));
     const store = new AccessTokenStore(database);
     const checker = new TokenChecker({ mint, store, changes, clock: systemClock });
@@ -57,7 +57,7 @@ export async function benchToken(options: BenchOptions): Promise<BenchResult[]> 
 }
 
 /** Requests a second that do nothing, at 128 connections. */
-async function measureNothing(url: string, shop: Shop, options: BenchOptions): Promise<number> {
+async function measureNoOp(url: string, shop: Shop, options: BenchOptions): Promise<number> {
   const service = await startBenchService(url, { nodeOptions: options.nodeOptions });
   try {
     const requests = wireRequests({
@@ -94,7 +94,7 @@ async function measureChecks(
   const times: number[] = [];
   while (times.length < rounds) {
     // On a starved machine the service itself bypasses its memory until it hears of revocations again.
-    await waitFor('tokens to be answered from memory', () => answersAtOnce(authenticator, hot));
+    await waitFor('tokens to be answered from memory', () => answersFromMemory(authenticator, hot));
     const before = performance.now();
     let fromMemory = true;
     for (let count = 0; count < checksPerRound && fromMemory; count += 1)
@@ -116,7 +116,7 @@ async function measureChecks(
   };
 }
 
-async function answersAtOnce(
+async function answersFromMemory(
   authenticator: Authenticator,
   headers: readonly string[],
 ): Promise<boolean> {

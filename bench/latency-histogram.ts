@@ -1,12 +1,12 @@
 const steps = 100_000;
-const stepsPerMillisecond = 10;
+const stepsPerMs = 10;
 
 /** Counts latencies in steps of 0.1 ms up to 10 s, so that those of several runs can be put together. */
 export class LatencyHistogram {
   readonly counts: number[] = [];
 
-  add(milliseconds: number): void {
-    const step = Math.min(steps, Math.floor(milliseconds * stepsPerMillisecond));
+  add(latencyMs: number): void {
+    const step = Math.min(steps, Math.floor(latencyMs * stepsPerMs));
     while (this.counts.length <= step) this.counts.push(0);
     this.counts[step] = (this.counts[step] ?? 0) + 1;
   }
@@ -26,6 +26,6 @@ export class LatencyHistogram {
       seen += count;
       return seen >= total * share;
     });
-    return (step + 1) / stepsPerMillisecond;
+    return (step + 1) / stepsPerMs;
   }
 }

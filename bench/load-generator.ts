@@ -46,35 +46,35 @@ export async function generateLoad(order: LoadOrder): Promise<LoadReport> {
   const statuses: Record<string, number> = {};
   const latencies = new LatencyHistogram();
   globalThis.gc?.();
-  let taken = 0;
+  let sentCount = 0;
   const startedAt = Date.now();
   const start = performance.now();
   const end = start + order.seconds * 1_000;
-  const takeRequest = (): Buffer | undefined => {
+  const nextRequest = (): Buffer | undefined => {
     if (performance.now() >= end) return undefined;
-    taken += 1;
-    const request = requests[taken % requests.length];
-    const place = places[taken % requests.length] ?? -1;
+    sentCount += 1;
+    const request = requests[sentCount % requests.length];
+    const place = places[sentCount % requests.length] ?? -1;
     if (request === undefined || place === -1) return request;
     // In its place: the one that was sent from these bytes before went out thousands of requests ago.
-    const number = String(taken).padStart(placeholder.length - numbers.length, '0');
+    const number = String(sentCount).padStart(placeholder.length - numbers.length, '0');
     request.write(numbers + number, place, 'latin1');
     return request;
   };
-  const record = (status: string, milliseconds: number): void => {
+  const record = (status: string, latencyMs: number): void => {
     statuses[status] = (statuses[status] ?? 0) + 1;
-    latencies.add(milliseconds);
+    latencies.add(latencyMs);
   };
   const gap = order.perSecond === undefined ? 0 : 1_000 / order.perSecond;
   /** Milliseconds until the next request may go. */
-  const waitForTurn = (): number => start + taken * gap - performance.now();
+  const waitForTurn = (): number => start + sentCount * gap - performance.now();
   if (order.rate === undefined) {
     await Promise.all(
       Array.from({ length: order.connections }, () =>
-        drive(order, takeRequest, waitForTurn, record),
+        drive(order, nextRequest, waitForTurn, record),
       ),
     );
-  } else await driveAtRate(order, order.rate, takeRequest, record);
+  } else await driveAtRate(order, order.rate, nextRequest, record);
   const answered = Object.values(statuses).reduce((sum, count) => sum + count, 0);
   const seconds = (performance.now() - start) / 1_000;
   return { answered, statuses, seconds, startedAt, latencies: latencies.counts };
@@ -82,9 +82,9 @@ export async function generateLoad(order: LoadOrder): Promise<LoadReport> {
 
 function drive(
   { host, port }: LoadOrder,
-  takeRequest: () => Buffer | undefined,
+  nextRequest: () => Buffer | undefined,
   waitForTurn: () => number,
-  record: (status: string, milliseconds: number) => void,
+  record: (status: string, latencyMs: number) => void,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, noDelay: true });
@@ -95,7 +95,7 @@ function drive(
         setTimeout(send, wait);
         return;
       }
-      const request = takeRequest();
+      const request = nextRequest();
       if (request === undefined) {
         socket.destroy();
         resolve();
@@ -121,8 +121,8 @@ function drive(
 async function driveAtRate(
   { host, port, connections }: LoadOrder,
   rate: number,
-  takeRequest: () => Buffer | undefined,
-  record: (status: string, milliseconds: number) => void,
+  nextRequest: () => Buffer | undefined,
+  record: (status: string, latencyMs: number) => void,
 ): Promise<void> {
   const free: ((dueAt: number, request: Buffer) => void)[] = [];
   const due: [at: number, request: Buffer][] = [];
@@ -147,7 +147,7 @@ async function driveAtRate(
     }),
   );
   for (const send of free.splice(0)) {
-    const request = takeRequest();
+    const request = nextRequest();
     if (request === undefined) free.push(send);
     else send(performance.now(), request);
   }
@@ -156,7 +156,7 @@ async function driveAtRate(
   const start = performance.now();
   for (let count = 0, open = true; open || free.length < connections; await delay(1)) {
     for (; open && start + (count * 1_000) / rate <= performance.now(); count += 1) {
-      const request = takeRequest();
+      const request = nextRequest();
       if (request === undefined) open = false;
       else due.push([start + (count * 1_000) / rate, request]);
     }

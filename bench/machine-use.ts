@@ -98,7 +98,7 @@ export interface Measured<Result> {
   readonly use: MachineUse | undefined;
 }
 
-const mostMeasurements = 10;
+const maxMeasurements = 10;
 
 /**
  * Measures until others leave the machine alone; what they disturbed is thrown away.
@@ -111,14 +111,14 @@ export async function measureCalm<Result>(
 ): Promise<Measured<Result>> {
   let calmest = await measure();
   if (calm === undefined) return calmest;
-  for (let made = 1; made < mostMeasurements && taken(calmest) > calm; made += 1) {
+  for (let made = 1; made < maxMeasurements && elsewhereShare(calmest) > calm; made += 1) {
     const again = await measure();
-    if (taken(again) < taken(calmest)) calmest = again;
+    if (elsewhereShare(again) < elsewhereShare(calmest)) calmest = again;
   }
   return calmest;
 }
 
-function taken({ use }: Measured<unknown>): number {
+function elsewhereShare({ use }: Measured<unknown>): number {
   return use?.elsewhere ?? 0;
 }
 

@@ -2,12 +2,12 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { benchAccept, benchAcceptCases } from './bench-accept.ts';
 import { benchAcceptHistory } from './bench-accept-history.ts';
+import { benchApiKey } from './bench-api-key.ts';
 import { benchBacklog } from './bench-backlog.ts';
 import { benchDeliver } from './bench-deliver.ts';
 import { benchHistory } from './bench-history.ts';
 import { benchIdleConnections } from './bench-idle-connections.ts';
 import { benchImport } from './bench-import.ts';
-import { benchKey } from './bench-key.ts';
 import { benchLatency, benchTogether } from './bench-latency.ts';
 import { benchLists } from './bench-lists.ts';
 import { benchMemory } from './bench-memory.ts';
@@ -35,7 +35,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<Ben
   memory: benchMemory,
   'start-up': benchStart,
   token: benchToken,
-  key: benchKey,
+  key: benchApiKey,
   lists: benchLists,
   import: benchImport,
   reports: benchReports,

@@ -1,5 +1,5 @@
-import { contractOperations } from '../src/access/contract-operations.ts';
 import { keyScopes, permissions, permissionsOf } from '../src/access/permission.ts';
+import { tokenOperations } from '../src/access/token-operations.ts';
 import type { Role } from '../src/account/account.ts';
 
 /** From the least permissions to all of them; the role for machines comes last. */
@@ -10,7 +10,7 @@ export function describeAccess(): Readonly<Record<'operations' | 'permissions', 
   const operations = [
     '| request | permission | allows |',
     '| --- | --- | --- |',
-    ...Object.values(contractOperations).map(
+    ...Object.values(tokenOperations).map(
       ({ method, path, permission, allows }) =>
         `| \`${method} ${path}\` | \`${permission}\` | ${allows} |`,
     ),

@@ -1,20 +1,20 @@
 /** A JSON schema as OpenAPI 3.1 uses it, as far as the types of a client need it. */
-export interface Schema {
+export interface ApiSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly allOf?: readonly Schema[];
-  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly anyOf?: readonly ApiSchema[];
+  readonly oneOf?: readonly ApiSchema[];
+  readonly allOf?: readonly ApiSchema[];
+  readonly properties?: Readonly<Record<string, ApiSchema>>;
   readonly required?: readonly string[];
-  readonly items?: Schema;
-  readonly additionalProperties?: boolean | Schema;
+  readonly items?: ApiSchema;
+  readonly additionalProperties?: boolean | ApiSchema;
 }
 
 interface Content {
-  readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
+  readonly content?: Readonly<Record<string, { readonly schema?: ApiSchema }>>;
 }
 
 interface Parameter {
@@ -22,7 +22,7 @@ interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly required?: boolean;
-  readonly schema?: Schema;
+  readonly schema?: ApiSchema;
 }
 
 interface Operation {
@@ -34,7 +34,7 @@ interface Operation {
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly components?: {
-    readonly schemas?: Readonly<Record<string, Schema>>;
+    readonly schemas?: Readonly<Record<string, ApiSchema>>;
     readonly parameters?: Readonly<Record<string, Parameter>>;
   };
 }
@@ -107,7 +107,7 @@ function describeContent({ content }: Content): string {
 }
 
 /** The TypeScript type of a schema. */
-function describe(schema: Schema): string {
+function describe(schema: ApiSchema): string {
   if (schema.$ref !== undefined) return typeName(lastPart(schema.$ref));
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return union(schema.enum.map((value) => JSON.stringify(value)));
@@ -134,7 +134,7 @@ function describe(schema: Schema): string {
   }
 }
 
-function describeObject({ properties, required, additionalProperties }: Schema): string {
+function describeObject({ properties, required, additionalProperties }: ApiSchema): string {
   if (properties === undefined) {
     const value =
       typeof additionalProperties === 'object' ? describe(additionalProperties) : 'unknown';

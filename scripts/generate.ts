@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import packageFacts from '../package.json' with { type: 'json' };
-import { secretNames, settings } from '../src/config/settings-table.ts';
+import { secretNames, settingDefinitions } from '../src/config/settings-table.ts';
 import { managementPrefix } from '../src/management/management-prefix.ts';
 import { openapiDocument } from '../src/management/openapi/openapi-document.ts';
 import { ManifestSchema } from '../src/manifest/manifest-schema.ts';
@@ -48,13 +48,19 @@ function generateTables(url: string): string {
     { cwd: root, encoding: 'utf8' },
   );
   if (result.status !== 0) throw new Error(result.stderr);
-  return result.stdout.slice(result.stdout.indexOf('/**'));
+  // Rows are called Table after Kysely's own habit, so that `Account` is the account and `AccountTable` its row.
+  return result.stdout
+    .slice(result.stdout.indexOf('/**'))
+    .replaceAll(/^export interface (?!DB\b)(\w+) \{/gm, 'export interface $1Table {')
+    .replaceAll(/^( {2}\w+: )([A-Z]\w+);$/gm, (line, start, name) =>
+      result.stdout.includes(`export interface ${name} {`) ? `${start}${name}Table;` : line,
+    );
 }
 
 /** The README with its table of settings written anew between its two marks. */
 async function describeSettings(): Promise<string> {
   const readme = await readFile(new URL('README.md', root), 'utf8');
-  const rows = settings.map(
+  const rows = settingDefinitions.map(
     ({ name, default: value, meaning }) => `| \`${name}\` | ${value} | ${meaning} |`,
   );
   const table = ['| setting | default | meaning |', '|---|---|---|', ...rows].join('\n');

@@ -5,7 +5,7 @@ import { type Database, openDatabase } from '../src/foundation/database/open-dat
 import { startTestPostgres } from './test-postgres.ts';
 
 /** Runs one statement on the server of `url`, in the database that it names. */
-export async function runStatement(url: string, statement: string): Promise<void> {
+export async function runAdminStatement(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -36,14 +36,14 @@ export async function withScratchDatabase(
   const name = `scratch_${randomBytes(6).toString('hex')}`;
   const url = withDatabase(postgres.url, name);
   try {
-    await runStatement(postgres.url, `create database ${name}`);
+    await runAdminStatement(postgres.url, `create database ${name}`);
     const database = openDatabase({ url });
     try {
       await migrate(database);
       await use(database, url);
     } finally {
       await database.close();
-      await runStatement(postgres.url, `drop database ${name} with (force)`);
+      await runAdminStatement(postgres.url, `drop database ${name} with (force)`);
     }
   } finally {
     await postgres.stop();

@@ -6,7 +6,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { startBenchDatabase } from '../bench/bench-database.ts';
 import { fillHistory } from '../bench/history/fill-history.ts';
 import { createApp } from '../src/app.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
 import type { AccountId, TemplateId } from '../src/foundation/ids.ts';
 import { createLog } from '../src/foundation/log.ts';
 import { MasterKey } from '../src/foundation/master-key.ts';
@@ -20,9 +20,9 @@ import { loadDemoEnvironment } from '../src/manifest/demo-environment.ts';
 const folder = join(import.meta.dirname, '../docs/images');
 const account = '1000' as AccountId;
 /** Of one picture, so that the README opens quickly. */
-const mostBytes = 150_000;
-const minute = 60_000;
-const month = 30 * 24 * 60 * minute;
+const maxBytes = 150_000;
+const minuteMs = 60_000;
+const monthMs = 30 * 24 * 60 * minuteMs;
 
 const reset = { 'Reset Link': 'https://shop.test/reset/EXAMPLE' };
 /** What comes before the receipt: template, address and values. */
@@ -46,8 +46,8 @@ await fillHistory(
   database,
   {
     messages: 12_000,
-    from: Date.now() - month,
-    until: Date.now() - 30 * minute,
+    from: Date.now() - monthMs,
+    until: Date.now() - 30 * minuteMs,
     accountIds: [account],
     templateIds: ['receipt', 'password-reset', 'hello'] as TemplateId[],
     clientId: 'demo',
@@ -153,6 +153,6 @@ async function take(page: Page, name: string, scheme: 'light' | 'dark'): Promise
   await page.evaluate('document.fonts.ready');
   const path = join(folder, `${name}${scheme === 'dark' ? '-dark' : ''}.png`);
   const { length } = await page.screenshot({ path });
-  if (length > mostBytes) throw new Error(`${path} has ${length} bytes`);
+  if (length > maxBytes) throw new Error(`${path} has ${length} bytes`);
   process.stdout.write(`${path}: ${length} bytes\n`);
 }

@@ -1,8 +1,8 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ConnectionSettings } from '../src/foundation/embedded/connection-settings.ts';
-import { startEmbeddedDatabase } from '../src/foundation/embedded/start-embedded-database.ts';
+import type { ConnectionSettings } from '../src/embedded-database/connection-settings.ts';
+import { startEmbeddedDatabase } from '../src/embedded-database/start-embedded-database.ts';
 import { startProgramPostgres } from './program-postgres.ts';
 
 export interface TestPostgres {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { migrate } from '../src/foundation/database/migrate.ts';
 import { openDatabase } from '../src/foundation/database/open-database.ts';
 import { importingFiles } from './importing-files.ts';
-import { roleOf, runStatement, withDatabase } from './scratch-database.ts';
+import { roleOf, runAdminStatement, withDatabase } from './scratch-database.ts';
 import { startTestPostgres } from './test-postgres.ts';
 
 /**
@@ -24,7 +24,7 @@ const files = process.env.TEST_POSTGRES_BIN ? await onOtherPostgres(found) : fou
 const template = `signalpost_template_${process.pid}`;
 const postgres = await startTestPostgres();
 try {
-  await runStatement(
+  await runAdminStatement(
     postgres.url,
     `create database ${template} owner ${roleOf(postgres.serviceUrl)}`,
   );
@@ -32,7 +32,7 @@ try {
   await migrate(database);
   await database.close();
   process.exitCode = await run();
-  await runStatement(postgres.url, `drop database ${template} with (force)`);
+  await runAdminStatement(postgres.url, `drop database ${template} with (force)`);
 } finally {
   await postgres.stop();
 }

@@ -1,25 +1,26 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import packageFacts from '../package.json' with { type: 'json' };
-import { createAccess } from './access/access-room.ts';
+import packageJson from '../package.json' with { type: 'json' };
+import { createAccessModule } from './access/access-module.ts';
 import { AccountDirectory } from './account/account-directory.ts';
-import type { Config } from './config.ts';
-import { registerConsoleRoutes } from './console/console-routes.ts';
+import type { Config } from './config/config.ts';
+import { registerConsoleRoutes } from './console-server/console-routes.ts';
 import {
-  createDeliveryRoom,
+  createDeliveryModule,
   createInboxTransport,
   createRelayTransport,
   relaySlots,
-} from './delivery/delivery-room.ts';
-import { createDirectRoom, directSlots } from './delivery/direct/direct-room.ts';
+} from './delivery/delivery-module.ts';
+import { createDirectModule, directSlots } from './delivery/direct/direct-module.ts';
 import { findRelayIdentity } from './delivery/find-identity.ts';
 import type { FindVersion } from './delivery/prepare-mail.ts';
 import { ReturnPaths } from './delivery/return-path.ts';
 import { EventFeed } from './feedback/feed/event-feed.ts';
-import { createFeedback } from './feedback/feedback-room.ts';
+import { createFeedback } from './feedback/feedback-module.ts';
 import { suppressBounced } from './feedback/suppression/suppress-bounced-store.ts';
+import { recordTemplateUsage } from './feedback/template-usage/template-usage-store.ts';
 import { ChangeListener } from './foundation/change-listener.ts';
 import { type Clock, systemClock } from './foundation/clock.ts';
-import { isCurrent } from './foundation/database/migrate.ts';
+import { isSchemaCurrent } from './foundation/database/migrate.ts';
 import type { Database } from './foundation/database/open-database.ts';
 import { openSharedPool } from './foundation/database/shared-pool.ts';
 import { DnsClient } from './foundation/dns/dns-client.ts';
@@ -32,41 +33,40 @@ import type { RouteLimit } from './http/limits/route-limit.ts';
 import { routeLimits } from './http/limits/route-limits.ts';
 import { registerMetricsRoutes } from './http/metrics-routes.ts';
 import { publicUrl } from './http/public-url.ts';
+import { createInbox } from './inbox/inbox-module.ts';
 import { registerInboxOffRoutes } from './inbox/inbox-off-routes.ts';
-import { createInbox } from './inbox/inbox-room.ts';
 import { registerListRoutes } from './list/list-routes.ts';
 import { managementLimits } from './management/management-limits.ts';
-import { createManagement } from './management/management-room.ts';
-import { noteTemplateCalls } from './management/template/template-call-store.ts';
+import { createManagement } from './management/management-module.ts';
 import { loadTemplate } from './rendering/load-template.ts';
 import { ReportUpkeep } from './report/report-upkeep.ts';
 import { rollUp } from './report/roll-up-store.ts';
 import { writeSearchRows } from './report/search-rows-store.ts';
 import { DkimKeyStore } from './sender/dkim-key-store.ts';
-import { DomainCare } from './sender/domain-care.ts';
 import { DomainDirectory } from './sender/domain-directory.ts';
 import { SenderDirectory } from './sender/sender-directory.ts';
-import { SenderProofs } from './sender/sender-proofs.ts';
+import { SenderVerification } from './sender/sender-verification.ts';
+import { SendingDomains } from './sender/sending-domains.ts';
 import { serviceNames } from './sender/service-names.ts';
 import { registerVerifySenderRoutes } from './sender/verify-sender-routes.ts';
 import { IntegrationDirectory } from './session/integration-directory.ts';
-import { createSession } from './session/session-room.ts';
-import { createSubmission } from './submission/submission-room.ts';
-import { createSystemMail } from './system-mail/system-mail-room.ts';
+import { createSessionModule } from './session/session-module.ts';
+import { createSubmission } from './submission/submission-module.ts';
+import { createSystemMailModule } from './system-mail/system-mail-module.ts';
 import { TemplateDirectory } from './template/template-directory.ts';
-import { createWebhooks } from './webhook/webhook-room.ts';
+import { createWebhooks } from './webhook/webhook-module.ts';
 
 /** What a node does: answer HTTP, deliver messages. */
-export type Role = 'http' | 'worker';
+export type NodeRole = 'http' | 'worker';
 
-export interface AppParts {
+export interface AppDependencies {
   readonly config: Config;
   readonly database: Database;
   readonly key: MasterKey;
   readonly log: Log;
   readonly clock?: Clock;
   /** Both where not given. */
-  readonly roles?: ReadonlySet<Role>;
+  readonly roles?: ReadonlySet<NodeRole>;
   /** How many processes share the node's cores, this one included; one where not given. */
   readonly processes?: number;
   /** Where several processes share the port: joins this one's numbers with theirs, and reads all of them. */
@@ -81,7 +81,7 @@ export interface App {
   /** The port of the inbox's SMTP server on 127.0.0.1; undefined before `start`, and where mail is not captured. */
   inboxPort(): number | undefined;
   /** The port of the SMTP server for bounces and complaints; undefined before `start`, and without BOUNCE_PORT. */
-  reportPort(): number | undefined;
+  bouncePort(): number | undefined;
   /** Starts what works in the background. */
   start(): Promise<void>;
   /** Stops accepting and finishes what is being accepted and sent. The database stays open: its opener closes it. */
@@ -94,27 +94,27 @@ function managementConnections(processes = 1): number {
 }
 
 /** The only wiring: configuration and database in, rooms connected, HTTP out. */
-export function createApp(parts: AppParts): App {
-  const { config, database, key, log } = parts;
-  const clock = parts.clock ?? systemClock;
+export function createApp(dependencies: AppDependencies): App {
+  const { config, database, key, log } = dependencies;
+  const clock = dependencies.clock ?? systemClock;
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   const changes = new ChangeListener(database.settings, log);
   const accounts = new AccountDirectory(database, changes);
-  const access = createAccess({ database, key, changes, clock, log, accounts });
+  const access = createAccessModule({ database, key, changes, clock, log, accounts });
   const senders = new SenderDirectory(database, changes);
   const integrations = new IntegrationDirectory(database, changes);
   const templates = new TemplateDirectory(database, changes, loadTemplate);
   const systemMailOffered = config.systemMailFrom !== undefined;
-  const session = createSession({
+  const session = createSessionModule({
     database,
     key,
     clock,
     log,
     integrations,
     publicUrl: () => publicUrl(http, config.publicUrl),
-    systemMailOffered,
-    processes: parts.processes,
+    systemMailEnabled: systemMailOffered,
+    processes: dependencies.processes,
     auditDays: config.auditDays,
   });
   const inbox =
@@ -136,7 +136,7 @@ export function createApp(parts: AppParts): App {
     keepAddresses: config.keepReaderAddresses,
     smtpUrl: config.smtpUrl,
     hostname: config.hostname,
-    reports: config.reports,
+    bounceServer: config.bounceServer,
     intake: config.intake,
     findTrackingHost: async (accountId, fromDomain) => {
       const domain = await domains.find(accountId, fromDomain);
@@ -144,7 +144,7 @@ export function createApp(parts: AppParts): App {
     },
   });
   const dnsServers = chooseDnsServers(config.dnsServers);
-  const domainCare = new DomainCare({
+  const sendingDomains = new SendingDomains({
     database,
     dns: new DnsClient(dnsServers),
     keys: domainKeys,
@@ -153,7 +153,7 @@ export function createApp(parts: AppParts): App {
   });
   const direct =
     config.delivery === 'direct'
-      ? createDirectRoom({
+      ? createDirectModule({
           database,
           clock,
           log,
@@ -168,16 +168,17 @@ export function createApp(parts: AppParts): App {
         })
       : undefined;
   const relay = { name: config.hostname };
-  const delivery = createDeliveryRoom({
+  const delivery = createDeliveryModule({
     database,
     clock,
     log,
     metrics,
     findVersion,
-    dress: feedback.dress,
+    decorate: feedback.decorate,
     staging: { redirect: config.deliveryRedirect, allow: config.deliveryAllow },
     findIdentity:
-      direct?.findIdentity ?? findRelayIdentity(domains, config.reports && new ReturnPaths(key)),
+      direct?.findIdentity ??
+      findRelayIdentity(domains, config.bounceServer && new ReturnPaths(key)),
     worker: { slots: direct === undefined ? relaySlots(config.smtpUrl) : directSlots },
     createTransport: () => {
       if (direct !== undefined) return direct.transport;
@@ -199,16 +200,22 @@ export function createApp(parts: AppParts): App {
       for (const accountId of accountIds) delivery.wake(accountId);
     },
   });
-  const systemMail = createSystemMail({
+  const systemMail = createSystemMailModule({
     database,
     key,
     log,
     changes,
     from: config.systemMailFrom,
     publicUrl: () => publicUrl(http, config.publicUrl),
-    sendOwn: (accountId, templateId, message) => submission.sendOwn(accountId, templateId, message),
+    sendOwn: (accountId, templateId, message) =>
+      submission.sendServiceMessage(accountId, templateId, message),
   });
-  const senderProofs = new SenderProofs({ database, clock, key, offered: systemMailOffered });
+  const senderVerification = new SenderVerification({
+    database,
+    clock,
+    key,
+    mailEnabled: systemMailOffered,
+  });
   const webhooks = createWebhooks({
     database,
     clock,
@@ -220,36 +227,36 @@ export function createApp(parts: AppParts): App {
     database,
     log,
     // Search is last, as it takes its time.
-    followers: [suppressBounced, rollUp, noteTemplateCalls, webhooks.follower, writeSearchRows],
+    followers: [suppressBounced, rollUp, recordTemplateUsage, webhooks.follower, writeSearchRows],
   });
   const reportUpkeep = new ReportUpkeep({ database, clock, log });
   const http = createHttp({
     log,
     trustProxy: config.trustProxy,
-    routes: [...routeLimits, ...managementLimits, ...(parts.moreRoutes ?? [])],
+    routes: [...routeLimits, ...managementLimits, ...(dependencies.moreRoutes ?? [])],
     connections: config.connections,
     https: config.publicUrl?.startsWith('https:') ?? false,
   });
 
   registerConsoleRoutes(http);
   registerHealthRoutes(http, async () =>
-    (await isCurrent(database)) ? undefined : 'the database lacks migrations of this release',
+    (await isSchemaCurrent(database)) ? undefined : 'the database lacks migrations of this release',
   );
-  const readMetrics = parts.shareMetrics?.(metrics) ?? (() => metrics.metrics());
+  const readMetrics = dependencies.shareMetrics?.(metrics) ?? (() => metrics.metrics());
   registerMetricsRoutes(http, readMetrics, config.metrics);
   session.registerRoutes(http);
   submission.registerRoutes(http);
   feedback.registerRoutes(http);
-  registerVerifySenderRoutes(http, senderProofs);
+  registerVerifySenderRoutes(http, senderVerification);
   registerListRoutes(http, {
     database,
     accounts,
     ...access,
   });
 
-  const connections = openSharedPool(database, managementConnections(parts.processes));
+  const connections = openSharedPool(database, managementConnections(dependencies.processes));
   const management = createManagement({
-    facts: { ...config, version: packageFacts.version },
+    facts: { ...config, version: packageJson.version },
     database,
     connections,
     changes,
@@ -260,8 +267,8 @@ export function createApp(parts: AppParts): App {
     browser: session.browser,
     accounts,
     templates,
-    domains: domainCare,
-    senderProofs,
+    domains: sendingDomains,
+    senderVerification,
     invitations: session.invitations,
     webhooks,
     accept: (row) => submission.accept(row),
@@ -275,19 +282,19 @@ export function createApp(parts: AppParts): App {
   return {
     http,
     inboxPort: () => inbox?.port(),
-    reportPort: () => feedback.reportPort(),
+    bouncePort: () => feedback.bouncePort(),
     async start() {
-      for (const sentence of config.retired) log.warn(sentence);
+      for (const sentence of config.deprecationWarnings) log.warn(sentence);
       await changes.start();
       access.start();
       session.start();
       await submission.start();
       await inbox?.start();
       await feedback.start();
-      if (parts.roles === undefined || parts.roles.has('worker')) {
+      if (dependencies.roles === undefined || dependencies.roles.has('worker')) {
         await direct?.start();
         delivery.start();
-        domainCare.start();
+        sendingDomains.start();
         await webhooks.start();
         feed.start();
         systemMail.start();
@@ -300,7 +307,7 @@ export function createApp(parts: AppParts): App {
       await connections.close();
       await systemMail.stop();
       await submission.stop();
-      await domainCare.stop();
+      await sendingDomains.stop();
       await delivery.stop();
       await direct?.stop();
       await feedback.stop();

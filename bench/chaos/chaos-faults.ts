@@ -30,11 +30,11 @@ export interface ChaosScene {
 }
 
 /** Longer than a lease, so that another worker takes over what a sleeping one has begun. */
-const sleepMilliseconds = 40_000;
+const sleepMs = 40_000;
 /** Longer than any statement's patience; sometimes longer than a lease. */
-const hangMilliseconds = 25_000;
-const fullMilliseconds = 8_000;
-const weatherMilliseconds = 15_000;
+const hangMs = 25_000;
+const fullDiskMs = 8_000;
+const weatherMs = 15_000;
 
 /** Does something bad at random, every few seconds. */
 export class ChaosFaults {
@@ -42,7 +42,7 @@ export class ChaosFaults {
   readonly #names: readonly FaultName[];
   readonly #asleep = new Set<ChaosNode>();
   /** How each fault that is still on is ended, by its name. */
-  readonly #mend = new Map<FaultName, () => void>();
+  readonly #activeFaults = new Map<FaultName, () => void>();
   readonly counts = Object.fromEntries(faultNames.map((name) => [name, 0])) as Record<
     FaultName,
     number
@@ -70,13 +70,13 @@ export class ChaosFaults {
     return killed.reduce((sum, name) => sum + this.counts[name], 0);
   }
 
-  async run(until: number, everyMilliseconds: number): Promise<void> {
+  async run(until: number, intervalMs: number): Promise<void> {
     while (Date.now() < until) {
       const spread = this.#names.length === 1 ? 1 : 0.5 + Math.random();
-      await delay(Math.min(everyMilliseconds * spread, Math.max(until - Date.now(), 0)));
-      if (Date.now() < until) await this.#once(this.#pick());
+      await delay(Math.min(intervalMs * spread, Math.max(until - Date.now(), 0)));
+      if (Date.now() < until) await this.#injectOnce(this.#pick());
     }
-    for (const mend of this.#mend.values()) mend();
+    for (const endFault of this.#activeFaults.values()) endFault();
     for (const node of this.#asleep) node.signalAll('SIGCONT');
     this.#scene.sink.behave();
   }
@@ -92,7 +92,7 @@ export class ChaosFaults {
     );
   }
 
-  async #once(name: FaultName): Promise<void> {
+  async #injectOnce(name: FaultName): Promise<void> {
     if (await this.#inflict(name)) this.counts[name] += 1;
   }
 
@@ -100,7 +100,7 @@ export class ChaosFaults {
   async #inflict(name: FaultName): Promise<boolean> {
     const { nodes, disk, sink } = this.#scene;
     const awake = nodes.filter((node) => !this.#asleep.has(node));
-    const node = any(awake);
+    const node = pickRandom(awake);
     switch (name) {
       case 'kill node':
         return node?.signalAll('SIGKILL') ?? false;
@@ -117,28 +117,28 @@ export class ChaosFaults {
       case 'hang database': {
         const processes = await this.#database();
         if (signalAll(processes, 'SIGSTOP') === 0) return false;
-        return this.#for(name, hangMilliseconds, () => signalAll(processes, 'SIGCONT'));
+        return this.#scheduleEnd(name, hangMs, () => signalAll(processes, 'SIGCONT'));
       }
       case 'fill disk':
-        if (this.#mend.has(name)) return false;
+        if (this.#activeFaults.has(name)) return false;
         await disk.fill();
-        return this.#for(name, fullMilliseconds, () => disk.free());
+        return this.#scheduleEnd(name, fullDiskMs, () => disk.free());
       case 'rude relay': {
-        const weather = any(weathers);
-        if (weather === undefined || this.#mend.has(name)) return false;
+        const weather = pickRandom(weathers);
+        if (weather === undefined || this.#activeFaults.has(name)) return false;
         sink.weather(weather);
         this.weather[weather] += 1;
-        return this.#for(name, weatherMilliseconds, () => sink.weather(undefined));
+        return this.#scheduleEnd(name, weatherMs, () => sink.weather(undefined));
       }
     }
   }
 
-  #for(name: FaultName, milliseconds: number, end: () => void): true {
-    const mend = (): void => {
-      if (this.#mend.delete(name)) end();
+  #scheduleEnd(name: FaultName, durationMs: number, end: () => void): true {
+    const endFault = (): void => {
+      if (this.#activeFaults.delete(name)) end();
     };
-    this.#mend.set(name, mend);
-    setTimeout(mend, milliseconds * (0.5 + Math.random())).unref();
+    this.#activeFaults.set(name, endFault);
+    setTimeout(endFault, durationMs * (0.5 + Math.random())).unref();
     return true;
   }
 
@@ -148,7 +148,7 @@ export class ChaosFaults {
     setTimeout(() => {
       this.#asleep.delete(node);
       node.signalAll('SIGCONT');
-    }, sleepMilliseconds).unref();
+    }, sleepMs).unref();
     return true;
   }
 
@@ -160,6 +160,6 @@ export class ChaosFaults {
   }
 }
 
-function any<Item>(items: readonly Item[]): Item | undefined {
+function pickRandom<Item>(items: readonly Item[]): Item | undefined {
   return items[Math.floor(Math.random() * items.length)];
 }

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { benchKey } from '../bench-service.ts';
+import { benchMasterKey } from '../bench-service.ts';
 import { processTree, signalAll } from './process-tree.ts';
 
 const program = join(import.meta.dirname, '../../src/main.ts');
 
 /** Longer than an orderly stop may take. */
-const patience = 40_000;
+const stopTimeoutMs = 40_000;
 
 /** One node of the service under test, of a first process and two that work, started again whenever it ends. */
 export class ChaosNode {
@@ -61,7 +61,7 @@ export class ChaosNode {
     const exit = new Promise((resolve) => child.once('exit', resolve));
     this.signalAll('SIGCONT');
     child.kill('SIGTERM');
-    const force = setTimeout(() => this.signalAll('SIGKILL'), patience);
+    const force = setTimeout(() => this.signalAll('SIGKILL'), stopTimeoutMs);
     await exit;
     clearTimeout(force);
   }
@@ -84,7 +84,7 @@ export class ChaosNode {
         env: {
           PATH: process.env.PATH,
           DATABASE_URL: this.#databaseUrl,
-          SIGNALPOST_KEY: benchKey,
+          SIGNALPOST_KEY: benchMasterKey,
           PORT: '0',
           SMTP_URL: `smtp://127.0.0.1:${this.#sinkPort}?tls=off&connections=10`,
           LOG_LEVEL: process.env.CHAOS_LOG ?? 'error',

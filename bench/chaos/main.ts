@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { startEmbeddedDatabase } from '../../src/embedded-database/start-embedded-database.ts';
 import { systemClock } from '../../src/foundation/clock.ts';
 import { migrate } from '../../src/foundation/database/migrate.ts';
 import { type Database, openDatabase } from '../../src/foundation/database/open-database.ts';
-import { startEmbeddedDatabase } from '../../src/foundation/embedded/start-embedded-database.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { QueueControlStore } from '../../src/queue/control-store.ts';
 import { getToken } from '../../test/support/shop.ts';
@@ -13,7 +13,7 @@ import { openBenchAccount } from '../bench-account.ts';
 import { ChaosFaults, type FaultName, faultNames } from './chaos-faults.ts';
 import { type ChaosLoad, startChaosLoad } from './chaos-load.ts';
 import { ChaosNode } from './chaos-node.ts';
-import { judgeChaos } from './judge-chaos.ts';
+import { evaluateChaos } from './evaluate-chaos.ts';
 import { type ChaosSink, startChaosSink } from './sink.ts';
 
 /**
@@ -35,7 +35,7 @@ const { values } = parseArgs({
   },
 });
 const minutes = Number(values.minutes);
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const only = faultNames.find((name) => name === values.only);
 if (values.only !== undefined && only === undefined)
   throw new Error(`--only knows ${faultNames.join(', ')}`);
@@ -48,7 +48,7 @@ const url = new URL(`postgres://localhost:${port}/${name}`);
 url.username = user;
 url.password = password;
 url.searchParams.set('host', host);
-const database = openDatabase({ url: url.href }, { connections: 3 });
+const database = openDatabase({ url: url.href }, { maxConnections: 3 });
 await migrate(database);
 const shop = await openBenchAccount(database);
 const sink = await startChaosSink();
@@ -63,12 +63,13 @@ try {
   while (nodes.some((node) => node.url === undefined)) await delay(50);
   const token = await getToken({ url: nodes[0]?.url ?? '' }, shop);
   load = startChaosLoad(nodes, `/ete/v1/email/${shop.id}/t-0001`, token, Number(values.rate));
-  say(`${nodes.length} nodes, ${values.rate} messages a second, ${minutes} minutes`);
-  if (!disk.canFill) say('the disk is never full: only root may give the database one of its own');
+  print(`${nodes.length} nodes, ${values.rate} messages a second, ${minutes} minutes`);
+  if (!disk.canFill)
+    print('the disk is never full: only root may give the database one of its own');
   await faults.run(Date.now() + minutes * 60_000, Number(values.every) * 1_000);
   await load.stop();
   const stillWaiting = await drain(database, shop.id);
-  const verdict = await judgeChaos(database, shop.id, load.accepted, sink.received);
+  const verdict = await evaluateChaos(database, shop.id, load.accepted, sink.received);
   const result = {
     ...verdict,
     kills: faults.kills,
@@ -81,7 +82,7 @@ try {
     nodes: nodes.length,
     minutes,
   };
-  say(JSON.stringify(result, null, 2));
+  print(JSON.stringify(result, null, 2));
   if (values.json !== undefined)
     await writeFile(values.json, `${JSON.stringify(result, null, 2)}\n`);
   process.exitCode = verdict.lost === 0 && verdict.doubled === 0 ? 0 : 1;

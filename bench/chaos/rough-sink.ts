@@ -1,9 +1,9 @@
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
-import { crawl } from './crawl.ts';
 import type { Weather } from './rough-weather.ts';
 import type { SinkReport } from './sink.ts';
+import { throttleWrites } from './throttle-writes.ts';
 
 /**
  * The receiving side of the chaos run, a process of its own: takes mail over SMTP and tells its parent the Message-ID and
@@ -15,7 +15,7 @@ let rough = true;
 let weather: Weather | undefined;
 
 /** Longer than that, nobody says nothing after a dot. */
-const longestSilence = 60_000;
+const maxSilenceMs = 60_000;
 
 function chance(percent: number): boolean {
   return rough && Math.random() * 100 < percent;
@@ -43,7 +43,7 @@ function busy(): boolean {
 }
 
 /** What is said to a message that was taken. */
-function thanks(): string {
+function acceptanceReply(): string {
   const wordy = weather === 'wordy' || chance(0.5);
   return wordy ? `taken ${'and so on '.repeat(10_000)}` : 'taken';
 }
@@ -89,10 +89,10 @@ const server = new SMTPServer({
     process.send?.({ ...(received !== undefined && { received }), to } satisfies SinkReport);
     if (abrupt()) return hangUp(session);
     if (chance(0.3)) {
-      setTimeout(() => hangUp(session), longestSilence).unref();
+      setTimeout(() => hangUp(session), maxSilenceMs).unref();
       return;
     }
-    callback(null, thanks());
+    callback(null, acceptanceReply());
   },
 });
 server.on('error', () => undefined);
@@ -106,7 +106,7 @@ server.server.on('connection', (socket: Socket) => {
     socket.once('close', () => ignored.delete(socket));
     return;
   }
-  if (weather === 'slow') crawl(socket, () => weather === 'slow');
+  if (weather === 'slow') throttleWrites(socket, () => weather === 'slow');
   const port = `${socket.remotePort}`;
   sockets.set(port, socket);
   socket.once('close', () => sockets.delete(port));

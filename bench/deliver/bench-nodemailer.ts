@@ -41,10 +41,10 @@ async function sendOne(number: number): Promise<void> {
 
 process.on('message', (count: number) => {
   let next = 0;
-  const lane = async (): Promise<void> => {
+  const sendLoop = async (): Promise<void> => {
     while (next < count) await sendOne(next++);
   };
-  for (let place = 0; place < Number(connections) * 2; place += 1) void lane();
+  for (let place = 0; place < Number(connections) * 2; place += 1) void sendLoop();
 });
 process.on('disconnect', () => transport.close());
 process.send?.('ready');

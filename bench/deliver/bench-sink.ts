@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-interface Told {
+interface SinkUpdate {
   readonly port?: number;
   readonly taken?: number;
   readonly first?: number;
@@ -10,7 +10,7 @@ interface Told {
 }
 
 /** What takes longer than this has gone wrong. */
-export const patience = 600_000;
+export const sinkTimeoutMs = 600_000;
 
 /** The machine's monotonic clock in milliseconds, as the sink reads it too. */
 export function monotonicNow(): number {
@@ -29,10 +29,10 @@ export class BenchSink {
   private constructor(child: ChildProcess, port: number) {
     this.#child = child;
     this.port = port;
-    child.on('message', (told: Told) => {
-      this.#taken = told.taken ?? this.#taken;
-      this.#first = told.first;
-      for (const { address, at } of told.singles ?? []) this.#singles.set(address, at);
+    child.on('message', (update: SinkUpdate) => {
+      this.#taken = update.taken ?? this.#taken;
+      this.#first = update.first;
+      for (const { address, at } of update.singles ?? []) this.#singles.set(address, at);
       for (const watch of this.#watchers) watch();
     });
   }
@@ -41,8 +41,8 @@ export class BenchSink {
     const child = fork(join(import.meta.dirname, 'fast-sink.ts'), {
       execArgv: ['--disable-warning=ExperimentalWarning'],
     });
-    const [told] = (await once(child, 'message')) as [Told];
-    return new BenchSink(child, told.port ?? 0);
+    const [update] = (await once(child, 'message')) as [SinkUpdate];
+    return new BenchSink(child, update.port ?? 0);
   }
 
   /** Messages taken since `reset`. */
@@ -57,18 +57,18 @@ export class BenchSink {
 
   /** Counts from 0 again. */
   async reset(): Promise<void> {
-    const told = once(this.#child, 'message');
+    const update = once(this.#child, 'message');
     this.#child.send('reset');
-    await told;
+    await update;
   }
 
   /** Resolves once it took so many. */
-  reaches(count: number): Promise<void> {
+  waitForCount(count: number): Promise<void> {
     return this.#until(() => (this.#taken >= count ? true : undefined)).then(() => undefined);
   }
 
   /** Resolves with the time at which the message for an address that begins with `single` came. */
-  single(address: string): Promise<number> {
+  waitForSingle(address: string): Promise<number> {
     return this.#until(() => {
       const at = this.#singles.get(address);
       this.#singles.delete(address);
@@ -80,14 +80,14 @@ export class BenchSink {
     this.#child.disconnect();
   }
 
-  #until<Value>(look: () => Value | undefined): Promise<Value> {
+  #until<Value>(find: () => Value | undefined): Promise<Value> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#watchers.delete(watch);
         reject(new Error(`the sink has taken ${this.#taken} messages and waits for more in vain`));
-      }, patience);
+      }, sinkTimeoutMs);
       const watch = (): void => {
-        const found = look();
+        const found = find();
         if (found === undefined) return;
         clearTimeout(timer);
         this.#watchers.delete(watch);

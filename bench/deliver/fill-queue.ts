@@ -2,7 +2,7 @@ import type { Database } from '../../src/foundation/database/open-database.ts';
 import { fieldNames } from '../bench-account.ts';
 
 /** Messages of one statement. */
-const most = 20_000;
+const maxBatchRows = 20_000;
 
 /** Ten values that no other message of the account has, as `letterValues` makes them. */
 const values = fieldNames
@@ -15,7 +15,7 @@ export async function fillQueue(
   accountId: string,
   count: number,
 ): Promise<void> {
-  for (let from = 0; from < count; from += most) {
+  for (let from = 0; from < count; from += maxBatchRows) {
     await database.pool.query(
       `with row as materialized (
          select uuidv7() as id, number from generate_series($2::int, $3::int) number),
@@ -29,7 +29,7 @@ export async function fillQueue(
          from row)
        insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending)
        select $1, id, 90, 0, now(), now() + interval '48 hours', '{0}' from row`,
-      [accountId, from, Math.min(count, from + most) - 1],
+      [accountId, from, Math.min(count, from + maxBatchRows) - 1],
     );
   }
 }

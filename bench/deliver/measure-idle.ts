@@ -9,7 +9,7 @@ import type { BenchNode } from './start-serve.ts';
 const warmUp = 50;
 const measured = 200;
 /** Between two messages, so that each meets a service that is at rest. */
-const restMilliseconds = 20;
+const restMs = 20;
 
 /**
  * Single messages on an idle service: from before the request to the final dot at the receiver, which answers at once.
@@ -24,12 +24,12 @@ export async function measureIdle(
   for (let number = 0; number < warmUp + measured; number += 1) {
     const address = `single-idle-${number}@example.test`;
     const started = monotonicNow();
-    const arrived = sink.single(address);
+    const arrived = sink.waitForSingle(address);
     await sendSingle(node.url, shop.id, token, address);
     const time = (await arrived) - started;
     // The first ones load code and open connections.
     if (number >= warmUp) times.push(time);
-    await delay(restMilliseconds);
+    await delay(restMs);
   }
   const p50 = median(times);
   return {

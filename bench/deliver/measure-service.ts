@@ -7,13 +7,13 @@ import { type BenchSink, monotonicNow } from './bench-sink.ts';
 import {
   fillWhilePaused,
   resumeAccount,
-  untilFollowersCaughtUp,
-  untilQueueIsEmpty,
-} from './installation.ts';
+  waitForFollowers,
+  waitUntilQueueEmpty,
+} from './letter-account.ts';
 import type { BenchNode } from './start-serve.ts';
 
 /** An installation under measurement. */
-export interface Installation {
+export interface BenchInstallation {
   readonly database: BenchDatabase;
   readonly node: BenchNode;
   readonly sink: BenchSink;
@@ -33,7 +33,7 @@ export interface ServiceRun {
  * @throws Error where a message ended as anything but delivered
  */
 export async function measureService(
-  { database: { database, pid }, node, sink }: Installation,
+  { database: { database, pid }, node, sink }: BenchInstallation,
   accountId: AccountId,
   count: number,
 ): Promise<ServiceRun> {
@@ -43,12 +43,12 @@ export async function measureService(
   const pids = { service: node.pid, database: pid };
   const { result: rate, use } = await measureUse(pids, async () => {
     await resumeAccount(database, accountId);
-    await sink.reaches(count);
-    await untilQueueIsEmpty(database);
+    await sink.waitForCount(count);
+    await waitUntilQueueEmpty(database);
     return rateSince(sink.first, count);
   });
   await requireDelivered(database, accountId);
-  await untilFollowersCaughtUp(database);
+  await waitForFollowers(database);
   if (use === undefined) return { rate, use: {} };
   const each = (seconds: number): number => Math.round((seconds * 1e6) / count);
   return {

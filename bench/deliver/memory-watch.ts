@@ -1,7 +1,7 @@
 import { median } from '../median.ts';
 import type { BenchNode } from './start-serve.ts';
 
-const every = 250;
+const sampleIntervalMs = 250;
 
 /** Samples what all processes of a node hold, in megabytes. */
 export class MemoryWatch {
@@ -11,11 +11,11 @@ export class MemoryWatch {
   constructor(node: BenchNode) {
     this.#timer = setInterval(() => {
       void node.memory().then((size) => this.#samples.push(size));
-    }, every);
+    }, sampleIntervalMs);
   }
 
   /** Median and peak since the last call. */
-  take(): { readonly median: number; readonly peak: number } {
+  readAndReset(): { readonly median: number; readonly peak: number } {
     const samples = this.#samples;
     this.#samples = [];
     return { median: median(samples), peak: Math.max(0, ...samples) };

@@ -12,7 +12,7 @@ import { chownTo, isInstalled } from './system-user.ts';
 
 const run = promisify(execFile);
 
-export interface PostfixOptions {
+export interface PostfixPeerOptions {
   /** Readable by every user; holds all that belongs to the instance. */
   readonly folder: string;
   readonly sinkPort: number;
@@ -24,7 +24,7 @@ export interface PostfixOptions {
 }
 
 /** What Postfix lacks here; undefined where it can be measured. */
-export async function whyNoPostfix(name: string): Promise<MissingPeer | undefined> {
+export async function findMissingPostfix(name: string): Promise<MissingPeer | undefined> {
   const programs = ['postfix', 'smtp-source', ...(name.includes('opendkim') ? ['opendkim'] : [])];
   for (const program of programs)
     if (!(await isInstalled(program))) return { name, missing: `${program} is not installed` };
@@ -37,7 +37,7 @@ export async function whyNoPostfix(name: string): Promise<MissingPeer | undefine
  * An instance of Postfix of its own, with its own configuration and queue, fed by `smtp-source` over as many sessions as it
  * has connections to the sink; with OpenDKIM where `sign` says so.
  */
-export async function startPostfix(options: PostfixOptions, sign: boolean): Promise<Peer> {
+export async function startPostfixPeer(options: PostfixPeerOptions, sign: boolean): Promise<Peer> {
   const { connections, messageFile, sinkPort } = options;
   const folder = join(options.folder, sign ? 'signing' : 'plain');
   const config = join(folder, 'etc');
@@ -59,7 +59,7 @@ export async function startPostfix(options: PostfixOptions, sign: boolean): Prom
   };
   try {
     await run('postfix', ['-c', config, 'start']);
-    await untilGreeted(port);
+    await waitForGreeting(port);
   } catch (error) {
     await stop();
     throw error;
@@ -82,7 +82,7 @@ export async function startPostfix(options: PostfixOptions, sign: boolean): Prom
   };
 }
 
-async function untilGreeted(port: number): Promise<void> {
+async function waitForGreeting(port: number): Promise<void> {
   const end = performance.now() + 30_000;
   while (performance.now() < end) {
     const greeted = await new Promise<boolean>((resolve) => {

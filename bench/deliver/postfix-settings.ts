@@ -1,6 +1,6 @@
 import type { Milter } from './start-opendkim.ts';
 
-export interface PostfixPlace {
+export interface PostfixConfig {
   /** Holds its configuration, queue and log. */
   readonly folder: string;
   /** Where it takes mail. */
@@ -16,7 +16,7 @@ export interface PostfixPlace {
  * relay as the others have, from the first message on and kept open, no brake on what comes in, no limits for the feeder.
  * What makes mail durable (the queue's fsync) stays as it is by default.
  */
-export function mainSettings(place: PostfixPlace, daemonFolder: string): string {
+export function mainSettings(place: PostfixConfig, daemonFolder: string): string {
   const { folder, connections, sinkPort, milter } = place;
   const settings: Record<string, string | number> = {
     compatibility_level: '3.6',
@@ -63,7 +63,7 @@ export function mainSettings(place: PostfixPlace, daemonFolder: string): string 
 }
 
 /** `master.cf` as Debian has it, without the services that such a relay never asks, and without chroot. */
-export function masterSettings({ port }: PostfixPlace): string {
+export function masterSettings({ port }: PostfixConfig): string {
   const services = [
     `127.0.0.1:${port} inet n - n - - smtpd`,
     'pickup    unix n - n 60    1 pickup',

@@ -46,7 +46,7 @@ export async function startOpenDkim(folder: string, keyFile: string): Promise<Mi
   const child = spawn('opendkim', ['-x', file, '-f'], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  await untilThere(socket, child);
+  await waitForFile(socket, child);
   return {
     address: `unix:${socket}`,
     async stop() {
@@ -57,7 +57,7 @@ export async function startOpenDkim(folder: string, keyFile: string): Promise<Mi
   };
 }
 
-async function untilThere(path: string, child: ChildProcess): Promise<void> {
+async function waitForFile(path: string, child: ChildProcess): Promise<void> {
   while ((await stat(path).catch(() => undefined)) === undefined) {
     if (child.exitCode !== null) throw new Error(`opendkim ended with ${child.exitCode}`);
     await delay(20);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { benchKey } from '../bench-service.ts';
+import { benchMasterKey } from '../bench-service.ts';
 import { readResident } from '../machine-use.ts';
 import { runtimeEnvironment, runtimeOptions } from '../runtime-options.ts';
 
@@ -32,7 +32,7 @@ export async function startServe(
       PATH: process.env.PATH,
       ...runtimeEnvironment,
       DATABASE_URL: databaseUrl,
-      SIGNALPOST_KEY: benchKey,
+      SIGNALPOST_KEY: benchMasterKey,
       PORT: '0',
       SMTP_URL: `smtp://127.0.0.1:${sinkPort}?tls=off&connections=${connections}&messages=100000`,
       LOG_LEVEL: 'warn',

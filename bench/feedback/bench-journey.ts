@@ -6,8 +6,8 @@ import type { BenchOptions, BenchResult } from '../bench-result.ts';
 import { type BenchService, startBenchService } from '../bench-service.ts';
 import { BenchSink } from '../deliver/bench-sink.ts';
 import { runLoad } from '../run-load.ts';
-import { ask, measureReading } from './bench-reading.ts';
-import { clickRequest, deliveredMessages, openRequest } from './reader-requests.ts';
+import { createAccountReader, measureReading } from './bench-reading.ts';
+import { clickTrackingRequest, deliveredMessages, openTrackingRequest } from './reader-requests.ts';
 import { reportCases, searchCases } from './reading-cases.ts';
 import { startThrowawayHistory } from './throwaway-history.ts';
 
@@ -33,20 +33,20 @@ export async function benchJourney(options: BenchOptions): Promise<BenchResult[]
       const started = performance.now();
       const accepted = await acceptMessages(service, shop, token, options.messages);
       while (await anyRow(database, 'select from queue_entry limit 1')) await delay(100);
-      const handedOver = performance.now();
+      const deliveredAt = performance.now();
       const engaged = await engage(service, database, shop, accepted);
       while ((await openedAndClicked(database)) < engaged) await delay(100);
       const ended = performance.now();
       await compareTotals(database, shop.id);
-      const reading = ask(service, token, shop.id);
+      const reading = createAccountReader(service, token, shop.id);
       const now = Date.now();
       const line = { history: accepted };
       return [
         {
           name: 'journey',
           params: { messages: accepted, engagements: engaged },
-          rate: Math.round((accepted * 1_000) / (handedOver - started)),
-          ceiling: Math.round((engaged * 1_000) / (ended - handedOver)),
+          rate: Math.round((accepted * 1_000) / (deliveredAt - started)),
+          ceiling: Math.round((engaged * 1_000) / (ended - deliveredAt)),
           ratio: 1,
           p50_ms: 0,
           p99_ms: 0,
@@ -110,8 +110,8 @@ async function engage(
 ): Promise<number> {
   const rows = await deliveredMessages(database, shop.id, messages);
   const requests = [
-    ...rows.filter((_, index) => index % 2 === 0).map((row) => openRequest(shop.id, row)),
-    ...rows.filter((_, index) => index % 5 === 0).map((row) => clickRequest(shop.id, row)),
+    ...rows.filter((_, index) => index % 2 === 0).map((row) => openTrackingRequest(shop.id, row)),
+    ...rows.filter((_, index) => index % 5 === 0).map((row) => clickTrackingRequest(shop.id, row)),
   ];
   let answered = 0;
   // Orders stay of a size that a process reads at once.

@@ -10,7 +10,7 @@ import { type ReadingCase, reportCases, searchCases } from './reading-cases.ts';
 /** Milliseconds that a report and a page of messages may take. */
 const reportLimit = 100;
 const searchLimit = 50;
-const usualHistory = 1_000_000;
+const defaultHistory = 1_000_000;
 const pagesBack = 20;
 
 /** Reports of the account with the most messages, one request after the other over HTTP. */
@@ -18,7 +18,7 @@ export function benchReports(options: BenchOptions): Promise<BenchResult[]> {
   return onHistory(options, (service, token, { shop, plan }) =>
     measureReading(
       { name: 'reports', limit: reportLimit, history: plan.messages },
-      ask(service, token, shop.id),
+      createAccountReader(service, token, shop.id),
       reportCases(plan.until),
       options,
     ),
@@ -30,21 +30,21 @@ export function benchSearch(options: BenchOptions): Promise<BenchResult[]> {
   return onHistory(options, async (service, token, { shop, plan, database }) =>
     measureReading(
       { name: 'search', limit: searchLimit, history: plan.messages },
-      ask(service, token, shop.id),
+      createAccountReader(service, token, shop.id),
       await searchCases(database, shop.id, plan.until),
       options,
     ),
   );
 }
 
-type History = Awaited<ReturnType<typeof openHistory>>;
+type OpenedHistory = Awaited<ReturnType<typeof openHistory>>;
 
 /** Runs a measurement on an installation with a history, filled where it is not there yet. */
 export async function onHistory(
   options: BenchOptions,
-  measure: (service: BenchService, token: string, history: History) => Promise<BenchResult[]>,
+  measure: (service: BenchService, token: string, history: OpenedHistory) => Promise<BenchResult[]>,
 ): Promise<BenchResult[]> {
-  const { history: messages = usualHistory, historyFolder } = options;
+  const { history: messages = defaultHistory, historyFolder } = options;
   const history = await openHistory(messages, createLog('error'), historyFolder);
   try {
     return await withService(options, history, (service, token) =>
@@ -74,30 +74,34 @@ async function withService<Result>(
   }
 }
 
-type Ask = (
+type AccountReader = (
   path: string,
   query: Readonly<Record<string, string>>,
-) => Promise<{ readonly milliseconds: number; readonly next: string | undefined }>;
+) => Promise<{ readonly durationMs: number; readonly next: string | undefined }>;
 
 /** Asks the management API about an account. */
-export function ask({ port }: BenchService, cookie: string, accountId: string): Ask {
+export function createAccountReader(
+  { port }: BenchService,
+  cookie: string,
+  accountId: string,
+): AccountReader {
   return async (path, query) => {
     const url = new URL(`http://127.0.0.1:${port}/manage/v1/accounts/${accountId}${path}`);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const started = performance.now();
     const answer = await fetch(url, { headers: { cookie } });
     const text = await answer.text();
-    const milliseconds = performance.now() - started;
+    const durationMs = performance.now() - started;
     if (answer.status !== 200) throw new Error(`${url.pathname}: ${answer.status} ${text}`);
     const { nextCursor } = JSON.parse(text) as { nextCursor?: string | null };
-    return { milliseconds, next: nextCursor ?? undefined };
+    return { durationMs, next: nextCursor ?? undefined };
   };
 }
 
 /** One line for each case. The ceiling is what the limit allows, so a ratio of 1 and more holds it. */
 export async function measureReading(
   what: { readonly name: string; readonly limit: number; readonly history: number },
-  asking: Ask,
+  readPage: AccountReader,
   cases: readonly ReadingCase[],
   { seconds }: Pick<BenchOptions, 'seconds'>,
 ): Promise<BenchResult[]> {
@@ -107,8 +111,8 @@ export async function measureReading(
     const end = performance.now() + seconds * 125;
     // The first one plans and reads what the others find in memory; it counts.
     for (let page = query; times.length < pagesBack || performance.now() < end; ) {
-      const { milliseconds, next } = await asking(path, page);
-      times.push(milliseconds);
+      const { durationMs, next } = await readPage(path, page);
+      times.push(durationMs);
       page = next === undefined || times.length >= pagesBack ? query : { ...query, cursor: next };
       if (times.length >= 10 && performance.now() > end + 10_000) break;
     }

@@ -3,7 +3,7 @@ import type { BenchOptions, BenchResult } from '../bench-result.ts';
 import { type BenchService, startBenchService } from '../bench-service.ts';
 import { LatencyHistogram } from '../latency-histogram.ts';
 import { runLoad } from '../run-load.ts';
-import { clickRequest, deliveredMessages, request } from './reader-requests.ts';
+import { browserGet, clickTrackingRequest, deliveredMessages } from './reader-requests.ts';
 import { startThrowawayHistory } from './throwaway-history.ts';
 
 const connections = 64;
@@ -23,13 +23,15 @@ export async function benchRedirect(options: BenchOptions): Promise<BenchResult[
       nodeOptions: options.nodeOptions,
       processes: 1,
     });
-    const ours = new Tally();
-    const nothing = new Tally();
+    const ours = new RedirectTally();
+    const nothing = new RedirectTally();
     try {
-      const clicks = rows.map((row) => clickRequest(shop.id, row));
-      const idle = clicks.map((_, index) => request(`/bench/nothing/${'x'.repeat(150)}${index}`));
+      const clicks = rows.map((row) => clickTrackingRequest(shop.id, row));
+      const idle = clicks.map((_, index) =>
+        browserGet(`/bench/nothing/${'x'.repeat(150)}${index}`),
+      );
       // The first requests load code and the templates.
-      await new Tally().run(service, clicks, 2);
+      await new RedirectTally().run(service, clicks, 2);
       const before = await countClicks(database.pool);
       for (let round = 0; round < options.rounds; round += 1) {
         await nothing.run(service, idle, options.seconds);
@@ -63,14 +65,14 @@ export async function benchRedirect(options: BenchOptions): Promise<BenchResult[
   }
 }
 
-class Tally {
+class RedirectTally {
   readonly latencies = new LatencyHistogram();
   answered = 0;
   #seconds = 0;
   #cpu = 0;
 
   async run(service: BenchService, requests: readonly string[], seconds: number): Promise<void> {
-    const before = await cpuMilliseconds(service);
+    const before = await readCpuMs(service);
     const report = await runLoad({
       host: '127.0.0.1',
       port: service.port,
@@ -81,7 +83,7 @@ class Tally {
     const wrong = Object.keys(report.statuses).filter((status) => status !== '302');
     if (wrong.length > 0)
       throw new Error(`answers other than 302: ${JSON.stringify(report.statuses)}`);
-    this.#cpu += (await cpuMilliseconds(service)) - before;
+    this.#cpu += (await readCpuMs(service)) - before;
     this.answered += report.answered;
     this.#seconds += report.seconds;
     this.latencies.merge(report.latencies);
@@ -98,7 +100,7 @@ class Tally {
 }
 
 /** User and system time of all the process's threads; 0 where the kernel does not tell. */
-async function cpuMilliseconds({ child }: BenchService): Promise<number> {
+async function readCpuMs({ child }: BenchService): Promise<number> {
   const text = await readFile(`/proc/${child.pid}/stat`, 'utf8').catch(() => undefined);
   // After the name in brackets; the clock of these fields ticks a hundred times a second.
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');

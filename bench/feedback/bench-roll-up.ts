@@ -3,7 +3,7 @@ import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { BenchOptions, BenchResult } from '../bench-result.ts';
 import { startBenchService } from '../bench-service.ts';
 import { runLoad } from '../run-load.ts';
-import { deliveredMessages, openRequest } from './reader-requests.ts';
+import { deliveredMessages, openTrackingRequest } from './reader-requests.ts';
 import { startThrowawayHistory } from './throwaway-history.ts';
 
 const perSecond = 2_000;
@@ -18,7 +18,7 @@ export async function benchRollUp(options: BenchOptions): Promise<BenchResult[]>
   try {
     const { database, shop } = history;
     const rows = await deliveredMessages(database, shop.id, 5_000);
-    const requests = rows.map((row) => openRequest(shop.id, row));
+    const requests = rows.map((row) => openTrackingRequest(shop.id, row));
     const service = await startBenchService(history.url, {
       nodeOptions: options.nodeOptions,
       roles: 'http,worker',
@@ -43,14 +43,14 @@ export async function benchRollUp(options: BenchOptions): Promise<BenchResult[]>
       const lags = readings
         .filter(({ at }) => at > startedAt + 5_000 && at < end)
         .map(({ at, opens }) => at - startedAt - (opens * 1_000) / rate);
-      const highest = Math.max(...lags);
+      const maxLagMs = Math.max(...lags);
       return [
         {
           name: 'rollup',
-          params: { wanted: perSecond, highest_lag_ms: Math.round(highest) },
+          params: { wanted: perSecond, highest_lag_ms: Math.round(maxLagMs) },
           rate: Math.round(rate),
           ceiling: perSecond,
-          ratio: (limitSeconds * 1_000) / highest,
+          ratio: (limitSeconds * 1_000) / maxLagMs,
           p50_ms: percentile(lags, 0.5),
           p99_ms: percentile(lags, 0.99),
         },

@@ -2,9 +2,9 @@ import { TrackingTokens } from '../../src/feedback/tracking/tracking-tokens.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId, MessageId, TemplateId } from '../../src/foundation/ids.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
-import { benchKey } from '../bench-service.ts';
+import { benchMasterKey } from '../bench-service.ts';
 
-const tokens = new TrackingTokens(new MasterKey(Buffer.from(benchKey, 'base64')));
+const tokens = new TrackingTokens(new MasterKey(Buffer.from(benchMasterKey, 'base64')));
 const agent =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36';
 
@@ -30,8 +30,8 @@ export async function deliveredMessages(
 }
 
 /** Asks for the image that shows that the message was opened. */
-export function openRequest(accountId: AccountId, row: Row): string {
-  return request(openImagePath(accountId, row));
+export function openTrackingRequest(accountId: AccountId, row: Row): string {
+  return browserGet(openImagePath(accountId, row));
 }
 
 /** Where that image is. */
@@ -43,7 +43,7 @@ export function openImagePath(
 }
 
 /** Follows the first link of the message, which holds a value. */
-export function clickRequest(accountId: AccountId, row: Row): string {
+export function clickTrackingRequest(accountId: AccountId, row: Row): string {
   const token = tokens.makeLink({
     ...messageOf(accountId, row),
     templateId: row.template_id,
@@ -51,7 +51,7 @@ export function clickRequest(accountId: AccountId, row: Row): string {
     index: 0,
     values: [`A-${row.id.slice(-6)}`],
   });
-  return request(`/c/${token}`);
+  return browserGet(`/c/${token}`);
 }
 
 function messageOf(accountId: AccountId, row: Pick<Row, 'id' | 'retention_days'>) {
@@ -59,6 +59,6 @@ function messageOf(accountId: AccountId, row: Pick<Row, 'id' | 'retention_days'>
 }
 
 /** A GET as a browser sends it. */
-export function request(path: string): string {
+export function browserGet(path: string): string {
   return [`GET ${path} HTTP/1.1`, 'Host: 127.0.0.1', `User-Agent: ${agent}`, '', ''].join('\r\n');
 }

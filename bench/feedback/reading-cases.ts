@@ -8,7 +8,7 @@ export interface ReadingCase {
 }
 
 const day = 24 * 60 * 60 * 1_000;
-const time = (milliseconds: number): string => new Date(milliseconds).toISOString();
+const time = (epochMs: number): string => new Date(epochMs).toISOString();
 
 /** Reports of 90 days by everything, of 400 by days, and with each filter. */
 export function reportCases(now: number): ReadingCase[] {
@@ -85,7 +85,7 @@ export async function searchCases(
   ];
 }
 
-function idAt(milliseconds: number): string {
-  const hex = milliseconds.toString(16).padStart(12, '0');
+function idAt(epochMs: number): string {
+  const hex = epochMs.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }

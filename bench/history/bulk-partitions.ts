@@ -4,14 +4,14 @@ import type { Database } from '../../src/foundation/database/open-database.ts';
 type Kysely = Database['kysely'];
 
 /** A partition that stands apart while it is filled, and how to put it back. */
-export interface ApartPartition {
+export interface DetachedPartition {
   readonly name: string;
   readonly parent: string;
   readonly bound: string;
 }
 
 /** Takes an empty partition out of its table. */
-export async function takeApart(kysely: Kysely, name: string): Promise<ApartPartition> {
+export async function detachPartition(kysely: Kysely, name: string): Promise<DetachedPartition> {
   const { rows } = await sql<{ parent: string; bound: string }>`
     select p.relname as parent, pg_get_expr(c.relpartbound, c.oid) as bound
     from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
@@ -35,7 +35,7 @@ export async function readIndexes(kysely: Kysely, table: string): Promise<string
 }
 
 /** Empties a table and drops its indexes. In the transaction that fills it its rows need no log then (`wal_level` minimal). */
-export async function strip(transaction: Kysely, table: string): Promise<void> {
+export async function clearTable(transaction: Kysely, table: string): Promise<void> {
   await sql`truncate ${sql.table(table)}`.execute(transaction);
   const { rows } = await sql<{ drop: string }>`
     select coalesce('alter table ' || ${table}::text || ' drop constraint ' || k.conname, 'drop index ' || x.indexrelid::regclass) as drop
@@ -45,14 +45,17 @@ export async function strip(transaction: Kysely, table: string): Promise<void> {
 }
 
 /** Makes them. */
-export async function makeIndexes(transaction: Kysely, indexes: readonly string[]): Promise<void> {
+export async function createIndexes(
+  transaction: Kysely,
+  indexes: readonly string[],
+): Promise<void> {
   for (const statement of indexes) await sql.raw(statement).execute(transaction);
 }
 
 /** Puts it back. */
-export async function attach(
+export async function attachPartition(
   kysely: Kysely,
-  { name, parent, bound }: ApartPartition,
+  { name, parent, bound }: DetachedPartition,
 ): Promise<void> {
   await sql`alter table ${sql.table(parent)} attach partition ${sql.table(name)} ${sql.raw(bound)}`.execute(
     kysely,

@@ -10,8 +10,8 @@ function chance(seed: number): RawBuilder<number> {
 }
 
 /** A UUID v7 (RFC 9562 section 5.7) of a time in milliseconds and 20 further hexadecimal digits. */
-export function uuid7(milliseconds: RawBuilder<unknown>, digits: RawBuilder<unknown>) {
-  const time = sql`lpad(to_hex(${milliseconds}), 12, '0')`;
+export function uuid7(timestampMs: RawBuilder<unknown>, digits: RawBuilder<unknown>) {
+  const time = sql`lpad(to_hex(${timestampMs}), 12, '0')`;
   return sql`(left(${time}, 8) || '-' || substr(${time}, 9) || '-7' || left(${digits}, 3) || '-a' || substr(${digits}, 4, 3)
     || '-' || substr(${digits}, 7, 12))::uuid`;
 }

@@ -1,35 +1,35 @@
 import { sql } from 'kysely';
 import { suppressBounced } from '../../src/feedback/suppression/suppress-bounced-store.ts';
+import { recordTemplateUsage } from '../../src/feedback/template-usage/template-usage-store.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { Log } from '../../src/foundation/log.ts';
-import { noteTemplateCalls } from '../../src/management/template/template-call-store.ts';
 import { rollUp } from '../../src/report/roll-up-store.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
 import { ensureMessagePartitions } from '../../src/submission/message-partitions-store.ts';
-import { webhookFollowerName } from '../../src/webhook/webhook-room.ts';
+import { webhookFollowerName } from '../../src/webhook/webhook-module.ts';
 import {
-  type ApartPartition,
-  attach,
-  makeIndexes,
+  attachPartition,
+  clearTable,
+  createIndexes,
+  type DetachedPartition,
+  detachPartition,
   readIndexes,
-  strip,
-  takeApart,
 } from './bulk-partitions.ts';
 import { draftWeek } from './draft-week.ts';
 import { type HistoryPlan, type HistoryWeek, weeksOf } from './history-plan.ts';
-import { openStage, writeTotals } from './write-totals.ts';
+import { createStagingTables, writeTotals } from './write-totals.ts';
 import { followWeek, writeWeek } from './write-week.ts';
 
 const followers = [
   suppressBounced.name,
   writeSearchRows.name,
   rollUp.name,
-  noteTemplateCalls.name,
+  recordTemplateUsage.name,
   webhookFollowerName,
 ];
 
 /** Weeks that are filled at the same time, far from each other: neighbours add to the same totals. */
-const lanes = 2;
+const parallelFills = 2;
 /**
  * Fills an installation that has no messages yet with finished ones, and with all that the product leaves of them: events,
  * search rows, totals, suppressions, partitions, and followers that have seen it all. The plan's accounts and templates must
@@ -44,23 +44,29 @@ export async function fillHistory(database: Database, plan: HistoryPlan, log: Lo
   // A run makes the partitions of three weeks.
   for (const { from } of weeks.filter((_, index) => index % 3 === 0))
     await ensureMessagePartitions({ database, clock: { offset: from - Date.now() }, log });
-  const waiting: { readonly week: HistoryWeek; readonly parts: readonly ApartPartition[] }[] = [];
+  const waiting: {
+    readonly week: HistoryWeek;
+    readonly partitions: readonly DetachedPartition[];
+  }[] = [];
   for (const week of weeks) {
     const name = new Date(week.from).toISOString().slice(0, 10).replaceAll('-', '');
-    const parts: ApartPartition[] = [];
+    const partitions: DetachedPartition[] = [];
     for (const table of ['message', 'message_event', 'message_search'])
-      parts.push(await takeApart(kysely, `${table}_90_${name}`));
-    waiting.push({ week, parts });
+      partitions.push(await detachPartition(kysely, `${table}_90_${name}`));
+    waiting.push({ week, partitions });
   }
-  const perLane = Math.ceil(waiting.length / lanes);
-  const fillLane = async (lane: number): Promise<void> => {
-    for (const { week, parts } of waiting.slice(lane * perLane, (lane + 1) * perLane)) {
-      await fillWeek(kysely, plan, week, parts);
+  const weeksPerFill = Math.ceil(waiting.length / parallelFills);
+  const fillWeeks = async (fillIndex: number): Promise<void> => {
+    for (const { week, partitions } of waiting.slice(
+      fillIndex * weeksPerFill,
+      (fillIndex + 1) * weeksPerFill,
+    )) {
+      await fillWeek(kysely, plan, week, partitions);
       log.info({ messages: Number(week.end - week.first) }, 'a week is filled');
     }
   };
-  await openStage(kysely);
-  await Promise.all(Array.from({ length: lanes }, (_, lane) => fillLane(lane)));
+  await createStagingTables(kysely);
+  await Promise.all(Array.from({ length: parallelFills }, (_, fillIndex) => fillWeeks(fillIndex)));
   await writeTotals(kysely);
   for (const name of followers)
     await sql`
@@ -75,25 +81,25 @@ async function fillWeek(
   kysely: Database['kysely'],
   plan: HistoryPlan,
   week: HistoryWeek,
-  parts: readonly ApartPartition[],
+  partitions: readonly DetachedPartition[],
 ): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
     await sql`set local maintenance_work_mem = '512MB'`.execute(transaction);
     await sql`set local work_mem = '384MB'`.execute(transaction);
     await sql`set local synchronous_commit = off`.execute(transaction);
     await draftWeek(transaction, plan, week);
-    const [message = '', event = '', search = ''] = parts.map(({ name }) => name);
+    const [message = '', event = '', search = ''] = partitions.map(({ name }) => name);
     const indexes: string[] = [];
-    for (const { name } of parts) {
+    for (const { name } of partitions) {
       indexes.push(...(await readIndexes(transaction, name)));
-      await strip(transaction, name);
+      await clearTable(transaction, name);
     }
     await writeWeek(transaction, { message, event, search }, plan.clientId);
-    await makeIndexes(transaction, indexes);
+    await createIndexes(transaction, indexes);
     await followWeek(transaction);
   });
-  for (const part of parts) {
-    await attach(kysely, part);
+  for (const part of partitions) {
+    await attachPartition(kysely, part);
     await sql`vacuum (analyze) ${sql.table(part.name)}`.execute(kysely);
   }
 }

@@ -1,6 +1,6 @@
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId, TemplateId } from '../../src/foundation/ids.ts';
-import { publishTemplate, type Shop } from '../../test/support/shop.ts';
+import { publishShopTemplate, type Shop } from '../../test/support/shop.ts';
 import { multiplyAccounts } from '../bench-account.ts';
 
 const accounts = 8;
@@ -16,7 +16,7 @@ export async function openHistoryAccounts(
     (_, index) => `history-${String(index + 1).padStart(2, '0')}` as TemplateId,
   );
   const [first = '' as TemplateId, ...others] = templateIds;
-  await publishTemplate(database, shop, {
+  await publishShopTemplate(database, shop, {
     id: first,
     sender: 'orders@shop.test',
     source: {

@@ -1,10 +1,10 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { dataFolderAt } from '../../src/embedded-database/data-folder.ts';
+import { isDataFolderLocked } from '../../src/embedded-database/service-lock.ts';
 import { systemClock } from '../../src/foundation/clock.ts';
 import { migrate } from '../../src/foundation/database/migrate.ts';
-import { dataFolderAt } from '../../src/foundation/embedded/data-folder.ts';
-import { isDataFolderLocked } from '../../src/foundation/embedded/service-lock.ts';
 import type { Log } from '../../src/foundation/log.ts';
 import { ReportUpkeep } from '../../src/report/report-upkeep.ts';
 import { readIntegration } from '../../src/session/integration-store.ts';
@@ -25,12 +25,12 @@ export interface History extends BenchDatabase {
 const form = 1;
 const days = 90;
 /** Before now, so that what follows a message is past, too. */
-const settled = 30 * 60 * 1_000;
+const settleMs = 30 * 60 * 1_000;
 
 /** A statement writes the messages of a week, or the totals of all. */
-const patience = 60 * 60 * 1_000;
+const statementTimeoutMs = 60 * 60 * 1_000;
 
-interface Note {
+interface HistoryInfo {
   readonly form: number;
   readonly plan: HistoryPlan;
   readonly owner: Shop['owner'];
@@ -51,9 +51,9 @@ export async function openHistory(
   log: Log,
   folder = historyFolder(messages),
 ): Promise<History> {
-  const noteFile = join(folder, 'history.json');
-  if (!isFilled(noteFile, messages)) await fillFolder(folder, noteFile, messages, log);
-  const { plan, owner } = readNote(noteFile);
+  const infoFile = join(folder, 'history.json');
+  if (!isFilled(infoFile, messages)) await fillFolder(folder, infoFile, messages, log);
+  const { plan, owner } = readHistoryInfo(infoFile);
   const opened = await openBenchFolder(folder);
   await migrate(opened.database);
   await new ReportUpkeep({ database: opened.database, clock: systemClock, log }).run();
@@ -63,24 +63,24 @@ export async function openHistory(
   return { ...opened, plan, shop: { id, owner, integration } };
 }
 
-function readNote(noteFile: string): Note {
-  return JSON.parse(readFileSync(noteFile, 'utf8')) as Note;
+function readHistoryInfo(infoFile: string): HistoryInfo {
+  return JSON.parse(readFileSync(infoFile, 'utf8')) as HistoryInfo;
 }
 
-function isFilled(noteFile: string, messages: number): boolean {
-  if (!existsSync(noteFile)) return false;
-  const note = readNote(noteFile);
-  return note.form === form && note.plan.messages === messages;
+function isFilled(infoFile: string, messages: number): boolean {
+  if (!existsSync(infoFile)) return false;
+  const info = readHistoryInfo(infoFile);
+  return info.form === form && info.plan.messages === messages;
 }
 
 async function fillFolder(
   folder: string,
-  noteFile: string,
+  infoFile: string,
   messages: number,
   log: Log,
 ): Promise<void> {
   const unfinished = join(folder, 'history.unfinished');
-  if (existsSync(noteFile) || existsSync(unfinished)) {
+  if (existsSync(infoFile) || existsSync(unfinished)) {
     if (isDataFolderLocked(dataFolderAt(folder))) throw new Error(`${folder} is being used`);
     rmSync(folder, { recursive: true });
   }
@@ -88,11 +88,11 @@ async function fillFolder(
   mkdirSync(folder, { recursive: true });
   chmodSync(folder, 0o711);
   writeFileSync(unfinished, '');
-  const { database, stop } = await openBenchFolder(folder, { durable: false, patience });
+  const { database, stop } = await openBenchFolder(folder, { durable: false, statementTimeoutMs });
   try {
     await migrate(database);
     const shop = await openBenchAccount(database);
-    const until = Date.now() - settled;
+    const until = Date.now() - settleMs;
     const plan: HistoryPlan = {
       messages,
       from: until - days * 24 * 60 * 60 * 1_000,
@@ -101,7 +101,10 @@ async function fillFolder(
       clientId: shop.integration.clientId,
     };
     await fillHistory(database, plan, log);
-    writeFileSync(noteFile, JSON.stringify({ form, plan, owner: shop.owner } satisfies Note));
+    writeFileSync(
+      infoFile,
+      JSON.stringify({ form, plan, owner: shop.owner } satisfies HistoryInfo),
+    );
   } finally {
     await stop();
   }

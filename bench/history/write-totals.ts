@@ -4,7 +4,7 @@ import { packSteps } from '../../src/report/histogram-store.ts';
 import { reportColumns } from '../../src/report/report-columns.ts';
 import { latencySumRows, sumRows } from '../../src/report/report-sums-store.ts';
 import { totalsOf } from '../../src/report/roll-up-store.ts';
-import { makeIndexes, readIndexes, strip } from './bulk-partitions.ts';
+import { clearTable, createIndexes, readIndexes } from './bulk-partitions.ts';
 
 type Kysely = Database['kysely'];
 
@@ -27,7 +27,7 @@ const facts = sql`
   from draft_event e join draft d using (n)`;
 
 /** Makes the tables that weeks leave their totals in. Those of neighbouring weeks overlap. */
-export async function openStage(kysely: Kysely): Promise<void> {
+export async function createStagingTables(kysely: Kysely): Promise<void> {
   for (const table of ['report_total', 'report_destination'])
     await sql`create unlogged table ${sql.table(`staged_${table}`)} (like ${sql.table(table)})`.execute(
       kysely,
@@ -125,9 +125,9 @@ async function fill(kysely: Kysely, table: string, rows: ReturnType<typeof sql>)
       select set_config('session_replication_role', 'replica', true)
       from pg_roles where rolname = current_user and rolsuper`.execute(transaction);
     const indexes = await readIndexes(transaction, table);
-    await strip(transaction, table);
+    await clearTable(transaction, table);
     await sql`insert into ${sql.table(table)} ${rows}`.execute(transaction);
-    await makeIndexes(transaction, indexes);
+    await createIndexes(transaction, indexes);
   });
   await sql`vacuum (analyze) ${sql.table(table)}`.execute(kysely);
 }

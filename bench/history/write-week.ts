@@ -7,7 +7,7 @@ type Kysely = Database['kysely'];
 
 /** Names the relay in events. */
 const relay = '127.0.0.1:2525';
-const talk = (replies: readonly string[], copied: boolean): readonly string[] => [
+const smtpTranscript = (replies: readonly string[], copied: boolean): readonly string[] => [
   '* connection reused',
   '> MAIL FROM:<orders@shop.test>',
   '> RCPT TO:<to>',
@@ -16,13 +16,14 @@ const talk = (replies: readonly string[], copied: boolean): readonly string[] =>
   '< 250 Accepted',
   ...replies,
 ];
-const taken = '250 OK: message queued';
-const putOff = '451 4.7.1 Greylisted, try again later';
-const gone = '550 5.1.1 No such user here';
-const full = '552 5.2.2 Mailbox full';
-const sorry = '< 503 Error: need RCPT command';
+const acceptedReply = '250 OK: message queued';
+const deferredReply = '451 4.7.1 Greylisted, try again later';
+const unknownUserReply = '550 5.1.1 No such user here';
+const mailboxFullReply = '552 5.2.2 Mailbox full';
+const noRecipientReply = '< 503 Error: need RCPT command';
 const dot = '< 354 End data with <CR><LF>.<CR><LF>';
-const late = 'it could not be handed over within its freshness window, and is not wanted late';
+const expiredReason =
+  'it could not be handed over within its freshness window, and is not wanted late';
 
 const agents = [
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36',
@@ -40,13 +41,13 @@ const attempts = (detail: RawBuilder<unknown>) =>
 
 function delivered(copied: boolean) {
   const replies = copied
-    ? ['< 250 Accepted', '< 250 Accepted', dot, `< ${taken}`]
-    : ['< 250 Accepted', dot, `< ${taken}`];
-  return attempted(taken, {
-    reply: taken,
+    ? ['< 250 Accepted', '< 250 Accepted', dot, `< ${acceptedReply}`]
+    : ['< 250 Accepted', dot, `< ${acceptedReply}`];
+  return attempted(acceptedReply, {
+    reply: acceptedReply,
     stage: 'final',
     server: relay,
-    transcript: talk(replies, copied),
+    transcript: smtpTranscript(replies, copied),
   });
 }
 
@@ -56,27 +57,27 @@ function refused(reply: string, cause: string) {
     stage: 'rcpt',
     cause,
     server: relay,
-    transcript: talk([`< ${reply}`, sorry], false),
+    transcript: smtpTranscript([`< ${reply}`, noRecipientReply], false),
   });
 }
 
 const detail = sql`
   case e.kind
     when 'delivered' then case
-      when e.recipient = 1 then ${attempted(taken, { reply: taken, stage: 'final', server: relay })}::json
+      when e.recipient = 1 then ${attempted(acceptedReply, { reply: acceptedReply, stage: 'final', server: relay })}::json
       when d.cc_address is not null then ${attempts(delivered(true))}
       else ${attempts(delivered(false))} end
-    when 'deferred' then ${attempted(`the server put the recipient off: ${putOff}`, {
+    when 'deferred' then ${attempted(`the server put the recipient off: ${deferredReply}`, {
       retryInSeconds: 74,
-      reply: putOff,
+      reply: deferredReply,
       stage: 'rcpt',
       cause: 'greylist',
       server: relay,
-      transcript: talk([`< ${putOff}`, sorry], false),
+      transcript: smtpTranscript([`< ${deferredReply}`, noRecipientReply], false),
     })}::json
-    when 'bounced' then ${attempts(sql`case when n % 3 = 0 then ${refused(full, 'mailbox-full')}
-      else ${refused(gone, 'no-mailbox')} end`)}
-    when 'expired' then ${attempted(late)}::json
+    when 'bounced' then ${attempts(sql`case when n % 3 = 0 then ${refused(mailboxFullReply, 'mailbox-full')}
+      else ${refused(unknownUserReply, 'no-mailbox')} end`)}
+    when 'expired' then ${attempted(expiredReason)}::json
     when 'canceled' then ${attempted('canceled by hand')}::json
     when 'complained' then '{"by":"mail","feedbackType":"abuse"}'::json
     when 'unsubscribed' then json_build_object('how', 'one-click'::text)

@@ -1,4 +1,4 @@
-import { type Attack, json } from './attack.ts';
+import { type HostileAttack, json } from './attack.ts';
 
 const paths = [
   '/manage/v1/set-up',
@@ -10,7 +10,7 @@ const paths = [
 ];
 
 /** 4 MiB from a stranger to what takes bodies of strangers, and to intakes that are not configured. */
-export const attackBodies: Attack = (_target, client) => {
+export const attackBodies: HostileAttack = (_target, client) => {
   const body = Buffer.alloc(4 * 1_048_576, 'x');
   let at = 0;
   return async () => {

@@ -1,7 +1,7 @@
-import { type Attack, json } from './attack.ts';
+import { type HostileAttack, json } from './attack.ts';
 
 /** Sends whose values are as large as a body takes: of 240 fields in 990 places, and of one that stands in the template 400 times. */
-export const attackLargeSends: Attack = (target, client) => {
+export const attackLargeSends: HostileAttack = (target, client) => {
   const many = Object.fromEntries(
     Array.from({ length: 240 }, (_, at) => [`Field ${at}`, 'n'.repeat(1_000)]),
   );

@@ -1,10 +1,10 @@
-import type { Attack } from './attack.ts';
+import type { HostileAttack } from './attack.ts';
 import { holdConnections } from './hold-connections.ts';
 
 const connections = 20;
 
 /** SMTP sessions that send NOOP as fast as it is answered. */
-export const attackNoops: Attack =
+export const attackNoops: HostileAttack =
   ({ bouncePort }, { address }) =>
   () =>
     holdConnections({ count: connections, port: bouncePort, from: address }, (socket) => {

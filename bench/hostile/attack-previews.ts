@@ -1,7 +1,7 @@
-import { type Attack, signedIn } from './attack.ts';
+import { type HostileAttack, signedIn } from './attack.ts';
 
 /** Sixty values as large as a preview takes them; each character takes five once it is escaped. */
-export const attackPreviews: Attack = (target, client) => {
+export const attackPreviews: HostileAttack = (target, client) => {
   const values = Object.fromEntries(
     Array.from({ length: 60 }, (_, at) => [`Field ${at}`, "'".repeat(4_200)]),
   );

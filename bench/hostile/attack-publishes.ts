@@ -1,10 +1,10 @@
-import { type Attack, signedIn } from './attack.ts';
+import { type HostileAttack, signedIn } from './attack.ts';
 import { slowSource } from './slow-source.ts';
 
 let drafts = 0;
 
 /** Saves a draft that compiles slowly and publishes it. */
-export const attackPublishes: Attack = (target, client) => {
+export const attackPublishes: HostileAttack = (target, client) => {
   drafts += 1;
   const path = `/manage/v1/accounts/${target.accountId}/templates/t-slow-${drafts}`;
   const headers = signedIn(target, target.ownerCookie);

@@ -1,7 +1,7 @@
-import { type Attack, signedIn } from './attack.ts';
+import { type HostileAttack, signedIn } from './attack.ts';
 
 /** A key with 80,000 scopes, and with as many as its body may hold. */
-export const attackScopes: Attack = (target, client) => {
+export const attackScopes: HostileAttack = (target, client) => {
   const bodies = [80_000, 1_900].map((count) =>
     JSON.stringify({ name: 'x', scopes: Array.from({ length: count }, (_, at) => `scope ${at}`) }),
   );

@@ -1,7 +1,7 @@
-import type { Attack } from './attack.ts';
+import type { HostileAttack } from './attack.ts';
 
 /** Wrong passwords of a person of the other account. */
-export const attackSignIn: Attack = (target, client) => {
+export const attackSignIn: HostileAttack = (target, client) => {
   let visit: { readonly cookie: string; readonly csrf: string } | undefined;
   return async () => {
     if (visit === undefined) {

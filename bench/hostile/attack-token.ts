@@ -1,7 +1,7 @@
-import type { Attack } from './attack.ts';
+import type { HostileAttack } from './attack.ts';
 
 /** Wrong passwords at the token endpoint, of a client that is registered and of one that is not. */
-export const attackToken: Attack = (target, client) => {
+export const attackToken: HostileAttack = (target, client) => {
   let at = 0;
   return async () => {
     at += 1;

@@ -1,4 +1,4 @@
-import type { Attack } from './attack.ts';
+import type { HostileAttack } from './attack.ts';
 import { holdConnections } from './hold-connections.ts';
 
 const connections = 100;
@@ -11,7 +11,7 @@ const head = [
 ].join('\r\n');
 
 /** A hundred bodies that come a byte at a time. */
-export const attackTrickles: Attack =
+export const attackTrickles: HostileAttack =
   ({ port }, { address }) =>
   () =>
     holdConnections({ count: connections, port, from: address }, (socket) => {

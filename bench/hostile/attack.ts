@@ -19,7 +19,7 @@ export interface AttackTarget {
 }
 
 /** Prepares one client's part in an attack. @returns what it does over and over, with the status that came */
-export type Attack = (target: AttackTarget, client: HostileClient) => () => Promise<number>;
+export type HostileAttack = (target: AttackTarget, client: HostileClient) => () => Promise<number>;
 
 export const json = { 'content-type': 'application/json' } as const;
 

@@ -1,4 +1,4 @@
-import type { Attack } from './attack.ts';
+import type { HostileAttack } from './attack.ts';
 import { attackBodies } from './attack-bodies.ts';
 import { attackForgeries } from './attack-forgeries.ts';
 import { attackIdle } from './attack-idle.ts';
@@ -12,7 +12,7 @@ import { attackSignIn } from './attack-sign-in.ts';
 import { attackToken } from './attack-token.ts';
 import { attackTrickles } from './attack-trickles.ts';
 
-export const attacks: Readonly<Record<string, Attack>> = {
+export const attacks: Readonly<Record<string, HostileAttack>> = {
   previews: attackPreviews,
   publishes: attackPublishes,
   scopes: attackScopes,

@@ -23,7 +23,7 @@ const offeredPerSecond = 200;
 /** What the offer gets whatever others do, in sends a second. */
 const wantedPerSecond = 100;
 /** Attackers are at it for so many seconds before the offer begins. */
-const lead = 2;
+const leadSeconds = 2;
 
 /**
  * One account offers 200 sends a second while twenty clients of strangers and of another account attack: alone, with all
@@ -68,15 +68,15 @@ async function measureCase(
         rate: offeredPerSecond,
       };
       await offerSends({ ...offer, seconds: 2 });
-      watch.take();
+      watch.readAndReset();
       const target = await makeTarget(world, node.url, bouncePort);
-      const order = { target, clients, names, seconds: lead + seconds };
+      const order = { target, clients, names, seconds: leadSeconds + seconds };
       const attacking = names.length > 0 ? runAttackers(order) : undefined;
-      await delay(lead * 1_000);
+      await delay(leadSeconds * 1_000);
       const pids = { service: node.pid, database: bench.pid };
       const { result, use } = await measureUse(pids, () => offerSends({ ...offer, seconds }));
       return {
-        ...toResult(name, seconds, result, await attacking, watch.take().peak),
+        ...toResult(name, seconds, result, await attacking, watch.readAndReset().peak),
         ...(use && { elsewhere_percent: Math.round(use.elsewhere * 100) }),
       };
     } finally {
@@ -115,7 +115,7 @@ async function makeTarget(
 function toResult(
   attack: string,
   seconds: number,
-  { answered, seconds: taken, statuses, latencies }: OfferReport,
+  { answered, seconds: elapsedSeconds, statuses, latencies }: OfferReport,
   attackers: AttackReport = {},
   peak: number,
 ): BenchResult {
@@ -129,11 +129,11 @@ function toResult(
       refused: offered - answered,
       ...(answered < offered && { statuses: formatStatuses(statuses) }),
       peak_mib: Math.round(peak),
-      attacks_per_second: Math.round(total / (seconds + lead)),
+      attacks_per_second: Math.round(total / (seconds + leadSeconds)),
       ...(total > 0 && { attackers_got: formatStatuses(attackers) }),
-      met: String(answered / taken >= wantedPerSecond && p99 < 500),
+      met: String(answered / elapsedSeconds >= wantedPerSecond && p99 < 500),
     },
-    rate: Math.round(answered / taken),
+    rate: Math.round(answered / elapsedSeconds),
     ceiling: offeredPerSecond,
     ratio: answered / offered,
     p50_ms: latencies.quantile(0.5),

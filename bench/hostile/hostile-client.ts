@@ -15,7 +15,7 @@ export interface HostileAnswer {
 }
 
 /** After so many milliseconds without an answer a client gives up. */
-const patience = 20_000;
+const requestTimeoutMs = 20_000;
 
 /** One attacker with an address of its own, so that a limit for each network meets it alone. */
 export class HostileClient {
@@ -43,7 +43,7 @@ export class HostileClient {
           ...headers,
           ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
         },
-        timeout: patience,
+        timeout: requestTimeoutMs,
       });
       call.once('response', (answer) => void readAnswer(answer).then(resolve, fail));
       call.once('timeout', () => call.destroy());

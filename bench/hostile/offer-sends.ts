@@ -23,7 +23,7 @@ export interface OfferReport {
   readonly latencies: LatencyHistogram;
 }
 
-const patience = 10_000;
+const sendTimeoutMs = 10_000;
 
 /** Sends as the own systems of an account do, over connections that are kept. */
 export async function offerSends(offer: Offer): Promise<OfferReport> {
@@ -58,7 +58,7 @@ function send({ port, accountId, apiKey }: Offer, agent: Agent, number: number):
       method: 'POST',
       path: `/ete/v1/email/${accountId}/t-0001`,
       headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-      timeout: patience,
+      timeout: sendTimeoutMs,
     });
     call.once('response', (answer) => {
       answer.resume();

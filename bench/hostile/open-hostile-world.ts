@@ -2,7 +2,7 @@ import { saveMembership } from '../../src/account/membership-store.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { SessionWorld } from '../../test/support/session-world.ts';
-import { openShop, publishTemplate, type Shop } from '../../test/support/shop.ts';
+import { openShop, publishShopTemplate, type Shop } from '../../test/support/shop.ts';
 import { openBenchAccount } from '../bench-account.ts';
 
 /** Two accounts that don't trust each other. */
@@ -29,7 +29,7 @@ export async function openHostileWorld(database: Database): Promise<HostileWorld
     ['t-many', repeat(990, (at) => `<p>{{Field ${at % 240}}}</p>`)],
     ['t-links', '<a href="{{Link}}?n={{Notes}}">x</a>'.repeat(400)],
   ] as const)
-    await publishTemplate(database, attacker, {
+    await publishShopTemplate(database, attacker, {
       id,
       sender: 'orders@shop.test',
       source: { subject: 'Subject', previewText: '', html, text: 'x', fields: {} },

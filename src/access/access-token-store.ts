@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, ClientId, PersonId } from '../foundation/ids.ts';
-import type { LiveCredential } from './credential-cache.ts';
+import type { StoredCredential } from './credential-cache.ts';
 import type { TokenPrincipal } from './principal.ts';
 
 interface Row {
@@ -24,7 +24,7 @@ export class AccessTokenStore {
    * bound to an account, the person still belongs to that account.
    * @param offset milliseconds added to the database's clock
    */
-  async find(hash: Buffer, offset: number): Promise<LiveCredential<TokenPrincipal> | undefined> {
+  async find(hash: Buffer, offset: number): Promise<StoredCredential<TokenPrincipal> | undefined> {
     const { rows } = await sql<Row>`
       select t.person_id, t.client_id, t.account_id,
         extract(epoch from t.expires_at - now())::float8 * 1000 - ${offset}::float8 as milliseconds_left
@@ -45,6 +45,6 @@ export class AccessTokenStore {
       clientId: row.client_id,
       accountId: row.account_id ?? undefined,
     });
-    return { holder, millisecondsLeft: row.milliseconds_left };
+    return { holder, remainingMs: row.milliseconds_left };
   }
 }

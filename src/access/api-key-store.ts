@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { Role } from '../account/account.ts';
-import { blockListOf } from '../foundation/block-list.ts';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { type AccountId, newId, type PersonId, type TemplateId } from '../foundation/ids.ts';
-import type { LiveCredential } from './credential-cache.ts';
+import { toBlockList } from '../foundation/network/to-block-list.ts';
+import type { StoredCredential } from './credential-cache.ts';
 import { keyScopes, type Permission } from './permission.ts';
 import type { KeyPrincipal } from './principal.ts';
 
@@ -123,13 +123,13 @@ export async function removeApiKey(
  * owner's role is held meanwhile: whoever ends it a moment later ends these keys too.
  * @returns how many there were; 0 where the other one is no owner
  */
-export async function takeOverApiKeys(
+export async function transferApiKeys(
   transaction: Kysely,
   accountId: AccountId,
   from: PersonId,
   to: PersonId,
 ): Promise<number> {
-  if ((await holdRole(transaction, accountId, to)) !== 'owner') return 0;
+  if ((await lockRole(transaction, accountId, to)) !== 'owner') return 0;
   const { rows } = await sql`
     update api_key set created_by = ${to}
     where account_id = ${accountId} and created_by = ${from} returning 1`.execute(transaction);
@@ -140,7 +140,7 @@ export async function takeOverApiKeys(
  * The role of a person who is not disabled. It does not change until the transaction ends, so a key that is made by it is
  * seen by whatever ends the role.
  */
-export async function holdRole(
+export async function lockRole(
   transaction: Kysely,
   accountId: AccountId,
   personId: PersonId,
@@ -153,14 +153,14 @@ export async function holdRole(
 }
 
 /** How many API keys a person made, over all accounts. */
-export async function countApiKeysOf(kysely: Kysely, personId: PersonId): Promise<number> {
+export async function countApiKeysCreatedBy(kysely: Kysely, personId: PersonId): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::integer as count from api_key where created_by = ${personId}`.execute(kysely);
   return rows[0]?.count ?? 0;
 }
 
 /** The accounts in which one person made API keys and another has a role. */
-export async function findAccountsOfHeir(
+export async function findTransferAccounts(
   kysely: Kysely,
   from: PersonId,
   to: PersonId,
@@ -182,30 +182,30 @@ interface KeyRow extends ApiKeyLimits {
 /** The keys with these hashes that have not expired, in the order of the questions. */
 export async function findApiKeys(
   kysely: Kysely,
-  asked: readonly {
+  lookups: readonly {
     readonly accountId: AccountId;
     readonly hash: Buffer;
     /** Milliseconds added to the database's clock. */
     readonly offset: number;
   }[],
-): Promise<(LiveCredential<KeyPrincipal> | undefined)[]> {
+): Promise<(StoredCredential<KeyPrincipal> | undefined)[]> {
   const { rows } = await sql<KeyRow>`
     select asked.place::integer, k.id, k.scopes, k.networks::text[] as networks, k.templates,
       extract(epoch from k.expires_at - now())::float8 * 1000 - asked.clock_offset as milliseconds_left
-    from unnest(${asked.map(({ accountId }) => accountId)}::text[], ${asked.map(({ hash }) => hash)}::bytea[],
-      ${asked.map(({ offset }) => offset)}::float8[])
+    from unnest(${lookups.map(({ accountId }) => accountId)}::text[], ${lookups.map(({ hash }) => hash)}::bytea[],
+      ${lookups.map(({ offset }) => offset)}::float8[])
       with ordinality as asked (account_id, hash, clock_offset, place)
     join api_key k on k.account_id = asked.account_id and k.hash = asked.hash
     where k.expires_at is null or k.expires_at > now() + asked.clock_offset * interval '1 ms'`.execute(
     kysely,
   );
-  const found: (LiveCredential<KeyPrincipal> | undefined)[] = asked.map(() => undefined);
+  const found: (StoredCredential<KeyPrincipal> | undefined)[] = lookups.map(() => undefined);
   for (const row of rows) {
-    const accountId = asked[row.place - 1]?.accountId;
+    const accountId = lookups[row.place - 1]?.accountId;
     if (accountId === undefined) continue;
     found[row.place - 1] = {
       holder: toPrincipal(accountId, row),
-      millisecondsLeft: row.milliseconds_left ?? undefined,
+      remainingMs: row.milliseconds_left ?? undefined,
     };
   }
   return found;
@@ -218,7 +218,7 @@ function toPrincipal(accountId: AccountId, row: KeyRow): KeyPrincipal {
     keyId: row.id,
     accountId,
     scopes: new Set(row.scopes.filter((scope) => keyScopes.includes(scope))),
-    networks: row.networks === null ? undefined : blockListOf(row.networks),
+    networks: row.networks === null ? undefined : toBlockList(row.networks),
     templates: row.templates === null ? undefined : new Set(row.templates as TemplateId[]),
   });
 }
@@ -227,7 +227,10 @@ function toPrincipal(accountId: AccountId, row: KeyRow): KeyPrincipal {
  * Notes that keys were used just now. What another node notes at this moment or noted lately is passed over, so that nodes
  * never wait for each other here and a key that is always in use is written twice a minute at most.
  */
-export async function noteKeyUse(kysely: Kysely, used: readonly KeyPrincipal[]): Promise<void> {
+export async function recordApiKeyUsage(
+  kysely: Kysely,
+  used: readonly KeyPrincipal[],
+): Promise<void> {
   await sql`
     with due as (
       select k.account_id, k.id from api_key k
@@ -257,11 +260,11 @@ export async function findMissingTemplates(
 export async function rehashApiKey(
   kysely: Kysely,
   accountId: AccountId,
-  older: Buffer,
+  olderHash: Buffer,
   hash: Buffer,
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    update api_key set hash = ${hash} where account_id = ${accountId} and hash = ${older}`.execute(
+    update api_key set hash = ${hash} where account_id = ${accountId} and hash = ${olderHash}`.execute(
     kysely,
   );
   return numAffectedRows === 1n;

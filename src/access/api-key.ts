@@ -6,9 +6,9 @@ import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 import { hashToken } from './token-mint.ts';
 
 /** An account id may hold underscores; what follows it has a fixed length. */
-const form = /^sp_([A-Za-z0-9_-]{1,64})_([0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/;
+const keyPattern = /^sp_([A-Za-z0-9_-]{1,64})_([0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/;
 /** Keys made before 0.2.0, without a checksum. */
-const earlierForm = /^spk\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{43})$/;
+const legacyKeyPattern = /^spk\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{43})$/;
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const randomLength = 43;
@@ -17,7 +17,7 @@ const checksumLength = 6;
 const hintLength = 4;
 
 /** An API key that was just made. */
-export interface NewApiKey {
+export interface GeneratedApiKey {
   /** Shown once, never stored. */
   readonly text: string;
   readonly hash: Buffer;
@@ -26,7 +26,7 @@ export interface NewApiKey {
 }
 
 /** What a key's text says. */
-export interface ReadApiKey {
+export interface ParsedApiKey {
   readonly accountId: AccountId;
   readonly hash: Buffer;
   /** As it may be stored while the master key is being rotated. */
@@ -42,45 +42,45 @@ export function looksLikeApiKey(text: string): boolean {
  * API keys: `sp_ACCOUNT_RANDOM_CHECKSUM`, where RANDOM has 256 bits in base 62 and CHECKSUM is the CRC-32 of everything
  * before it, so that secret scanners recognize a leaked key offline. What is stored is a hash.
  */
-export class ApiKeys {
-  readonly #earlierKeys: PurposeKeys;
+export class ApiKeyParser {
+  readonly #legacyKeys: PurposeKeys;
 
   constructor(key: MasterKey) {
-    this.#earlierKeys = key.keysFor('api key');
+    this.#legacyKeys = key.keysFor('api key');
   }
 
   /** Account and hash of what may be a key; undefined where it can be none. */
-  read(text: string): ReadApiKey | undefined {
-    const [, account = '', , checksum] = form.exec(text) ?? [];
+  parse(text: string): ParsedApiKey | undefined {
+    const [, account = '', , checksum] = keyPattern.exec(text) ?? [];
     if (checksum !== undefined) {
       if (checksumOf(text.slice(0, -checksumLength - 1)) !== checksum) return undefined;
       const accountId = parseAccountId(account);
       return accountId && { accountId, hash: hashToken(text), olderHashes: [] };
     }
-    const accountId = parseAccountId(earlierForm.exec(text)?.[1] ?? '');
-    const { current, others } = this.#earlierKeys;
+    const accountId = parseAccountId(legacyKeyPattern.exec(text)?.[1] ?? '');
+    const { current, others } = this.#legacyKeys;
     return (
       accountId && {
         accountId,
-        hash: earlierHash(current, text),
-        olderHashes: others.map((key) => earlierHash(key, text)),
+        hash: legacyHash(current, text),
+        olderHashes: others.map((key) => legacyHash(key, text)),
       }
     );
   }
 }
 
-function earlierHash(key: KeyObject, text: string): Buffer {
+function legacyHash(key: KeyObject, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }
 
 /** A new API key that nobody has seen. */
-export function makeApiKey(accountId: AccountId): NewApiKey {
+export function generateApiKey(accountId: AccountId): GeneratedApiKey {
   const body = `sp_${accountId}_${randomText(randomLength)}`;
-  return describeApiKey(`${body}_${checksumOf(body)}`);
+  return toGeneratedApiKey(`${body}_${checksumOf(body)}`);
 }
 
 /** What is stored of a key of the present form. */
-export function describeApiKey(text: string): NewApiKey {
+export function toGeneratedApiKey(text: string): GeneratedApiKey {
   const end = text.length - checksumLength - 1;
   return { text, hash: hashToken(text), hint: text.slice(end - hintLength, end) };
 }

@@ -1,6 +1,6 @@
-import type { Eventual } from '../foundation/eventual.ts';
+import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import { looksLikeApiKey } from './api-key.ts';
-import type { KeyChecker } from './key-checker.ts';
+import type { ApiKeyChecker } from './api-key-checker.ts';
 import type { BearerPrincipal } from './principal.ts';
 import type { TokenChecker } from './token-checker.ts';
 
@@ -10,9 +10,9 @@ const bearer = /^bearer +([^\s]+) *$/i;
 /** Tells who makes a request by its `Authorization` header: an access token or an API key, wherever either is accepted. */
 export class Authenticator {
   readonly #tokens: Pick<TokenChecker, 'check'>;
-  readonly #keys: Pick<KeyChecker, 'check'>;
+  readonly #keys: Pick<ApiKeyChecker, 'check'>;
 
-  constructor(tokens: Pick<TokenChecker, 'check'>, keys: Pick<KeyChecker, 'check'>) {
+  constructor(tokens: Pick<TokenChecker, 'check'>, keys: Pick<ApiKeyChecker, 'check'>) {
     this.#tokens = tokens;
     this.#keys = keys;
   }
@@ -21,7 +21,7 @@ export class Authenticator {
    * @param authorization the value of the header
    * @returns undefined where there is none or it isn't valid; a promise only where the database is asked
    */
-  authenticate(authorization: string | undefined): Eventual<BearerPrincipal | undefined> {
+  authenticate(authorization: string | undefined): MaybePromise<BearerPrincipal | undefined> {
     if (authorization === undefined) return undefined;
     const text = bearer.exec(authorization)?.[1];
     if (text === undefined) return undefined;

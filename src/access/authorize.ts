@@ -1,9 +1,9 @@
 import type { Account, Role } from '../account/account.ts';
-import type { Eventual } from '../foundation/eventual.ts';
 import { type AccountId, type PersonId, parseAccountId } from '../foundation/ids.ts';
-import { tokenPermissions } from './contract-operations.ts';
+import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import { type Access, type Permission, permissionsOf } from './permission.ts';
 import type { Principal } from './principal.ts';
+import { tokenPermissions } from './token-operations.ts';
 
 /** What a request asks for. */
 export interface Operation {
@@ -18,9 +18,9 @@ export interface Operation {
 
 /** What decisions rest on. */
 export interface AccessFacts {
-  account(accountId: AccountId): Eventual<Account | undefined>;
-  roleIn(personId: PersonId, accountId: AccountId): Eventual<Role | undefined>;
-  isOperator(personId: PersonId): Eventual<boolean>;
+  account(accountId: AccountId): MaybePromise<Account | undefined>;
+  roleIn(personId: PersonId, accountId: AccountId): MaybePromise<Role | undefined>;
+  isOperator(personId: PersonId): MaybePromise<boolean>;
 }
 
 /** Why a request is refused, the first reason that applies. */
@@ -51,7 +51,7 @@ export function authorize(
   facts: AccessFacts,
   principal: Principal | undefined,
   operation: Operation,
-): Eventual<Decision> {
+): MaybePromise<Decision> {
   const { api, access, accountText, remoteAddress } = operation;
   if (access === 'public') return withoutAccount;
   if (principal === undefined) return refuse('unauthenticated');
@@ -62,7 +62,7 @@ export function authorize(
   if (access === 'operate') return authorizeOperator(facts, principal, accountText, accountId);
   if (accountId === undefined) return refuse('malformed-account');
   const account = facts.account(accountId);
-  const granted = permissionsIn(facts, principal, accountId);
+  const granted = grantedPermissions(facts, principal, accountId);
   if (account instanceof Promise || granted instanceof Promise)
     return Promise.all([account, granted]).then(([found, permissions]) =>
       decide(found, permissions, access),
@@ -74,11 +74,11 @@ export function authorize(
  * What a principal may do in an account; undefined where it has no part in it.
  * @returns a promise only where the database is asked
  */
-export function permissionsIn(
+export function grantedPermissions(
   facts: Pick<AccessFacts, 'roleIn'>,
   principal: Principal,
   accountId: AccountId,
-): Eventual<ReadonlySet<Permission> | undefined> {
+): MaybePromise<ReadonlySet<Permission> | undefined> {
   if (principal.kind === 'key')
     return principal.accountId === accountId ? principal.scopes : undefined;
   const bound = principal.kind === 'token' ? principal.accountId : undefined;

@@ -1,18 +1,18 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Database } from '../foundation/database/open-database.ts';
-import type { Detail } from '../foundation/errors.ts';
+import type { FaultDetail } from '../foundation/errors.ts';
 import type { AccountId, PersonId } from '../foundation/ids.ts';
 import { notifyOfApiKey } from '../outbox/security-notice-store.ts';
-import { makeApiKey } from './api-key.ts';
+import { generateApiKey } from './api-key.ts';
 import {
   type ApiKeyLimits,
   addApiKey,
   countApiKeys,
   findMissingTemplates,
-  holdRole,
+  lockRole,
 } from './api-key-store.ts';
-import { tokenPermissions } from './contract-operations.ts';
 import { keyScopes, permissionsOf } from './permission.ts';
+import { tokenPermissions } from './token-operations.ts';
 
 /** How many keys an account can have. */
 export const maxApiKeys = 1_000;
@@ -34,52 +34,52 @@ export interface ApiKeyRequest extends ApiKeyLimits {
 
 export type CreatedApiKey =
   | { readonly id: string; readonly text: string; readonly problem?: never }
-  | { readonly problem: Detail };
+  | { readonly problem: FaultDetail };
 
 /**
  * Creates an API key within the transaction.
  * @returns the key's text, which is known this once, or what is wrong with the request
  */
-export async function createApiKeyIn(
+export async function issueApiKey(
   transaction: Database['kysely'],
   request: ApiKeyRequest,
 ): Promise<CreatedApiKey> {
   const problem =
     findScopeProblem(request) ??
     findNetworkProblem(request.networks ?? []) ??
-    (await findMakerProblem(transaction, request)) ??
+    (await findCreatorProblem(transaction, request)) ??
     (await findTemplateProblem(transaction, request)) ??
     (await findCountProblem(transaction, request.accountId));
   if (problem !== undefined) return { problem };
   const { accountId, name, createdBy, event = 'api-key-created' } = request;
-  const { text, hash, hint } = makeApiKey(accountId);
+  const { text, hash, hint } = generateApiKey(accountId);
   await notifyOfApiKey(transaction, event, { accountId, keyName: name, madeBy: createdBy });
   return { id: await addApiKey(transaction, { ...request, hash, hint }), text };
 }
 
-function findScopeProblem({ scopes, templates }: ApiKeyLimits): Detail | undefined {
+function findScopeProblem({ scopes, templates }: ApiKeyLimits): FaultDetail | undefined {
   const refused = scopes.filter((scope) => !keyScopes.includes(scope));
   if (refused.length > 0)
     return {
       field: 'scopes',
       reason: `can’t include ${refused.join(', ')}: only people in a browser have these`,
     };
-  const beside = scopes.filter((scope) => !tokenPermissions.has(scope));
-  if (templates !== null && beside.length > 0)
+  const otherScopes = scopes.filter((scope) => !tokenPermissions.has(scope));
+  if (templates !== null && otherScopes.length > 0)
     return {
       field: 'scopes',
-      reason: `can’t include ${beside.join(', ')} for a key that is limited to templates`,
+      reason: `can’t include ${otherScopes.join(', ')} for a key that is limited to templates`,
     };
   return undefined;
 }
 
-function findNetworkProblem(networks: readonly string[]): Detail | undefined {
-  const wrong = networks.find((network) => !isNetwork(network));
-  return wrong === undefined
+function findNetworkProblem(networks: readonly string[]): FaultDetail | undefined {
+  const invalid = networks.find((network) => !isNetwork(network));
+  return invalid === undefined
     ? undefined
     : {
         field: 'networks',
-        reason: `“${wrong}” is not a network such as 192.0.2.0/24 or 2001:db8::/48`,
+        reason: `“${invalid}” is not a network such as 192.0.2.0/24 or 2001:db8::/48`,
       };
 }
 
@@ -91,12 +91,12 @@ function isNetwork(text: string): boolean {
 }
 
 /** Somebody whose role ends while they make a key would leave it behind (ASVS 4.0.3 section 11.1.6). */
-async function findMakerProblem(
+async function findCreatorProblem(
   transaction: Database['kysely'],
   { accountId, createdBy }: ApiKeyRequest,
-): Promise<Detail | undefined> {
+): Promise<FaultDetail | undefined> {
   if (createdBy === undefined) return undefined;
-  const role = await holdRole(transaction, accountId, createdBy);
+  const role = await lockRole(transaction, accountId, createdBy);
   return role !== undefined && permissionsOf[role].has('keys:write')
     ? undefined
     : { field: 'scopes', reason: 'go beyond your own permissions' };
@@ -105,7 +105,7 @@ async function findMakerProblem(
 async function findTemplateProblem(
   transaction: Database['kysely'],
   { accountId, templates }: ApiKeyRequest,
-): Promise<Detail | undefined> {
+): Promise<FaultDetail | undefined> {
   if (templates === null) return undefined;
   const missing = await findMissingTemplates(transaction, accountId, templates);
   return missing.length === 0
@@ -116,7 +116,7 @@ async function findTemplateProblem(
 async function findCountProblem(
   transaction: Database['kysely'],
   accountId: AccountId,
-): Promise<Detail | undefined> {
+): Promise<FaultDetail | undefined> {
   if ((await countApiKeys(transaction, accountId)) < maxApiKeys) return undefined;
   return { field: 'name', reason: `the account has ${maxApiKeys} keys already; revoke one first` };
 }

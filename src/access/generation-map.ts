@@ -8,9 +8,9 @@ export class GenerationMap<Value> {
   #young = new Map<string, Value>();
   #old = new Map<string, Value>();
 
-  /** @param most entries kept at any time */
-  constructor(most: number) {
-    this.#half = Math.max(1, Math.floor(most / 2));
+  /** @param maxEntries entries kept at any time */
+  constructor(maxEntries: number) {
+    this.#half = Math.max(1, Math.floor(maxEntries / 2));
   }
 
   get size(): number {

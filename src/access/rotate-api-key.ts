@@ -1,7 +1,7 @@
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../foundation/ids.ts';
 import { type ApiKey, expireApiKey, readApiKey } from './api-key-store.ts';
-import { type CreatedApiKey, createApiKeyIn } from './create-api-key.ts';
+import { type CreatedApiKey, issueApiKey } from './create-api-key.ts';
 import { keyScopes } from './permission.ts';
 
 /** Hours that a key and the one that replaces it both work, at most. */
@@ -41,12 +41,12 @@ export interface ApiKeyRotation {
  * one expires after the overlap.
  * @returns the new key's text, which is known this once, or why there can be none
  */
-export async function rotateApiKeyIn(
+export async function replaceApiKey(
   transaction: Kysely,
   { accountId, old, overlapHours, createdBy, now }: ApiKeyRotation,
 ): Promise<CreatedApiKey> {
   const { id, name, scopes, networks, templates, createdAt, expiresAt } = old;
-  const made = await createApiKeyIn(transaction, {
+  const created = await issueApiKey(transaction, {
     event: 'api-key-rotated',
     accountId,
     name,
@@ -57,7 +57,7 @@ export async function rotateApiKeyIn(
     expiresAt:
       expiresAt === null ? undefined : new Date(now + expiresAt.getTime() - createdAt.getTime()),
   });
-  if (made.problem === undefined)
+  if (created.problem === undefined)
     await expireApiKey(transaction, accountId, id, new Date(now + overlapHours * 3_600_000));
-  return made;
+  return created;
 }

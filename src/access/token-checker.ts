@@ -1,6 +1,6 @@
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Clock } from '../foundation/clock.ts';
-import type { Eventual } from '../foundation/eventual.ts';
+import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import type { AccessTokenStore } from './access-token-store.ts';
 import { CredentialCache } from './credential-cache.ts';
 import type { TokenPrincipal } from './principal.ts';
@@ -9,7 +9,7 @@ import { hashToken, type TokenMint } from './token-mint.ts';
 /** Topic of announcements about tokens; the key is `hash:HEX`, `person:ID` or `client:ID`. */
 export const tokenTopic = 'token';
 
-export interface TokenCheckerParts {
+export interface TokenCheckerDependencies {
   readonly mint: TokenMint;
   readonly store: Pick<AccessTokenStore, 'find'>;
   readonly changes: ChangeListener;
@@ -25,29 +25,29 @@ export class TokenChecker {
   readonly #cache: CredentialCache<TokenPrincipal>;
 
   /** @param max tokens kept in memory */
-  constructor({ mint, store, changes, clock }: TokenCheckerParts, max?: number) {
+  constructor({ mint, store, changes, clock }: TokenCheckerDependencies, max?: number) {
     this.#mint = mint;
     const read = (token: string, offset: number) => store.find(hashToken(token), offset);
     this.#cache = new CredentialCache({ changes, clock, read, max });
-    changes.subscribe(tokenTopic, (key) => this.#forget(key));
-    changes.subscribe('person', (key) => this.#forget(`person:${key}`));
-    changes.subscribe('integration', (key) => this.#forget(`client:${key}`));
+    changes.subscribe(tokenTopic, (key) => this.#invalidate(key));
+    changes.subscribe('person', (key) => this.#invalidate(`person:${key}`));
+    changes.subscribe('integration', (key) => this.#invalidate(`client:${key}`));
   }
 
   /** @returns undefined where the token is not valid; a promise only where the database is asked */
-  check(token: string): Eventual<TokenPrincipal | undefined> {
-    return this.#cache.find(token, () => this.#mint.recognises('access', token));
+  check(token: string): MaybePromise<TokenPrincipal | undefined> {
+    return this.#cache.find(token, () => this.#mint.recognizes('access', token));
   }
 
-  #forget(key: string): void {
+  #invalidate(key: string): void {
     const colon = key.indexOf(':');
     const name = key.slice(colon + 1);
     const kind = key.slice(0, colon);
-    if (kind === 'hash') this.#cache.forgetHash(Buffer.from(name, 'hex').toString('base64'));
+    if (kind === 'hash') this.#cache.invalidateHash(Buffer.from(name, 'hex').toString('base64'));
     else if (kind === 'person' && name !== '*')
-      this.#cache.forget(({ personId }) => personId === name);
+      this.#cache.invalidate(({ personId }) => personId === name);
     else if (kind === 'client' && name !== '*')
-      this.#cache.forget(({ clientId }) => clientId === name);
-    else this.#cache.forget();
+      this.#cache.invalidate(({ clientId }) => clientId === name);
+    else this.#cache.invalidate();
   }
 }

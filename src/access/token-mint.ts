@@ -22,7 +22,7 @@ const prefixes: Readonly<Record<TokenKind, string>> = {
 const randomLength = 32;
 const checksumLength = 12;
 const textLength = 4 + 43 + 16;
-const form = /^sp[arcl]_[A-Za-z0-9_-]{59}$/;
+const tokenPattern = /^sp[arcl]_[A-Za-z0-9_-]{59}$/;
 
 /**
  * Makes and recognises tokens: a prefix, 256 random bits and 96 bits of keyed checksum, all in base64url.
@@ -48,8 +48,8 @@ export class TokenMint {
   }
 
   /** True where `text` was made under this installation's key as a token of this kind. */
-  recognises(kind: TokenKind, text: string): boolean {
-    if (text.length !== textLength || !text.startsWith(prefixes[kind]) || !form.test(text))
+  recognizes(kind: TokenKind, text: string): boolean {
+    if (text.length !== textLength || !text.startsWith(prefixes[kind]) || !tokenPattern.test(text))
       return false;
     const body = text.slice(0, -16);
     const given = Buffer.from(text.slice(-16), 'base64url');

@@ -1,9 +1,9 @@
+import { batchReads } from '../foundation/batch-reads.ts';
 import { Cache } from '../foundation/cache.ts';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import type { Eventual } from '../foundation/eventual.ts';
-import { gatherReads } from '../foundation/gather-reads.ts';
 import type { AccountId, PersonId } from '../foundation/ids.ts';
+import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import type { Account, Membership, Person, Role } from './account.ts';
 import { accountTopic, readAccounts } from './account-store.ts';
 import { readMemberships } from './membership-store.ts';
@@ -21,7 +21,7 @@ export class AccountDirectory {
 
   constructor(database: Database, changes: ChangeListener) {
     const { kysely } = database;
-    const readOne = gatherReads((ids: readonly AccountId[]) => readAccounts(kysely, ids));
+    const readOne = batchReads((ids: readonly AccountId[]) => readAccounts(kysely, ids));
     this.#accounts = new Cache(changes, accountTopic, (id) => readOne(id as AccountId));
     this.#people = new Cache(changes, personTopic, (id) => readPerson(kysely, id as PersonId));
     this.#memberships = new Cache(changes, personTopic, (id) =>
@@ -46,7 +46,7 @@ export class AccountDirectory {
   }
 
   /** The role of a person in an account; undefined for no member. It costs the same for one membership and for thousands. */
-  roleIn(personId: PersonId, accountId: AccountId): Eventual<Role | undefined> {
+  roleIn(personId: PersonId, accountId: AccountId): MaybePromise<Role | undefined> {
     const list = this.memberships(personId);
     return list instanceof Promise
       ? list.then((found) => this.#rolesOf(found).get(accountId))
@@ -54,8 +54,8 @@ export class AccountDirectory {
   }
 
   #rolesOf(list: readonly Membership[]): ReadonlyMap<AccountId, Role> {
-    const known = this.#roles.get(list);
-    if (known !== undefined) return known;
+    const cached = this.#roles.get(list);
+    if (cached !== undefined) return cached;
     const roles = new Map(list.map(({ accountId, role }) => [accountId, role]));
     this.#roles.set(list, roles);
     return roles;

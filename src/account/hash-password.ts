@@ -4,10 +4,10 @@ import { type Algorithm, hash } from '@node-rs/argon2';
 const argon2id = 2 as Algorithm.Argon2id;
 
 /** Fewest characters (code points) of a password. */
-export const shortestPassword = 12;
+export const minPasswordLength = 12;
 
 /** Characters; hashing takes time with the length. */
-export const longestPassword = 1_000;
+export const maxPasswordLength = 1_000;
 
 /** Argon2id with 19 MiB, 2 passes, 1 lane; about 10 ms. What is stored says so itself, so that it can be made stronger. */
 export const passwordCost = {

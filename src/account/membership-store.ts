@@ -74,7 +74,8 @@ export async function saveMembership(
     // Who is new here came by an invitation, or was set up by whoever runs the machine.
     if (before !== undefined) await notifyMember(transaction, accountId, personId, 'you-are-owner');
   }
-  if (role !== 'owner' && before === 'owner') await tellOwnerGone(transaction, accountId, personId);
+  if (role !== 'owner' && before === 'owner')
+    await notifyOwnerRemoved(transaction, accountId, personId);
 }
 
 async function readRole(
@@ -91,7 +92,7 @@ async function readRole(
   return row?.role;
 }
 
-async function tellOwnerGone(
+async function notifyOwnerRemoved(
   transaction: Kysely,
   accountId: AccountId,
   personId: PersonId,
@@ -113,5 +114,5 @@ export async function removeMembership(
     .returning('role')
     .executeTakeFirst();
   await announceChange(transaction, personTopic, personId);
-  if (removed?.role === 'owner') await tellOwnerGone(transaction, accountId, personId);
+  if (removed?.role === 'owner') await notifyOwnerRemoved(transaction, accountId, personId);
 }

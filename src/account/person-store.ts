@@ -89,7 +89,7 @@ export async function renamePerson(
 
 /**
  * Gives a person another password, and tells all nodes at commit. Ending the person's tokens is up to the caller
- * (`session/end-tokens-store.ts`), in the same transaction.
+ * (`session/revoke-tokens-store.ts`), in the same transaction.
  */
 export async function setPasswordHash(
   transaction: Kysely,
@@ -136,7 +136,7 @@ export async function setOperator(
 }
 
 /** Notes that a person followed a link that was mailed to the address, which nobody else could (ASVS 2.5.1). */
-export async function markProven(transaction: Kysely, personId: PersonId): Promise<void> {
+export async function markEmailVerified(transaction: Kysely, personId: PersonId): Promise<void> {
   await sql`
     update person set proven_at = coalesce(proven_at, now()) where id = ${personId}`.execute(
     transaction,
@@ -144,7 +144,7 @@ export async function markProven(transaction: Kysely, personId: PersonId): Promi
 }
 
 /** Whether a person ever followed a link that was mailed to the address. */
-export async function isProven(kysely: Kysely, personId: PersonId): Promise<boolean> {
+export async function isEmailVerified(kysely: Kysely, personId: PersonId): Promise<boolean> {
   const row = await kysely
     .selectFrom('person')
     .select('proven_at')
@@ -163,23 +163,23 @@ export async function readLocale(kysely: Kysely, personId: PersonId): Promise<Lo
   return (row?.locale ?? undefined) as Locale | undefined;
 }
 
-/** @param onlyFirst a language that was chosen before stays */
+/** @param onlyIfUnset a language that was chosen before stays */
 export async function saveLocale(
   kysely: Kysely,
   personId: PersonId,
   locale: Locale,
-  onlyFirst = false,
+  onlyIfUnset = false,
 ): Promise<void> {
   await kysely
     .updateTable('person')
     .set({ locale })
     .where('id', '=', personId)
-    .$if(onlyFirst, (query) => query.where('locale', 'is', null))
+    .$if(onlyIfUnset, (query) => query.where('locale', 'is', null))
     .execute();
 }
 
 /** Whether a person was named operator of the installation. */
-export async function readOperator(kysely: Kysely, personId: PersonId): Promise<boolean> {
+export async function hasOperatorRole(kysely: Kysely, personId: PersonId): Promise<boolean> {
   const row = await kysely
     .selectFrom('person')
     .select('operator')

@@ -1,4 +1,4 @@
-import { type Config, readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config/config.ts';
 import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { applyManifest } from '../manifest/apply-manifest.ts';
@@ -8,7 +8,7 @@ import type { ApplyOptions } from '../manifest/manifest-change.ts';
 import { readManifestText } from '../manifest/manifest-files.ts';
 import { ManifestError } from '../manifest/manifest-problems.ts';
 import { parseManifest } from '../manifest/parse-manifest.ts';
-import { exitAtSignal } from './exit-at-signal.ts';
+import { exitOnSignal } from './exit-on-signal.ts';
 import { joinInstallation } from './join-installation.ts';
 
 /**
@@ -24,7 +24,7 @@ export async function applyCommand(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
   const config = readConfig(environment);
-  exitAtSignal();
+  exitOnSignal();
   const source = await readManifestText(file);
   try {
     const manifest = await parseManifest(source, environment);

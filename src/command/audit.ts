@@ -1,8 +1,8 @@
+import type { AuditEvent } from '../audit/audit-store.ts';
+import { type AuditLogEntry, readAuditLog } from '../audit/read-audit-store.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import { parseMoment } from '../foundation/parse-moment.ts';
-import type { AuditEvent } from '../session/audit-store.ts';
-import { type AuditLine, readAudit } from '../session/read-audit-store.ts';
-import { withRunning } from './open-running.ts';
+import { parseTimestamp } from '../foundation/parse-timestamp.ts';
+import { withRunningInstallation } from './open-running.ts';
 
 export interface AuditOptions {
   readonly person?: string;
@@ -27,16 +27,17 @@ export async function auditCommand(
     outcome: readOutcome(options.outcome),
     remoteAddress: options.address,
     since: readTime(options.since),
-    most: readCount(options.most),
+    limit: readCount(options.most),
   };
-  return withRunning(environment, async ({ database }) => {
+  return withRunningInstallation(environment, async ({ database }) => {
     const write = options.json === true ? JSON.stringify : describe;
-    for (const line of await readAudit(database, query)) process.stdout.write(`${write(line)}\n`);
+    for (const line of await readAuditLog(database, query))
+      process.stdout.write(`${write(line)}\n`);
     return 0;
   });
 }
 
-function describe(line: AuditLine): string {
+function describe(line: AuditLogEntry): string {
   const { at, kind, outcome, email, clientId, accountId, remoteAddress } = line;
   const detail = JSON.stringify(line.detail);
   return [
@@ -58,7 +59,7 @@ function readOutcome(text: string | undefined): AuditEvent['outcome'] | undefine
 
 function readTime(text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
-  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? parseMoment(text) : undefined;
+  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? parseTimestamp(text) : undefined;
   if (time === undefined)
     throw new OperatorError(`--since is a time such as 2026-01-31T12:00Z, not "${text}".`);
   return time;

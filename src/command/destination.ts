@@ -1,20 +1,20 @@
-import { findProfile } from '../delivery/shaping/destination-profiles.ts';
-import { showRate } from '../delivery/shaping/explain-wait.ts';
+import { findDestinationProfile } from '../delivery/shaping/destination-profiles.ts';
+import { formatRate } from '../delivery/shaping/explain-throttle.ts';
 import {
-  type KnownDestination,
-  type Override,
+  type DestinationState,
+  type RateOverride,
   ShapingStore,
 } from '../delivery/shaping/shaping-store.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
-import { withRunning } from './open-running.ts';
+import { withRunningInstallation } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `destination list`: one line for each receiver. */
 export async function listDestinations(environment: Environment): Promise<number> {
-  return withRunning(environment, async ({ database }) => {
+  return withRunningInstallation(environment, async ({ database }) => {
     for (const one of await new ShapingStore(database, newId(), Date.now).list())
       process.stdout.write(`${describe(one)}\n`);
     return 0;
@@ -28,19 +28,19 @@ export async function setDestination(
   environment: Environment,
 ): Promise<number> {
   const learn = options.learn === true;
-  const given: Override = {
+  const rateOverride: RateOverride = {
     rate: readNumber('--rate', options.rate),
     connections: readCount('--connections', options.connections),
     messagesPerConnection: readCount('--messages-per-connection', options.messagesPerConnection),
   };
-  if (Object.values(given).some((value) => value !== undefined) === learn)
+  if (Object.values(rateOverride).some((value) => value !== undefined) === learn)
     throw new OperatorError(
       'Give --rate, --connections or --messages-per-connection, or --learn without them.',
     );
-  return withRunning(environment, async ({ database }) => {
+  return withRunningInstallation(environment, async ({ database }) => {
     const store = new ShapingStore(database, newId(), Date.now);
     await database.kysely.transaction().execute(async (transaction) => {
-      if (!(await store.override(name, given, transaction)))
+      if (!(await store.override(name, rateOverride, transaction)))
         throw new OperatorError(`No receiver ${name} is known yet; see destination list.`);
       await recordCommand(transaction, { kind: 'receiver_changed', detail: { id: name } });
     });
@@ -49,10 +49,10 @@ export async function setDestination(
   });
 }
 
-function describe(one: KnownDestination): string {
-  const { pace, override, slowedReason } = one;
+function describe(one: DestinationState): string {
+  const { throttle: pace, override, slowedReason } = one;
   const rate = override.rate ?? pace.rate;
-  const said =
+  const slowdown =
     pace.slowedAt === undefined
       ? ''
       : `, asked for less at ${new Date(pace.slowedAt).toISOString()}: ${slowedReason ?? ''}`;
@@ -60,20 +60,24 @@ function describe(one: KnownDestination): string {
   const connections = override.connections ?? pace.connections;
   return [
     one.name,
-    `${showRate(rate)}${fixed(override.rate)}`,
+    `${formatRate(rate)}${fixed(override.rate)}`,
     `${connections} connections${fixed(override.connections)}`,
-    describeSession(one),
-    `sending ${showRate(one.othersSent)}${said}`,
+    describeConnectionLimit(one),
+    `sending ${formatRate(one.othersSent)}${slowdown}`,
   ].join('\t');
 }
 
-function describeSession({ name, pace: { session }, override }: KnownDestination): string {
+function describeConnectionLimit({
+  name,
+  throttle: { session },
+  override,
+}: DestinationState): string {
   const fixed = override.messagesPerConnection;
   if (fixed !== undefined) return `${fixed} messages a connection (fixed)`;
   if (session === undefined)
-    return `${findProfile(name).messagesPerConnection} messages a connection`;
-  const since = new Date(session.learntAt).toISOString();
-  return `${session.most} messages a connection (since ${since}: ${session.reason})`;
+    return `${findDestinationProfile(name).messagesPerConnection} messages a connection`;
+  const since = new Date(session.learnedAt).toISOString();
+  return `${session.maxMessages} messages a connection (since ${since}: ${session.reason})`;
 }
 
 function readCount(name: string, text: string | boolean | undefined): number | undefined {

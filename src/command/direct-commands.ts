@@ -39,7 +39,7 @@ export function addDirectCommands(
     .description('how TLS went with the servers of all domains or of one, by day in UTC')
     .option('--days <number>', 'how many days back, today included', '7')
     .action(async (domain: string | undefined, options: { readonly days: string }) => {
-      const { listTlsResults } = await import('./tls-results.ts');
+      const { listTlsResultsCommand: listTlsResults } = await import('./tls-results.ts');
       done(await listTlsResults(domain, options, environment));
     });
 }

@@ -1,4 +1,4 @@
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { checkAccess } from './doctor/check-access.ts';
 import { checkClock } from './doctor/check-clock.ts';
@@ -8,7 +8,7 @@ import { checkKey } from './doctor/check-key.ts';
 import { checkMail } from './doctor/check-mail.ts';
 import { checkOperators } from './doctor/check-operators.ts';
 import { checkSystemMail } from './doctor/check-system-mail.ts';
-import { type Diagnosis, openPatient } from './doctor/patient.ts';
+import { type Diagnosis, openDoctorContext } from './doctor/doctor-context.ts';
 
 const checks = [
   { name: 'database', check: checkDatabase },
@@ -28,11 +28,11 @@ const checks = [
 export async function doctor(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
-  const patient = await openPatient(readConfig(environment));
+  const context = await openDoctorContext(readConfig(environment));
   let healthy = true;
   try {
     for (const { name, check } of checks) {
-      const diagnosis = await check(patient).catch(asDiagnosis);
+      const diagnosis = await check(context).catch(toDiagnosis);
       healthy &&= diagnosis.ok;
       process.stdout.write(
         `${diagnosis.ok ? 'ok  ' : 'FAIL'} ${name.padEnd(9)} ${diagnosis.finding}\n`,
@@ -41,12 +41,12 @@ export async function doctor(
         process.stdout.write(`               ${diagnosis.advice}\n`);
     }
   } finally {
-    await patient.close();
+    await context.close();
   }
   return healthy ? 0 : 1;
 }
 
-function asDiagnosis(error: unknown): Diagnosis {
+function toDiagnosis(error: unknown): Diagnosis {
   if (error instanceof OperatorError) return { ok: false, finding: error.message };
   return { ok: false, finding: error instanceof Error ? error.message : String(error) };
 }

@@ -7,20 +7,20 @@ import { OperatorError } from '../foundation/errors.ts';
 import { type AccountId, parseAccountId } from '../foundation/ids.ts';
 import { createLog } from '../foundation/log.ts';
 import { DkimKeyStore } from '../sender/dkim-key-store.ts';
-import { DomainCare } from '../sender/domain-care.ts';
 import type { SendingDomain } from '../sender/sending-domain.ts';
 import {
-  type DatedFinding,
-  readDomain,
-  readDomains,
   readFindings,
-  removeDomain,
+  readSendingDomain,
+  readSendingDomains,
+  removeSendingDomain,
+  type StoredDomainFinding,
   setSourcePool,
   setTrackingHost,
   setWarmUp,
 } from '../sender/sending-domain-store.ts';
+import { SendingDomains } from '../sender/sending-domains.ts';
 import { serviceNames } from '../sender/service-names.ts';
-import { type RunningInstallation, withRunning } from './open-running.ts';
+import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
 import { requireAccount } from './require-account.ts';
 import { describeWarmUp, readWarmUp } from './warm-up-option.ts';
@@ -36,30 +36,30 @@ export async function domainCommand(
   environment: Environment,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
-  return withRunning(environment, async (installation) => {
+  return withRunningInstallation(environment, async (installation) => {
     const { kysely } = installation.database;
     await requireAccount(kysely, accountId);
     if (action === 'list') {
-      for (const { domain, state } of await readDomains(kysely, accountId))
+      for (const { domain, state } of await readSendingDomains(kysely, accountId))
         process.stdout.write(`${domain}\t${state}\n`);
       return 0;
     }
-    const domain = await find(installation, accountId, domainText);
+    const domain = await findDomain(installation, accountId, domainText);
     if (action === 'remove') {
       await kysely.transaction().execute(async (transaction) => {
-        await removeDomain(transaction, accountId, domain.domain);
+        await removeSendingDomain(transaction, accountId, domain.domain);
         await record(transaction, domain, 'domain_removed');
       });
       process.stdout.write(`Removed ${domain.domain} and its keys.\n`);
       return 0;
     }
-    const care = await openCare(installation);
+    const sendingDomains = await openSendingDomains(installation);
     if (action === 'rotate')
-      await care.rotate(accountId, domain.domain, (transaction) =>
+      await sendingDomains.rotate(accountId, domain.domain, (transaction) =>
         record(transaction, domain, 'domain_keys_rotated'),
       );
-    const shown = action === 'check' ? ((await care.check(domain)) ?? domain) : domain;
-    await show(installation, care, shown);
+    const shown = action === 'check' ? ((await sendingDomains.check(domain)) ?? domain) : domain;
+    await show(installation, sendingDomains, shown);
     return action === 'check' && shown.state !== 'verified' ? 1 : 0;
   });
 }
@@ -75,15 +75,15 @@ export async function addDomainCommand(
   const name = readName(domainText);
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(options.returnPath))
     throw new OperatorError('--return-path must be one label of a host name, such as bounces.');
-  return withRunning(environment, async (installation) => {
+  return withRunningInstallation(environment, async (installation) => {
     await requireAccount(installation.database.kysely, accountId);
-    const care = await openCare(installation);
+    const sendingDomains = await openSendingDomains(installation);
     const settings = { ed25519: options.ed25519 === true, returnPathLabel: options.returnPath };
-    const added = await care.add(accountId, name, settings, (transaction) =>
+    const added = await sendingDomains.add(accountId, name, settings, (transaction) =>
       record(transaction, { accountId, domain: name }, 'domain_created'),
     );
     if (!added) throw new OperatorError(`The account ${accountId} has ${name} already.`);
-    await show(installation, care, await find(installation, accountId, name));
+    await show(installation, sendingDomains, await findDomain(installation, accountId, name));
     return 0;
   });
 }
@@ -97,8 +97,8 @@ export async function warmUpCommand(
 ): Promise<number> {
   const accountId = readAccountId(accountText);
   const warmUp = readWarmUp(options);
-  return withRunning(environment, async (installation) => {
-    const found = await find(installation, accountId, domainText);
+  return withRunningInstallation(environment, async (installation) => {
+    const found = await findDomain(installation, accountId, domainText);
     const { domain } = found;
     await change(installation, found, 'warmUp', (transaction) =>
       setWarmUp(transaction, accountId, domain, warmUp),
@@ -116,8 +116,8 @@ export async function poolCommand(
   environment: Environment,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
-  return withRunning(environment, async (installation) => {
-    const found = await find(installation, accountId, domainText);
+  return withRunningInstallation(environment, async (installation) => {
+    const found = await findDomain(installation, accountId, domainText);
     const { domain } = found;
     const { sources } = installation.config.direct;
     if (pool !== defaultPool && !sources.some((source) => source.pool === pool))
@@ -142,8 +142,8 @@ export async function trackingCommand(
   if ((hostText === undefined) === (options.off !== true))
     throw new OperatorError('Give the host that tracked links are to carry, or --off.');
   const host = hostText === undefined ? undefined : readName(hostText);
-  return withRunning(environment, async (installation) => {
-    const found = await find(installation, accountId, domainText);
+  return withRunningInstallation(environment, async (installation) => {
+    const found = await findDomain(installation, accountId, domainText);
     const { domain } = found;
     if (host !== undefined && !host.endsWith(`.${domain}`))
       throw new OperatorError(`The host must be below ${domain}, such as links.${domain}.`);
@@ -154,8 +154,8 @@ export async function trackingCommand(
     );
     await show(
       installation,
-      await openCare(installation),
-      await find(installation, accountId, domainText),
+      await openSendingDomains(installation),
+      await findDomain(installation, accountId, domainText),
     );
     return 0;
   });
@@ -183,8 +183,12 @@ function record(
   return recordCommand(transaction, { kind, accountId, detail: { id: domain, ...detail } });
 }
 
-async function openCare({ config, database, key }: RunningInstallation): Promise<DomainCare> {
-  return new DomainCare({
+async function openSendingDomains({
+  config,
+  database,
+  key,
+}: RunningInstallation): Promise<SendingDomains> {
+  return new SendingDomains({
     database,
     dns: new DnsClient(chooseDnsServers(config.dnsServers)),
     keys: new DkimKeyStore(await key()),
@@ -195,12 +199,12 @@ async function openCare({ config, database, key }: RunningInstallation): Promise
 
 async function show(
   { database }: RunningInstallation,
-  care: DomainCare,
+  sendingDomains: SendingDomains,
   domain: SendingDomain,
 ): Promise<void> {
   const findings = await readFindings(database.kysely, domain.accountId, domain.domain);
   const lines = [`${domain.domain} is ${domain.state}. Publish these records:`];
-  for (const { kind, name, type, value, required, why } of await care.records(domain)) {
+  for (const { kind, name, type, value, required, why } of await sendingDomains.records(domain)) {
     lines.push('', `${name}. ${type} ${type === 'TXT' ? quote(value) : value}`);
     lines.push(`  ${required ? 'needed' : 'not needed now'}: ${why}`);
     const finding = findings.find((one) => one.kind === kind && one.name === name);
@@ -209,7 +213,7 @@ async function show(
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-function describe(finding: DatedFinding | undefined): string[] {
+function describe(finding: StoredDomainFinding | undefined): string[] {
   if (finding === undefined) return ['  not looked up yet'];
   const { state, explanation, resolver, checkedAt, found } = finding;
   return [
@@ -223,13 +227,13 @@ function quote(text: string): string {
   return (text.match(/.{1,255}/g) ?? []).map((part) => `"${part}"`).join(' ');
 }
 
-async function find(
+async function findDomain(
   { database }: RunningInstallation,
   accountId: AccountId,
   domainText: string,
 ): Promise<SendingDomain> {
   const name = readName(domainText);
-  const domain = await readDomain(database.kysely, accountId, name);
+  const domain = await readSendingDomain(database.kysely, accountId, name);
   if (domain === undefined)
     throw new OperatorError(`The account ${accountId} has no sending domain ${name}.`);
   return domain;

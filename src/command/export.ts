@@ -14,7 +14,7 @@ import {
   readContactsAfter,
   readUnpublishedTemplates,
 } from '../manifest/read-manifest-store.ts';
-import { withRunning } from './open-running.ts';
+import { withRunningInstallation } from './open-running.ts';
 
 const contactsPerPage = 5_000;
 
@@ -29,18 +29,18 @@ export async function exportCommand(
   folder: string | undefined,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
-  await withRunning(environment, async ({ database }) => {
-    await atOneMoment(database, async (kysely) => {
+  await withRunningInstallation(environment, async ({ database }) => {
+    await inSnapshot(database, async (kysely) => {
       if (folder === undefined) process.stdout.write(await writeYaml(kysely, () => undefined));
       else await exportTo(kysely, folder);
-      await nameLeftOut(kysely);
+      await reportSkippedTemplates(kysely);
     });
   });
   return 0;
 }
 
 /** Everything is read as it was at one moment, so that the manifest and the contacts of its lists fit together. */
-function atOneMoment(
+function inSnapshot(
   { kysely }: Database,
   read: (transaction: Database['kysely']) => Promise<void>,
 ): Promise<void> {
@@ -59,7 +59,7 @@ async function writeYaml(
   return `# Passwords and client secrets are not part of this file.\n${stringify(manifest, { lineWidth: 0 })}`;
 }
 
-async function nameLeftOut(kysely: Database['kysely']): Promise<void> {
+async function reportSkippedTemplates(kysely: Database['kysely']): Promise<void> {
   for (const accountId of await readAccountIds(kysely))
     for (const id of await readUnpublishedTemplates(kysely, accountId))
       process.stderr.write(

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Database } from '../foundation/database/open-database.ts';
-import { noteKeyNode, removeKeyNode } from '../foundation/key-rotation-store.ts';
+import { recordKeyNode, removeKeyNode } from '../foundation/key-rotation-store.ts';
 import { type KeySource, readSecrets } from '../foundation/load-master-key.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { PeriodicTask } from '../foundation/periodic-task.ts';
 
 /** How often a process looks whether the master key was rotated, in milliseconds. */
-export const followKeyMilliseconds = 3_000;
+export const followKeyIntervalMs = 3_000;
 
 /**
  * Follows a rotation of the master key while the process runs: reads key files that are new, makes new things with the key
@@ -25,9 +25,9 @@ export function followKey(
   let warned: string | undefined;
   const round = async (): Promise<void> => {
     try {
-      key.learn(await readSecrets(source));
+      key.addSecrets(await readSecrets(source));
       const known = key.fingerprints;
-      const state = await noteKeyNode(database, node, { name, known, current: key.fingerprint });
+      const state = await recordKeyNode(database, node, { name, known, current: key.fingerprint });
       if (state === undefined || state.current === null) return;
       const missing = key.select(state.current, state.previous);
       if (missing !== undefined && missing !== warned)
@@ -40,7 +40,7 @@ export function followKey(
       log.debug({ err: error }, 'the master key cannot be looked at');
     }
   };
-  const task = new PeriodicTask(followKeyMilliseconds, round);
+  const task = new PeriodicTask(followKeyIntervalMs, round);
   return {
     async start() {
       await round();

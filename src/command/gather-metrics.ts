@@ -2,19 +2,19 @@ import cluster, { type Worker } from 'node:cluster';
 import { AggregatorRegistry, Gauge, type MetricObject, type Registry } from 'prom-client';
 
 /** Milliseconds after which the answer goes without the processes that have not said theirs. */
-const patience = 2_000;
+const metricsTimeoutMs = 2_000;
 
 /** What a process asks of the first one, and the first one of all: the numbers for request `want`. */
-interface Wanted {
+interface MetricsRequest {
   readonly metricsWanted: number;
 }
 /** A process’s own numbers, or to the one that asked, everybody’s as text. */
-interface Found {
+interface MetricsResponse {
   readonly metricsOf: number;
   readonly own?: MetricObject[];
   readonly text?: string;
 }
-type Message = Partial<Wanted & Found>;
+type Message = Partial<MetricsRequest & MetricsResponse>;
 
 /**
  * In one of several processes that share a port: says its own numbers whenever the first process asks for them.
@@ -34,16 +34,19 @@ export function shareMetrics(own: Registry): () => Promise<string> {
     if (metricsOf !== undefined && text !== undefined) waiting.get(metricsOf)?.(text);
     if (metricsWanted === undefined) return;
     void own.getMetricsAsJSON().then((found) => {
-      process.send?.({ metricsOf: metricsWanted, own: found as MetricObject[] } satisfies Found);
+      process.send?.({
+        metricsOf: metricsWanted,
+        own: found as MetricObject[],
+      } satisfies MetricsResponse);
     });
   });
   return async () => {
     last += 1;
     const asked = last;
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
-    const timer = setTimeout(resolve, 2 * patience, undefined);
+    const timer = setTimeout(resolve, 2 * metricsTimeoutMs, undefined);
     waiting.set(asked, resolve);
-    process.send?.({ metricsWanted: asked } satisfies Wanted);
+    process.send?.({ metricsWanted: asked } satisfies MetricsRequest);
     const text = await promise;
     clearTimeout(timer);
     waiting.delete(asked);
@@ -61,12 +64,12 @@ export function gatherMetrics(): void {
     const asked = workersOf().filter((worker) => worker.isConnected());
     const found: MetricObject[][] = [];
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, patience);
+    const timer = setTimeout(resolve, metricsTimeoutMs);
     gatherings.set(round, (own) => {
       found.push(own);
       if (found.length >= asked.length) resolve();
     });
-    for (const worker of asked) tell(worker, { metricsWanted: round });
+    for (const worker of asked) sendMessage(worker, { metricsWanted: round });
     await promise;
     clearTimeout(timer);
     gatherings.delete(round);
@@ -77,7 +80,7 @@ export function gatherMetrics(): void {
     if (metricsWanted === undefined) return;
     void gather()
       .then((found) => AggregatorRegistry.aggregate(found).metrics())
-      .then((text) => tell(worker, { metricsOf: metricsWanted, text }));
+      .then((text) => sendMessage(worker, { metricsOf: metricsWanted, text }));
   });
 }
 
@@ -86,6 +89,6 @@ function workersOf(): Worker[] {
 }
 
 /** One that is just dying hears nothing, which is no error. */
-function tell(worker: Worker, message: Message): void {
+function sendMessage(worker: Worker, message: Message): void {
   worker.send(message, () => undefined);
 }

@@ -2,24 +2,24 @@ import { randomBytes } from 'node:crypto';
 import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { type ClientId, parseClientId } from '../foundation/ids.ts';
-import { ClientSecrets } from '../session/client-secret.ts';
+import { ClientSecretHasher } from '../session/client-secret.ts';
 import {
   changeIntegration,
-  highestAllowance,
   type IntegrationOverview,
   type IntegrationSettings,
-  readAllowanceUses,
+  maxAllowance,
+  readAllowanceUsage,
   readIntegrationOverviews,
   rotateClientSecret,
 } from '../session/integration-control-store.ts';
-import { withRunning } from './open-running.ts';
+import { withRunningInstallation } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `integration list`: every integration, one line each. */
-export async function listIntegrations(environment: Environment): Promise<number> {
-  return withRunning(environment, async ({ database }) => {
+export async function listIntegrationsCommand(environment: Environment): Promise<number> {
+  return withRunningInstallation(environment, async ({ database }) => {
     for (const one of await readIntegrationOverviews(database.kysely))
       process.stdout.write(`${one.clientId}\t${one.accountId}\t${one.name}\t${stateOf(one)}\n`);
     return 0;
@@ -32,7 +32,7 @@ export async function showIntegration(
   environment: Environment,
 ): Promise<number> {
   const clientId = readClientId(clientText);
-  return withRunning(environment, async ({ database }) => {
+  return withRunningInstallation(environment, async ({ database }) => {
     const [one] = await readIntegrationOverviews(database.kysely, clientId);
     if (one === undefined) throw unknown(clientId);
     const until = one.previousSecretUntil?.toISOString();
@@ -46,7 +46,7 @@ export async function showIntegration(
       `PKCE           ${one.requirePkce ? 'required' : 'optional'}`,
       `allowance      ${one.allowance} initial token requests per person and hour`,
       `old secret     ${until === undefined ? 'none' : `works until ${until}`}`,
-      ...(await readAllowanceUses(database.kysely, clientId)).map(
+      ...(await readAllowanceUsage(database.kysely, clientId)).map(
         ({ email, used, left }) => `  ${email}: ${used} used, ${left} left in this hour`,
       ),
     ];
@@ -71,7 +71,7 @@ export async function setIntegration(
   };
   if (Object.keys(settings).length === 0)
     throw new OperatorError('Say what to set: --disabled, --pkce or --allowance.');
-  return withRunning(environment, async ({ database }) => {
+  return withRunningInstallation(environment, async ({ database }) => {
     await database.kysely.transaction().execute(async (transaction) => {
       if (!(await changeIntegration(transaction, clientId, settings))) throw unknown(clientId);
       await recordChange(transaction, 'integration_changed', clientId, { ...settings });
@@ -82,16 +82,16 @@ export async function setIntegration(
 }
 
 /** `integration rotate-secret CLIENT`: prints the new secret once; the old one works on for the overlap. */
-export async function rotateSecret(
+export async function rotateClientSecretCommand(
   clientText: string,
   options: { readonly overlap: string },
   environment: Environment,
 ): Promise<number> {
   const clientId = readClientId(clientText);
   const seconds = readDuration(options.overlap);
-  return withRunning(environment, async ({ database, key }) => {
+  return withRunningInstallation(environment, async ({ database, key }) => {
     const secret = randomBytes(32).toString('base64url');
-    const hash = new ClientSecrets(await key()).hash(secret);
+    const hash = new ClientSecretHasher(await key()).hash(secret);
     await database.kysely.transaction().execute(async (transaction) => {
       const rotated = await rotateClientSecret(transaction, clientId, hash, seconds);
       if (!rotated) throw unknown(clientId);
@@ -138,10 +138,8 @@ function readChoice(name: string, text: string, yes: string, no: string): boolea
 
 function readAllowance(text: string): number {
   const value = Number(text);
-  if (!/^\d{1,4}$/.test(text) || value < 1 || value > highestAllowance)
-    throw new OperatorError(
-      `--allowance is a number from 1 to ${highestAllowance}, not "${text}".`,
-    );
+  if (!/^\d{1,4}$/.test(text) || value < 1 || value > maxAllowance)
+    throw new OperatorError(`--allowance is a number from 1 to ${maxAllowance}, not "${text}".`);
   return value;
 }
 

@@ -1,9 +1,9 @@
-import type { Config } from '../config.ts';
-import { isCurrent } from '../foundation/database/migrate.ts';
+import type { Config } from '../config/config.ts';
+import { findRunningEmbedded } from '../embedded-database/find-running-embedded.ts';
+import { isSchemaCurrent } from '../foundation/database/migrate.ts';
 import { openDatabase, requireServer } from '../foundation/database/open-database.ts';
-import { findRunningEmbedded } from '../foundation/embedded/find-running-embedded.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import { requireSameKey } from '../foundation/installation-store.ts';
+import { requireMatchingKey } from '../foundation/installation-store.ts';
 import { loadMasterKey } from '../foundation/load-master-key.ts';
 import { createLog } from '../foundation/log.ts';
 import { type Installation, openInstallation } from './open-installation.ts';
@@ -23,13 +23,13 @@ export async function joinInstallation(config: Config): Promise<Installation> {
   const close = () => database.close();
   try {
     await requireServer(database);
-    if (!(await isCurrent(database))) {
+    if (!(await isSchemaCurrent(database))) {
       throw new OperatorError(
         'The service that runs on this DATA_DIR is of another release; restart it with this one first.',
       );
     }
     const key = await loadMasterKey(config);
-    await requireSameKey(database, key);
+    await requireMatchingKey(database, key);
     return { database, key, embedded: undefined, close };
   } catch (error) {
     await close();

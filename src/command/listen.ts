@@ -2,21 +2,21 @@ import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { App } from '../app.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import type { Http } from '../http/create-http.ts';
 import { canListenShared, listenShared } from '../http/listen-shared.ts';
 
 /** A place to listen at, and the settings that name it. */
-interface Place {
+interface ListenAddress {
   readonly host: string;
   readonly port: number;
   readonly hostName: string;
   readonly portName: string;
 }
 
-const sentences: Readonly<Record<string, (place: Place) => string>> = {
+const errorMessages: Readonly<Record<string, (listenAddress: ListenAddress) => string>> = {
   EADDRINUSE: ({ host, port, portName }) =>
     `Port ${port} on ${host} is taken by another program; set ${portName} to another one, or to 0 for a free one.`,
   EACCES: ({ port, portName }) =>
@@ -31,12 +31,16 @@ const sentences: Readonly<Record<string, (place: Place) => string>> = {
  * Starts what works in the background, the server for reports among it.
  * @throws OperatorError where BOUNCE_PORT or BOUNCE_HOST cannot be had
  */
-export async function startApp(app: Pick<App, 'start'>, { reports }: Config): Promise<void> {
+export async function startApp(app: Pick<App, 'start'>, { bounceServer }: Config): Promise<void> {
   try {
     await app.start();
   } catch (cause) {
-    if (reports === undefined) throw cause;
-    throw listenProblem(cause, { ...reports, hostName: 'BOUNCE_HOST', portName: 'BOUNCE_PORT' });
+    if (bounceServer === undefined) throw cause;
+    throw listenProblem(cause, {
+      ...bounceServer,
+      hostName: 'BOUNCE_HOST',
+      portName: 'BOUNCE_PORT',
+    });
   }
 }
 
@@ -52,10 +56,10 @@ export async function choosePort({ host, port }: Pick<Config, 'host' | 'port'>):
   } catch (cause) {
     throw listenProblem(cause, { host, port, hostName: 'HOST', portName: 'PORT' });
   }
-  const { port: taken } = server.address() as AddressInfo;
+  const { port: bound } = server.address() as AddressInfo;
   server.close();
   await once(server, 'close');
-  return taken;
+  return bound;
 }
 
 /**
@@ -70,8 +74,8 @@ export async function listen(http: Http, { host, port }: Config): Promise<string
   } catch (cause) {
     throw listenProblem(cause, { host, port, hostName: 'HOST', portName: 'PORT' });
   }
-  const taken = http.server.address() as AddressInfo;
-  return localUrl(host, taken.port);
+  const bound = http.server.address() as AddressInfo;
+  return localUrl(host, bound.port);
 }
 
 /** The address at which this machine reaches a service that listens on a host and port. */
@@ -80,11 +84,11 @@ export function localUrl(host: string, port: number): string {
 }
 
 /** What an error of the operating system means to the operator; other errors as they are. */
-function listenProblem(cause: unknown, place: Place): unknown {
+function listenProblem(cause: unknown, listenAddress: ListenAddress): unknown {
   const { syscall } = cause as { readonly syscall?: unknown };
-  const sentence = sentences[codeOf(cause) ?? ''];
-  if (sentence === undefined || (syscall !== 'listen' && syscall !== 'getaddrinfo')) return cause;
-  return new OperatorError(sentence(place), { cause });
+  const message = errorMessages[codeOf(cause) ?? ''];
+  if (message === undefined || (syscall !== 'listen' && syscall !== 'getaddrinfo')) return cause;
+  return new OperatorError(message(listenAddress), { cause });
 }
 
 /** A wildcard address is reached by the loopback; an IPv6 address stands in brackets (RFC 3986 section 3.2.2). */

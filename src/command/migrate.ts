@@ -1,12 +1,12 @@
 import { describeLostAccess } from '../access/lost-access-store.ts';
-import { type Config, readConfig } from '../config.ts';
-import { missingMigrations } from '../foundation/database/migrate.ts';
+import { type Config, readConfig } from '../config/config.ts';
+import { findRunningEmbedded } from '../embedded-database/find-running-embedded.ts';
+import { startEmbeddedDatabase } from '../embedded-database/start-embedded-database.ts';
+import { findMissingMigrations } from '../foundation/database/migrate.ts';
 import { openDatabase, requireServer } from '../foundation/database/open-database.ts';
-import { findRunningEmbedded } from '../foundation/embedded/find-running-embedded.ts';
-import { startEmbeddedDatabase } from '../foundation/embedded/start-embedded-database.ts';
 import { createLog } from '../foundation/log.ts';
 import { adviseOnOperators } from './doctor/check-operators.ts';
-import { exitAtSignal } from './exit-at-signal.ts';
+import { exitOnSignal } from './exit-on-signal.ts';
 import { openInstallation } from './open-installation.ts';
 
 /**
@@ -18,7 +18,7 @@ export async function migrateCommand(
   plan = false,
 ): Promise<number> {
   const config = readConfig(environment);
-  exitAtSignal();
+  exitOnSignal();
   if (plan) return printPlan(config);
   const installation = await openInstallation(config, createLog(config.logLevel));
   const advice = await adviseOnOperators(installation.database.kysely);
@@ -42,10 +42,10 @@ async function printPlan(config: Config): Promise<number> {
       : undefined;
   const settings = running ?? embedded?.settings;
   if (settings === undefined) throw new Error('a database without settings');
-  const database = openDatabase(settings, { connections: 2 });
+  const database = openDatabase(settings, { maxConnections: 2 });
   try {
     await requireServer(database);
-    const missing = await missingMigrations(database);
+    const missing = await findMissingMigrations(database);
     const lines =
       missing.length === 0
         ? ['The database is current.']

@@ -1,13 +1,13 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
+import type { EmbeddedDatabase } from '../embedded-database/embedded-database.ts';
+import { startEmbeddedDatabase } from '../embedded-database/start-embedded-database.ts';
 import { migrate } from '../foundation/database/migrate.ts';
 import {
   type Database,
   openDatabase,
   requireServer,
 } from '../foundation/database/open-database.ts';
-import type { EmbeddedDatabase } from '../foundation/embedded/embedded-database.ts';
-import { startEmbeddedDatabase } from '../foundation/embedded/start-embedded-database.ts';
-import { requireSameKey } from '../foundation/installation-store.ts';
+import { requireMatchingKey } from '../foundation/installation-store.ts';
 import { loadMasterKey } from '../foundation/load-master-key.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
@@ -42,15 +42,15 @@ export async function openInstallation(
     await database.close();
     await embedded?.stop();
   };
-  const breakOff = breakerOf(database.pool);
-  signal?.addEventListener('abort', breakOff);
+  const breakConnections = connectionBreaker(database.pool);
+  signal?.addEventListener('abort', breakConnections);
   try {
     signal?.throwIfAborted();
     await requireServer(database);
     const applied = await migrate(database);
     if (applied.length > 0) log.info({ applied }, 'migrated the database');
     const key = await loadMasterKey(config);
-    await requireSameKey(database, key);
+    await requireMatchingKey(database, key);
     signal?.throwIfAborted();
     const following = followKey(database, key, config, log);
     await following.start();
@@ -60,12 +60,12 @@ export async function openInstallation(
     await close();
     throw signal?.aborted ? signal.reason : error;
   } finally {
-    signal?.removeEventListener('abort', breakOff);
+    signal?.removeEventListener('abort', breakConnections);
   }
 }
 
 /** @returns what breaks the connections that a pool has made since, and with them the statements that wait on them */
-function breakerOf(pool: Database['pool']): () => void {
+function connectionBreaker(pool: Database['pool']): () => void {
   const clients = new Set<{ end?(): Promise<void> }>();
   pool.on('connect', (client) => clients.add(client));
   pool.on('remove', (client) => clients.delete(client));

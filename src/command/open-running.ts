@@ -1,14 +1,14 @@
-import { type Config, readConfig } from '../config.ts';
-import { isCurrent } from '../foundation/database/migrate.ts';
+import { type Config, readConfig } from '../config/config.ts';
+import { findRunningEmbedded } from '../embedded-database/find-running-embedded.ts';
+import { isSchemaCurrent } from '../foundation/database/migrate.ts';
 import {
   type Database,
   describeServer,
   openDatabase,
   requireServer,
 } from '../foundation/database/open-database.ts';
-import { findRunningEmbedded } from '../foundation/embedded/find-running-embedded.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import { requireSameKey } from '../foundation/installation-store.ts';
+import { requireMatchingKey } from '../foundation/installation-store.ts';
 import { loadMasterKey } from '../foundation/load-master-key.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 
@@ -24,7 +24,7 @@ export interface RunningInstallation {
  * Runs a command on the database of DATABASE_URL, or on that of the service that runs on DATA_DIR.
  * @throws OperatorError where there is none, or none that this release can work on
  */
-export async function withRunning<Result>(
+export async function withRunningInstallation<Result>(
   environment: Readonly<Record<string, string | undefined>>,
   use: (installation: RunningInstallation) => Promise<Result>,
 ): Promise<Result> {
@@ -39,16 +39,16 @@ export async function withRunning<Result>(
     );
   const database = openDatabase(settings, {
     applicationName: 'signalpost command',
-    connections: 2,
+    maxConnections: 2,
   });
   const key = async (): Promise<MasterKey> => {
     const loaded = await loadMasterKey(config);
-    await requireSameKey(database, loaded);
+    await requireMatchingKey(database, loaded);
     return loaded;
   };
   try {
     await requireServer(database);
-    if (!(await isCurrent(database).catch(() => false)))
+    if (!(await isSchemaCurrent(database).catch(() => false)))
       throw new OperatorError(
         `The database at ${describeServer(settings)} was not set up by this release; run signalpost migrate, or restart its service with this one.`,
       );

@@ -1,13 +1,13 @@
 import { findPersonByEmail, listOperators, setOperator } from '../account/person-store.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import { withRunning } from './open-running.ts';
+import { withRunningInstallation } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `operator list`: one e-mail address a line. */
 export async function listOperatorsCommand(environment: Environment): Promise<number> {
-  return withRunning(environment, async ({ database }) => {
+  return withRunningInstallation(environment, async ({ database }) => {
     for (const email of await listOperators(database.kysely)) process.stdout.write(`${email}\n`);
     return 0;
   });
@@ -22,7 +22,7 @@ export async function changeOperator(
   email: string,
   environment: Environment,
 ): Promise<number> {
-  return withRunning(environment, async ({ database }) => {
+  return withRunningInstallation(environment, async ({ database }) => {
     const person = await findPersonByEmail(database.kysely, email);
     if (person === undefined) throw new OperatorError(`There is no user "${email}".`);
     const operator = action === 'add';

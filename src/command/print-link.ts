@@ -1,8 +1,8 @@
 import { isSetUpOpen } from '../access/operator-store.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import { makeOneTimeLink } from '../session/one-time-link.ts';
-import type { LinkPurpose } from '../session/one-time-link-store.ts';
-import { type RunningInstallation, withRunning } from './open-running.ts';
+import { createOneTimeLink } from '../session/one-time-link.ts';
+import type { OneTimeLinkPurpose } from '../session/one-time-link-store.ts';
+import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
 import { serviceUrl } from './service-url.ts';
 
@@ -13,7 +13,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws OperatorError where the installation has its owner
  */
 export async function printSetUpLink(environment: Environment): Promise<number> {
-  return withRunning(environment, async (installation) => {
+  return withRunningInstallation(environment, async (installation) => {
     if (!(await isSetUpOpen(installation.database.kysely))) {
       throw new OperatorError(
         'This installation is set up already. `signalpost operator add EMAIL` makes one of its users an operator.',
@@ -28,7 +28,7 @@ export async function printSetUpLink(environment: Environment): Promise<number> 
  * @throws OperatorError where mail is not captured
  */
 export async function printInboxLink(environment: Environment): Promise<number> {
-  return withRunning(environment, async (installation) => {
+  return withRunningInstallation(environment, async (installation) => {
     const { delivery } = installation.config;
     if (delivery !== 'inbox') {
       throw new OperatorError(`There is no inbox with DELIVERY=${delivery}: mail is not captured.`);
@@ -39,13 +39,13 @@ export async function printInboxLink(environment: Environment): Promise<number> 
 
 /** The link alone on standard output, so that scripts can use it. */
 async function print(
-  purpose: LinkPurpose,
+  purpose: OneTimeLinkPurpose,
   { config, database }: RunningInstallation,
 ): Promise<number> {
   const link = await database.kysely.transaction().execute(async (transaction) => {
     const kind = `${purpose.replaceAll('-', '_')}_link_made`;
     await recordCommand(transaction, { kind });
-    return makeOneTimeLink({ kysely: transaction }, purpose, serviceUrl(config));
+    return createOneTimeLink({ kysely: transaction }, purpose, serviceUrl(config));
   });
   process.stdout.write(`${link}\n`);
   return 0;

@@ -3,7 +3,7 @@ import { OperatorError } from '../foundation/errors.ts';
 import { parseAccountId, parseMessageId } from '../foundation/ids.ts';
 import { readWaitingDestinations } from '../management/message/queue-page-store.ts';
 import { readMessageStatus } from '../submission/message-status-store.ts';
-import { withRunning } from './open-running.ts';
+import { withRunningInstallation } from './open-running.ts';
 import { requireAccount } from './require-account.ts';
 
 /**
@@ -22,7 +22,7 @@ export async function listQueue(
   const messageId = options.message === undefined ? undefined : parseMessageId(options.message);
   if (options.message !== undefined && messageId === undefined)
     throw new OperatorError(`--message must be the id of a message, not "${options.message}".`);
-  return withRunning(environment, async ({ database: { kysely } }) => {
+  return withRunningInstallation(environment, async ({ database: { kysely } }) => {
     await requireAccount(kysely, accountId);
     if (messageId === undefined) {
       const { destinations, partial } = await readWaitingDestinations(kysely, accountId);

@@ -2,8 +2,8 @@ import { systemClock } from '../foundation/clock.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { parseAccountId, parseMessageId } from '../foundation/ids.ts';
 import { readDomainName } from '../management/path-params.ts';
-import { QueueControlStore, type Selection } from '../queue/control-store.ts';
-import { withRunning } from './open-running.ts';
+import { QueueControlStore, type QueueSelection } from '../queue/control-store.ts';
+import { withRunningInstallation } from './open-running.ts';
 import type { QueueAction, QueueCommandOptions } from './queue-actions.ts';
 import { recordCommand } from './record-command.ts';
 import { requireAccount } from './require-account.ts';
@@ -27,7 +27,7 @@ export async function queueCommand(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
   const asked = readSelection(action, options);
-  return withRunning(environment, async ({ database }) => {
+  return withRunningInstallation(environment, async ({ database }) => {
     await requireAccount(database.kysely, asked.accountId);
     const store = new QueueControlStore(database, systemClock);
     const selection = action === 'resume' ? await findPause(store, asked, options) : asked;
@@ -47,7 +47,7 @@ const kinds: Readonly<Record<QueueAction, string>> = {
   retry: 'queue_retry',
 };
 
-function entryOf(action: QueueAction, { accountId, messageId, destination = '*' }: Selection) {
+function entryOf(action: QueueAction, { accountId, messageId, destination = '*' }: QueueSelection) {
   if (messageId !== undefined)
     return { kind: `message_${action}`, accountId, detail: { id: messageId } };
   return { kind: kinds[action], accountId, detail: { id: destination } };
@@ -55,7 +55,7 @@ function entryOf(action: QueueAction, { accountId, messageId, destination = '*' 
 
 function describe(
   action: QueueAction,
-  selection: Selection,
+  selection: QueueSelection,
   changed: number,
   busy: number,
 ): string {
@@ -70,7 +70,7 @@ function describe(
   return `${changed} ${changed === 1 ? 'message' : 'messages'} ${done[action]}${sending}.`;
 }
 
-function readSelection(action: QueueAction, options: QueueCommandOptions): Selection {
+function readSelection(action: QueueAction, options: QueueCommandOptions): QueueSelection {
   const accountId = parseAccountId(options.account);
   if (accountId === undefined)
     throw new OperatorError(`--account must be the id of an account, not "${options.account}".`);
@@ -92,9 +92,9 @@ function readSelection(action: QueueAction, options: QueueCommandOptions): Selec
 /** A pause of what is no domain name can stand from before such names were refused, and has to be lifted as it stands. */
 async function findPause(
   store: QueueControlStore,
-  selection: Selection,
+  selection: QueueSelection,
   { destination }: QueueCommandOptions,
-): Promise<Selection> {
+): Promise<QueueSelection> {
   const written = destination?.toLowerCase();
   if (written === undefined || written === selection.destination) return selection;
   const pauses = await store.pausedDestinations(selection.accountId);

@@ -1,6 +1,6 @@
+import { type AuditEvent, AuditStore } from '../audit/audit-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { newId } from '../foundation/ids.ts';
-import { type AuditEvent, AuditStore } from '../session/audit-store.ts';
 
 /**
  * Writes into the audit log what an operator does by command, under the kind that the management API gives to the same.

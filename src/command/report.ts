@@ -1,12 +1,12 @@
-import { daysKeptWhole } from '../feedback/privacy/retention-store.ts';
+import { fullRetentionDays } from '../feedback/privacy/retention-store.ts';
 import { reclassifyEngagements } from '../feedback/tracking/reclassify-store.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { parseAccountId } from '../foundation/ids.ts';
-import { parseMoment } from '../foundation/parse-moment.ts';
+import { parseTimestamp } from '../foundation/parse-timestamp.ts';
 import { rebuildReport } from '../report/roll-up-store.ts';
-import { withRunning } from './open-running.ts';
+import { withRunningInstallation } from './open-running.ts';
 
-const day = 86_400_000;
+const dayMs = 86_400_000;
 
 /**
  * `report reclassify --account ID --from DAY`: judges the opens and clicks since a day (UTC) anew, by the programs and networks
@@ -22,17 +22,17 @@ export async function reclassifyReport(
   const accountId = parseAccountId(options.account);
   if (accountId === undefined)
     throw new OperatorError(`--account must be the id of an account, not "${options.account}".`);
-  const from = parseMoment(`${options.from}T00:00:00Z`)?.getTime();
+  const from = parseTimestamp(`${options.from}T00:00:00Z`)?.getTime();
   if (!/^\d{4}-\d\d-\d\d$/.test(options.from) || from === undefined)
     throw new OperatorError(`--from must be a day such as 2026-11-22, not "${options.from}".`);
-  return withRunning(environment, async ({ database: { kysely } }) => {
-    const days = await daysKeptWhole(kysely, accountId);
+  return withRunningInstallation(environment, async ({ database: { kysely } }) => {
+    const days = await fullRetentionDays(kysely, accountId);
     if (days === undefined)
       throw new OperatorError(
         `--account names no account: there is none with the id ${accountId}.`,
       );
     const now = Date.now();
-    const earliest = Math.ceil((now - days * day) / day) * day;
+    const earliest = Math.ceil((now - days * dayMs) / dayMs) * dayMs;
     if (from < earliest || from > now)
       throw new OperatorError(
         `--from must be a day from ${new Date(earliest).toISOString().slice(0, 10)}, since when everything is kept, to today.`,
@@ -41,10 +41,10 @@ export async function reclassifyReport(
       kysely,
       accountId,
       new Date(from),
-      new Date(now + day),
+      new Date(now + dayMs),
     );
-    for (let at = from; at <= now; at += day)
-      await rebuildReport(kysely, accountId, new Date(at), new Date(at + day));
+    for (let at = from; at <= now; at += dayMs)
+      await rebuildReport(kysely, accountId, new Date(at), new Date(at + dayMs));
     process.stdout.write(
       `${changed} ${changed === 1 ? 'open or click is' : 'opens and clicks are'} judged otherwise; the report is counted anew from ${options.from}.\n`,
     );

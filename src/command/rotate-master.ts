@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import {
   endPreviousKey,
   type KeyNode,
   type KeyState,
-  noteLeftovers,
   readKeyLeftovers,
   readKeyNodes,
   readKeyState,
+  recordLeftovers,
   switchKey,
 } from '../foundation/key-rotation-store.ts';
 import {
@@ -24,7 +24,7 @@ import { resealColumn } from '../foundation/reseal.ts';
 import { sealedDkimKeys } from '../sender/dkim-key-store.ts';
 import { sealedSecondFactors } from '../session/second-factor.ts';
 import { sealedWebhookSecrets } from '../webhook/secret-box.ts';
-import { withRunning } from './open-running.ts';
+import { withRunningInstallation } from './open-running.ts';
 
 export interface RotateMasterOptions {
   readonly finish?: boolean;
@@ -35,9 +35,9 @@ export interface RotateMasterOptions {
 export const sealedColumns = [sealedSecondFactors, sealedDkimKeys, ...sealedWebhookSecrets];
 
 /** A process that was not heard of for this long has ended, in seconds. */
-const silenceSeconds = 15;
-const waitMilliseconds = 60_000;
-const pollMilliseconds = 250;
+const nodeTimeoutSeconds = 15;
+const waitTimeoutMs = 60_000;
+const pollIntervalMs = 250;
 
 /**
  * `key rotate-master`: each run goes on where the one before stopped, whatever ended it. The database says which key is the
@@ -47,7 +47,7 @@ export async function rotateMaster(
   { finish = false, yes = false }: RotateMasterOptions,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
-  return await withRunning(environment, async ({ config, database, key }) => {
+  return await withRunningInstallation(environment, async ({ config, database, key }) => {
     // Refuses a key that is none of the database's.
     await key();
     if (finish) return await finishRotation(config, database, yes);
@@ -63,21 +63,21 @@ async function rotate(config: Config, database: Database): Promise<number> {
   const next = before.previous === null ? nextOf(key, current) : current;
   if (next === undefined) return explainSettings();
   if (before.previous === null) {
-    say('Waiting until every process knows the new key.');
+    print('Waiting until every process knows the new key.');
     await waitForNodes(database, 'does not have the new key', ({ known }) => known.includes(next));
     await switchKey(database, current, next);
   }
-  say('Waiting until every process uses the new key.');
+  print('Waiting until every process uses the new key.');
   await waitForNodes(database, 'does not use the new key', (node) => node.current === next);
   const state = await readKeyState(database);
   select(key, state);
-  await noteLeftovers(database);
+  await recordLeftovers(database);
   const { renewed, unreadable } = await resealAll(database, key);
   if (config.key === undefined) await promoteNextKey(config.dataDir, next);
-  say(`The new master key is in use. ${renewed} secrets were encrypted anew.`);
-  if (unreadable > 0) say(`${unreadable} secrets open with neither key; they were lost before.`);
-  say('What was made with the previous key still works. To end that, run:');
-  say('  signalpost key rotate-master --finish');
+  print(`The new master key is in use. ${renewed} secrets were encrypted anew.`);
+  if (unreadable > 0) print(`${unreadable} secrets open with neither key; they were lost before.`);
+  print('What was made with the previous key still works. To end that, run:');
+  print('  signalpost key rotate-master --finish');
   return 0;
 }
 
@@ -86,7 +86,7 @@ async function finishRotation(config: Config, database: Database, yes: boolean):
   if (state.previous === null) {
     // A run that was killed may have left the file.
     if (config.key === undefined) await removePreviousKey(config.dataDir);
-    say('No rotation is under way.');
+    print('No rotation is under way.');
     return 0;
   }
   if (state.followedAt === null)
@@ -97,16 +97,16 @@ async function finishRotation(config: Config, database: Database, yes: boolean):
   const key = await loadMasterKey(config);
   select(key, state);
   await resealAll(database, key);
-  await tellLeftovers(database, state);
+  await printLeftovers(database, state);
   if (!yes) {
-    say('Nothing was changed. To end the previous key, run:');
-    say('  signalpost key rotate-master --finish --yes');
+    print('Nothing was changed. To end the previous key, run:');
+    print('  signalpost key rotate-master --finish --yes');
     return 0;
   }
   await endPreviousKey(database, state.previous);
   if (config.key === undefined) await removePreviousKey(config.dataDir);
-  else say('Remove SIGNALPOST_KEY_PREVIOUS from the settings of every node.');
-  say(
+  else print('Remove SIGNALPOST_KEY_PREVIOUS from the settings of every node.');
+  print(
     'The previous master key has ended. Keep a copy of it with backups from before the rotation.',
   );
   return 0;
@@ -126,10 +126,10 @@ function select(key: MasterKey, { current, previous }: KeyState): void {
 }
 
 function explainSettings(): number {
-  say('On every node, set');
-  say(`  SIGNALPOST_KEY=${randomBytes(32).toString('base64')}`);
-  say('  SIGNALPOST_KEY_PREVIOUS= to the value that SIGNALPOST_KEY has now,');
-  say('restart the nodes one after the other, and run this command again with both settings.');
+  print('On every node, set');
+  print(`  SIGNALPOST_KEY=${randomBytes(32).toString('base64')}`);
+  print('  SIGNALPOST_KEY_PREVIOUS= to the value that SIGNALPOST_KEY has now,');
+  print('restart the nodes one after the other, and run this command again with both settings.');
   return 0;
 }
 
@@ -138,16 +138,18 @@ async function waitForNodes(
   problem: string,
   isReady: (node: KeyNode) => boolean,
 ): Promise<void> {
-  const deadline = Date.now() + waitMilliseconds;
+  const deadline = Date.now() + waitTimeoutMs;
   for (;;) {
-    const late = (await readKeyNodes(database, silenceSeconds)).filter((node) => !isReady(node));
+    const late = (await readKeyNodes(database, nodeTimeoutSeconds)).filter(
+      (node) => !isReady(node),
+    );
     const [first] = late;
     if (first === undefined) return;
     if (Date.now() > deadline)
       throw new OperatorError(
         `The node ${first.name} ${problem}${late.length > 1 ? `, and neither do ${late.length - 1} others` : ''}. Give it both keys and run this command again.`,
       );
-    await delay(pollMilliseconds);
+    await delay(pollIntervalMs);
   }
 }
 
@@ -164,27 +166,27 @@ async function resealAll(
   return total;
 }
 
-async function tellLeftovers(database: Database, { switchedAt }: KeyState): Promise<void> {
+async function printLeftovers(database: Database, { switchedAt }: KeyState): Promise<void> {
   const { integrations, apiKeys, people, refreshTokens } = await readKeyLeftovers(database);
   const since = switchedAt?.toISOString() ?? '';
-  say(`These stop working with the previous key, since they were not used after ${since}:`);
-  list('client secrets of integrations (rotate-secret makes new ones)', integrations);
-  list('API keys', apiKeys);
-  list('recovery codes of people (they make new ones at /me)', people);
-  say(`  refresh tokens: ${refreshTokens}`);
-  say(
+  print(`These stop working with the previous key, since they were not used after ${since}:`);
+  printList('client secrets of integrations (rotate-secret makes new ones)', integrations);
+  printList('API keys', apiKeys);
+  printList('recovery codes of people (they make new ones at /me)', people);
+  print(`  refresh tokens: ${refreshTokens}`);
+  print(
     `And in mail that was sent before ${since}: unsubscribe links, tracked links, bounces to return paths.`,
   );
 }
 
-const shown = 50;
+const maxPrinted = 50;
 
-function list(what: string, items: readonly string[]): void {
-  say(`  ${what}: ${items.length}`);
-  for (const item of items.slice(0, shown)) say(`    ${item}`);
-  if (items.length > shown) say(`    and ${items.length - shown} more`);
+function printList(what: string, items: readonly string[]): void {
+  print(`  ${what}: ${items.length}`);
+  for (const item of items.slice(0, maxPrinted)) print(`    ${item}`);
+  if (items.length > maxPrinted) print(`    and ${items.length - maxPrinted} more`);
 }
 
-function say(line: string): void {
+function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }

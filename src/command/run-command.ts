@@ -4,7 +4,7 @@ import { addDirectCommands } from './direct-commands.ts';
 import { addKeyCommands } from './key.ts';
 import { addLinkCommands } from './link-commands.ts';
 import { type QueueAction, type QueueCommandOptions, queueActions } from './queue-actions.ts';
-import { readVersion } from './read-version.ts';
+import { readReleaseVersion } from './read-version.ts';
 import { addSessionCommands } from './session-commands.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -30,7 +30,7 @@ export async function runCommand(
   let exitCode = 0;
   const program = new Command('signalpost')
     .description('Sends one email to one person because something happened.')
-    .version(await readVersion())
+    .version(await readReleaseVersion())
     .exitOverride()
     .showHelpAfterError()
     .addHelpText('after', '\nSettings come from the environment; the README lists them.');

@@ -1,16 +1,16 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
-import { createApp, type Role } from '../app.ts';
-import { readConfig } from '../config.ts';
+import { createApp, type NodeRole } from '../app.ts';
+import { readConfig } from '../config/config.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { createLog } from '../foundation/log.ts';
 import { readInboxToken } from '../manifest/demo-environment.ts';
 import { shareMetrics } from './gather-metrics.ts';
 import { listen, startApp } from './listen.ts';
 import { openInstallation } from './open-installation.ts';
-import { keepProcesses, sayAnswersAt } from './serve-processes.ts';
-import { stopInTime } from './stop-in-time.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
+import { stopWithTimeout } from './stop-with-timeout.ts';
+import { reportUrl, superviseProcesses } from './supervise-processes.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -27,19 +27,19 @@ export async function serve(
 ): Promise<number> {
   if (cluster.isWorker) {
     // The channel to the first process must not keep this one alive once it is done.
-    return serveHere(environment, roleText, processes).finally(() => process.channel?.unref());
+    return serveProcess(environment, roleText, processes).finally(() => process.channel?.unref());
   }
-  if (processes <= 1) return serveHere(environment, roleText, 1);
+  if (processes <= 1) return serveProcess(environment, roleText, 1);
   const config = readConfig(environment);
   const roles = [...readRoles(roleText)].join(', ');
   const log = createLog(config.logLevel);
-  return keepProcesses(processes, config, stopSignal(), log, (url) => {
+  return superviseProcesses(processes, config, stopSignal(), log, (url) => {
     process.stdout.write(`Signalpost (${roles}) answers at ${url}\n`);
   });
 }
 
 /** One process of a node. */
-async function serveHere(
+async function serveProcess(
   environment: Environment,
   roleText: string,
   processes: number,
@@ -69,18 +69,18 @@ async function serveHere(
   try {
     await startApp(app, config);
     const url = await listen(app.http, config);
-    if (cluster.isWorker) sayAnswersAt(url);
+    if (cluster.isWorker) reportUrl(url);
     else process.stdout.write(`Signalpost (${[...roles].join(', ')}) answers at ${url}\n`);
     await aborted(signal);
   } finally {
-    await stopInTime(app, installation, log);
+    await stopWithTimeout(app, installation, log);
   }
   return 0;
 }
 
-function readRoles(text: string): Set<Role> {
+function readRoles(text: string): Set<NodeRole> {
   const names = text.split(',').map((name) => name.trim());
   const wrong = names.find((name) => name !== 'http' && name !== 'worker');
   if (wrong !== undefined) throw new OperatorError(`--role knows http and worker, not "${wrong}".`);
-  return new Set(names as Role[]);
+  return new Set(names as NodeRole[]);
 }

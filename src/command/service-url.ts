@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import type { Config } from '../config.ts';
-import { dataFolderAt } from '../foundation/embedded/data-folder.ts';
-import { readServiceNote } from '../foundation/embedded/service-lock.ts';
+import type { Config } from '../config/config.ts';
+import { dataFolderAt } from '../embedded-database/data-folder.ts';
+import { readServiceInfo } from '../embedded-database/service-lock.ts';
 import { localUrl } from './listen.ts';
 
 /** Where people reach the running service: PUBLIC_URL, or where it listens as far as this machine knows. */
@@ -9,7 +9,7 @@ export function serviceUrl(config: Config): string {
   if (config.publicUrl !== undefined) return config.publicUrl;
   const note =
     config.databaseUrl === undefined
-      ? readServiceNote(dataFolderAt(resolve(config.dataDir)))
+      ? readServiceInfo(dataFolderAt(resolve(config.dataDir)))
       : undefined;
   return note?.url ?? localUrl(config.host, config.port);
 }

@@ -18,7 +18,7 @@ export function addSessionCommands(
     .command('list')
     .description('every integration')
     .action(async () => {
-      const { listIntegrations } = await import('./integration.ts');
+      const { listIntegrationsCommand: listIntegrations } = await import('./integration.ts');
       done(await listIntegrations(environment));
     });
   integration
@@ -46,7 +46,7 @@ export function addSessionCommands(
     .argument('<client-id>')
     .option('--overlap <time>', 'how long the old one works on: 30m, 24h, 7d, or 0', '24h')
     .action(async (clientId: string, options: { overlap: string }) => {
-      const { rotateSecret } = await import('./integration.ts');
+      const { rotateClientSecretCommand: rotateSecret } = await import('./integration.ts');
       done(await rotateSecret(clientId, options, environment));
     });
   const user = program

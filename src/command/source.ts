@@ -2,7 +2,7 @@ import { allowance, dayOf } from '../delivery/warm-up/warm-up-plan.ts';
 import { WarmUpStore } from '../delivery/warm-up/warm-up-store.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
-import { withRunning } from './open-running.ts';
+import { withRunningInstallation } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
 import { describeWarmUp, readWarmUp } from './warm-up-option.ts';
 
@@ -10,18 +10,18 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `source list`: one line for each address of DIRECT_SOURCES. */
 export async function listSources(environment: Environment): Promise<number> {
-  return withRunning(environment, async ({ config, database }) => {
+  return withRunningInstallation(environment, async ({ config, database }) => {
     const store = new WarmUpStore(database, newId());
     const day = dayOf(Date.now());
     const plans = await store.sourcePlans();
     const used = await store.usedOn(day);
     for (const { address = '', name, pool } of config.direct.sources) {
       const plan = plans.get(address);
-      const most = plan && allowance(plan, day);
+      const dailyLimit = plan && allowance(plan, day);
       const share =
-        most === undefined
+        dailyLimit === undefined
           ? 'no limit'
-          : `warming up: ${used.get(`source:${address}`) ?? 0} of ${most} messages today`;
+          : `warming up: ${used.get(`source:${address}`) ?? 0} of ${dailyLimit} messages today`;
       process.stdout.write(`${address}\t${pool}\t${name}\t${share}\n`);
     }
     return 0;
@@ -35,7 +35,7 @@ export async function warmUpSource(
   environment: Environment,
 ): Promise<number> {
   const warmUp = readWarmUp(options);
-  return withRunning(environment, async ({ config, database }) => {
+  return withRunningInstallation(environment, async ({ config, database }) => {
     const known = config.direct.sources.some((source) => source.address === address);
     if (!known) throw new OperatorError(`DIRECT_SOURCES has no address ${address}.`);
     const store = new WarmUpStore(database, newId());

@@ -1,15 +1,15 @@
 import { createApp } from '../app.ts';
-import { readConfig } from '../config.ts';
-import { buildMissingConsole } from '../console/build-missing-console.ts';
+import { readConfig } from '../config/config.ts';
+import { buildMissingConsole } from '../console-server/build-missing-console.ts';
 import { createLog } from '../foundation/log.ts';
 import { applyDemo } from '../manifest/apply-demo.ts';
 import { hasDemoKey } from '../manifest/demo-environment.ts';
 import { endOrphanedLeases } from '../queue/orphaned-lease-store.ts';
+import { createStartLinks } from './create-start-links.ts';
 import { listen, startApp } from './listen.ts';
-import { makeStartLinks } from './make-start-links.ts';
 import { openInstallation } from './open-installation.ts';
-import { stopInTime } from './stop-in-time.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
+import { stopWithTimeout } from './stop-with-timeout.ts';
 import { welcome } from './welcome.ts';
 import { withInboxToken } from './with-inbox-token.ts';
 
@@ -38,14 +38,14 @@ export async function start(
       const url = await listen(app.http, config);
       installation.embedded?.announce(url);
       buildMissingConsole(log);
-      const links = await makeStartLinks(installation.database, config, config.publicUrl ?? url);
+      const links = await createStartLinks(installation.database, config, config.publicUrl ?? url);
       process.stdout.write(
         await welcome({ config, url, demo, links, hasDemoKey: await hasDemoKey(config.dataDir) }),
       );
       await aborted(signal);
       log.info('stopping');
     } finally {
-      await stopInTime(app, installation, log);
+      await stopWithTimeout(app, installation, log);
     }
     return 0;
   } catch (error) {

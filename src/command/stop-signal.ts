@@ -1,5 +1,5 @@
 /** A terminal's Ctrl-C comes twice under npm: from the terminal to the whole group, and again from npm. */
-const sameKeyMilliseconds = 500;
+const duplicateSignalMs = 500;
 
 /**
  * Aborts at the first SIGTERM, SIGINT or SIGHUP; a second one, somewhat later, ends the process at once. A parent process
@@ -11,7 +11,7 @@ export function stopSignal(): AbortSignal {
   let first: number | undefined;
   const onSignal = (): void => {
     first ??= performance.now();
-    if (performance.now() - first > sameKeyMilliseconds) process.exit(1);
+    if (performance.now() - first > duplicateSignalMs) process.exit(1);
     stop();
   };
   process.on('message', (message) => {

@@ -1,12 +1,12 @@
-import { handKeysOverEverywhere, type KeysHandedOver } from '../access/hand-keys-over.ts';
 import { TokenMint } from '../access/token-mint.ts';
+import { type ApiKeyTransfer, transferAllApiKeys } from '../access/transfer-api-keys.ts';
 import { findPersonByEmail, type PersonWithPassword } from '../account/person-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { disablePerson, enablePerson } from '../session/disable-person.ts';
 import { PasswordLinkStore } from '../session/password-link-store.ts';
 import { SecondFactorStore } from '../session/second-factor-store.ts';
-import { type RunningInstallation, withRunning } from './open-running.ts';
+import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
 import type { UserActionName } from './user-actions.ts';
 
@@ -89,7 +89,7 @@ export async function userCommand(
   environment: Environment,
 ): Promise<number> {
   const action = actions[name];
-  return withRunning(environment, async (installation) => {
+  return withRunningInstallation(environment, async (installation) => {
     const { database } = installation;
     const person = await findPersonByEmail(database.kysely, email);
     if (person === undefined) throw new OperatorError(`There is no user "${email}".`);
@@ -109,13 +109,13 @@ async function handKeysOver(
   transaction: Database['kysely'],
   { id, email }: PersonWithPassword,
   keysTo: string | undefined,
-): Promise<KeysHandedOver> {
-  const handed = await handKeysOverEverywhere(transaction, id, keysTo);
+): Promise<ApiKeyTransfer> {
+  const handed = await transferAllApiKeys(transaction, id, keysTo);
   if (handed === undefined)
     throw new OperatorError(
       `--keys-to must be the address of another person who owns an account where ${email} made API keys.`,
     );
-  for (const [accountId, count] of handed.takenOver)
+  for (const [accountId, count] of handed.transferred)
     await recordCommand(transaction, {
       kind: 'api_keys_taken_over',
       personId: id,
@@ -125,7 +125,10 @@ async function handKeysOver(
   return handed;
 }
 
-function describe({ takenOver, ending }: KeysHandedOver): string | undefined {
+function describe({
+  transferred: takenOver,
+  notTransferred: ending,
+}: ApiKeyTransfer): string | undefined {
   const taken = [...takenOver.values()].reduce((sum, count) => sum + count, 0);
   if (taken + ending === 0) return undefined;
   const ended = `${ending} API ${ending === 1 ? 'key' : 'keys'} ended`;

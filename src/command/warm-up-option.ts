@@ -1,6 +1,6 @@
-import { dayOf, usualPlan } from '../delivery/warm-up/warm-up-plan.ts';
+import { dayOf, defaultWarmUpPlan } from '../delivery/warm-up/warm-up-plan.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import type { WarmUp } from '../sender/sending-domain.ts';
+import type { WarmUpSchedule } from '../sender/sending-domain.ts';
 
 /**
  * The plan that `--goal` or `--off` asks for, from today on; undefined: none.
@@ -9,16 +9,16 @@ import type { WarmUp } from '../sender/sending-domain.ts';
 export function readWarmUp(options: {
   readonly goal?: string;
   readonly off?: boolean;
-}): WarmUp | undefined {
+}): WarmUpSchedule | undefined {
   if (options.off === true) return undefined;
   const goal = Number(options.goal);
   if (!(Number.isInteger(goal) && goal > 50 && goal <= 100_000_000))
     throw new OperatorError('Give --goal, the messages a day at which the plan ends, or --off.');
-  return { from: dayOf(Date.now()), plan: usualPlan(goal) };
+  return { from: dayOf(Date.now()), plan: defaultWarmUpPlan(goal) };
 }
 
 /** One line for people. */
-export function describeWarmUp(subject: string, warmUp: WarmUp | undefined): string {
+export function describeWarmUp(subject: string, warmUp: WarmUpSchedule | undefined): string {
   return warmUp === undefined
     ? `${subject} has no warm-up plan.\n`
     : `${subject} may send, day by day: ${warmUp.plan.join(', ')}, then without a limit.\n`;

@@ -1,9 +1,9 @@
 import { isAbsolute, join, relative } from 'node:path';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { readSmtpServers } from '../delivery/smtp-server-settings.ts';
 import { describeServer } from '../foundation/database/open-database.ts';
-import type { StartLinks } from './make-start-links.ts';
-import { readVersion } from './read-version.ts';
+import type { StartLinks } from './create-start-links.ts';
+import { readReleaseVersion } from './read-version.ts';
 
 export interface WelcomeFacts {
   readonly config: Config;
@@ -24,7 +24,7 @@ export async function welcome(facts: WelcomeFacts): Promise<string> {
       ? `embedded PostgreSQL in ${shorten(join(config.dataDir, 'database'))}`
       : describeServer({ url: config.databaseUrl });
   const lines = [
-    `Signalpost ${await readVersion()} is ready.`,
+    `Signalpost ${await readReleaseVersion()} is ready.`,
     '',
     `  Service    ${url}`,
     `  Console    ${url}/console`,

@@ -9,8 +9,8 @@ export function readNetworks(name: string, text: string | undefined): string[] {
   const networks = readList(text);
   for (const network of networks) {
     const [base = '', bits = '0', ...more] = network.split('/');
-    const most = isIP(base) === 4 ? 32 : 128;
-    if (isIP(base) === 0 || more.length > 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > most)
+    const maxBits = isIP(base) === 4 ? 32 : 128;
+    if (isIP(base) === 0 || more.length > 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > maxBits)
       throw new OperatorError(`${name} must list networks such as 10.1.0.0/16, not "${network}".`);
   }
   return networks;
@@ -27,7 +27,7 @@ export function readProxies(text: string | undefined): string[] {
 }
 
 /** An e-mail address. @throws OperatorError */
-export function readAddress(name: string, text: string | undefined): string | undefined {
+export function readEmailAddress(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const parsed = parseEmailAddress(text);
   if (parsed.ok) return parsed.address;
@@ -35,13 +35,13 @@ export function readAddress(name: string, text: string | undefined): string | un
 }
 
 /** An address, with or without the name to show beside it. */
-export interface Mailbox {
+export interface SenderMailbox {
   readonly address: EmailAddress;
   readonly name: string | undefined;
 }
 
 /** `address`, or `Name <address>`. @throws OperatorError */
-export function readMailbox(name: string, text: string | undefined): Mailbox | undefined {
+export function readMailbox(name: string, text: string | undefined): SenderMailbox | undefined {
   if (text === undefined) return undefined;
   const [, shown = '', inside] = /^([^<>]*)<([^<>]*)>$/.exec(text) ?? [];
   const parsed = parseEmailAddress((inside ?? text).trim());
@@ -54,7 +54,7 @@ export function readMailbox(name: string, text: string | undefined): Mailbox | u
 }
 
 /** Domains with commas between them, in A-labels. @throws OperatorError */
-export function readDomains(name: string, text: string | undefined): string[] {
+export function readDomainList(name: string, text: string | undefined): string[] {
   return readList(text).map((domain) => {
     const parsed = parseEmailAddress(`postmaster@${domain}`);
     if (parsed.ok) return domainOf(parsed.address);

@@ -8,7 +8,7 @@ export interface Setting {
 }
 
 /** Every setting, in the order of the README's table, which is generated from here. */
-export const settings: readonly Setting[] = [
+export const settingDefinitions: readonly Setting[] = [
   { name: 'HOST', default: '127.0.0.1', meaning: 'Address to listen on.' },
   {
     name: 'PORT',
@@ -214,6 +214,6 @@ export const settings: readonly Setting[] = [
 ];
 
 /** Settings that hold a secret. */
-export const secretNames: readonly string[] = settings
+export const secretNames: readonly string[] = settingDefinitions
   .filter(({ secret }) => secret)
   .map(({ name }) => name);

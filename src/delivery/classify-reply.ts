@@ -1,8 +1,8 @@
 import type { RetryKind } from '../queue/retry-schedule.ts';
 import {
-  mendedRules,
   type PermanentCause,
   permanentRules,
+  retryable5xxRules,
   type TemporaryCause,
   temporaryRules,
 } from './reply-rules.ts';
@@ -26,7 +26,7 @@ interface Rule {
 }
 
 /** No rule looks further into a text. */
-const longestText = 1_000;
+const maxTextLength = 1_000;
 
 /**
  * Tells what a reply means. Total and pure. The first digit of the basic code decides between delivered, again and never
@@ -38,25 +38,25 @@ export function classifyReply(
   enhanced: string | undefined,
   text: string,
 ): ReplyMeaning {
-  const words = text.slice(0, longestText);
-  const fits = (rule: Rule): boolean =>
+  const words = text.slice(0, maxTextLength);
+  const matches = (rule: Rule): boolean =>
     (rule.codes === undefined || rule.codes.includes(code)) &&
     (rule.enhanced === undefined || (enhanced !== undefined && rule.enhanced.test(enhanced))) &&
     (rule.text === undefined || rule.text.test(words));
   const digit = Math.floor(code / 100);
   if (digit === 2) return { kind: 'delivered' };
   if (digit === 5) {
-    const mended = mendedRules.find(fits);
-    if (mended === undefined)
-      return { kind: 'permanent', cause: permanentRules.find(fits)?.cause ?? 'other' };
-    return { kind: 'temporary', cause: mended.cause, retry: mended.retry, after: undefined };
+    const retryable = retryable5xxRules.find(matches);
+    if (retryable === undefined)
+      return { kind: 'permanent', cause: permanentRules.find(matches)?.cause ?? 'other' };
+    return { kind: 'temporary', cause: retryable.cause, retry: retryable.retry, after: undefined };
   }
-  const found = digit === 4 ? temporaryRules.find(fits) : undefined;
+  const found = digit === 4 ? temporaryRules.find(matches) : undefined;
   return {
     kind: 'temporary',
     cause: found?.cause ?? (digit === 4 ? 'other' : 'protocol'),
     retry: found?.retry ?? 'ordinary',
-    after: digit === 4 ? waitAskedFor(words) : undefined,
+    after: digit === 4 ? requestedDelaySeconds(words) : undefined,
   };
 }
 
@@ -77,7 +77,7 @@ export function causeAfterText(
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600 };
 
 /** Seconds that a text asks to wait: `in 300 seconds`, `wait 5 minutes`, `come back in 00:05:00`. */
-function waitAskedFor(text: string): number | undefined {
+function requestedDelaySeconds(text: string): number | undefined {
   const clock = /\bin (\d{1,2}):(\d{2}):(\d{2})\b/.exec(text);
   if (clock !== null) return Number(clock[1]) * 3_600 + Number(clock[2]) * 60 + Number(clock[3]);
   const words =

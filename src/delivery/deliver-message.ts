@@ -4,43 +4,43 @@ import type { Log } from '../foundation/log.ts';
 import { TurnQueue } from '../foundation/turn-queue.ts';
 import type {
   Attempt,
-  AttemptReport,
+  AttemptNote,
+  AttemptResult,
   ClaimedMessage,
   Lease,
-  Note,
   RecipientResult,
 } from '../queue/attempt.ts';
 import { pausedReason } from '../queue/release-paused-store.ts';
 import { RenderingTooLarge } from '../rendering/rendering-too-large.ts';
+import type { DeferBacklog } from './defer-backlog.ts';
 import { type DeliverableContent, readContent, secretFieldsOf } from './deliverable-content.ts';
 import {
-  type DressMail,
+  type DecorateMail,
   type FindVersion,
   type PreparedMail,
   prepareMail,
   redirectHeader,
 } from './prepare-mail.ts';
-import type { PutOffCrowd } from './put-off-crowd.ts';
 import type { PermanentCause } from './reply-rules.ts';
-import { type Route, routeRecipients, type StagingRules } from './route-recipients.ts';
+import { type DeliveryRoute, routeRecipients, type StagingRules } from './route-recipients.ts';
 import { sendTransactions } from './send-transactions.ts';
 import type {
-  Admission,
+  AdmittedTransaction,
   MailOutline,
-  Permit,
   Postponement,
+  SendingAdmission,
   TransactionResult,
   Transport,
 } from './transport.ts';
 
-export interface DeliveryParts {
+export interface DeliveryDependencies {
   readonly findVersion: FindVersion;
   readonly transport: Transport;
   readonly staging: StagingRules;
-  readonly dress?: DressMail | undefined;
+  readonly decorate?: DecorateMail | undefined;
   readonly log: Log;
   /** Told where more messages wait for a destination than are worth a look each. */
-  readonly putOffCrowd?: PutOffCrowd | undefined;
+  readonly deferBacklog?: DeferBacklog | undefined;
   /** How mail of a sender presents itself; without it, unsigned and with the sender as its return path. */
   readonly findIdentity?: FindIdentity;
 }
@@ -54,7 +54,7 @@ export interface SendingIdentity {
   /** Names the source addresses to send from. */
   readonly pool?: string | undefined;
   /** Told where no server was spoken with after all. */
-  unused?(): void;
+  release?(): void;
 }
 
 /** The identity for a From address, or why mail from it must not leave now. */
@@ -66,67 +66,74 @@ export type FindIdentity = (
 /** Why mail must not leave now, and how long it waits before somebody looks again. */
 export interface IdentityProblem {
   readonly problem: string;
-  readonly milliseconds?: number;
+  readonly delayMs?: number;
 }
 
 /** Makes the function that sends one claimed message: render, route, one SMTP transaction, a result for each recipient. */
-export function createDelivery(parts: DeliveryParts): Attempt {
+export function createDelivery(dependencies: DeliveryDependencies): Attempt {
   // Many messages are claimed at once; rendered and signed at once, they would keep the connections waiting.
   const turns = new TurnQueue();
   return async (message, lease) => {
     const content = readContent(message.content);
-    if (content === undefined) return forAll(message, 'canceled', 'its content is no longer kept');
-    const template = await parts.findVersion(
+    if (content === undefined)
+      return resultForAll(message, 'canceled', 'its content is no longer kept');
+    const template = await dependencies.findVersion(
       message.accountId,
       message.templateId,
       message.templateVersion,
     );
     if (template === undefined)
-      return forAll(message, 'failed', 'its template version is no longer there');
+      return resultForAll(message, 'failed', 'its template version is no longer there');
     const secret = template.compiled.fields.filter((field) => field.secret).map(({ name }) => name);
-    const made = parts.dress?.(message, content, template);
-    const dressing = made instanceof Promise ? await made : made;
+    const decorated = dependencies.decorate?.(message, content, template);
+    const decoration = decorated instanceof Promise ? await decorated : decorated;
     const prepare = () =>
       turns.run(message.accountId, () =>
-        prepareMail(message, content, template, parts.staging.redirect !== undefined, dressing),
+        prepareMail(
+          message,
+          content,
+          template,
+          dependencies.staging.redirect !== undefined,
+          decoration,
+        ),
       );
-    const report = await deliver(parts, message, lease, content, prepare);
+    const report = await deliver(dependencies, message, lease, content, prepare);
     return report && { ...report, secretFields: secretFieldsOf(content, secret) };
   };
 }
 
 async function deliver(
-  parts: DeliveryParts,
+  dependencies: DeliveryDependencies,
   message: ClaimedMessage,
   lease: Lease,
   content: DeliverableContent,
   prepare: () => Promise<PreparedMail>,
-): Promise<AttemptReport | undefined> {
-  if (message.canceled) return forAll(message, 'canceled', 'canceled by hand');
-  if (message.expired) return forAll(message, 'expired', whyExpired(message));
+): Promise<AttemptResult | undefined> {
+  if (message.canceled) return resultForAll(message, 'canceled', 'canceled by hand');
+  if (message.expired) return resultForAll(message, 'expired', whyExpired(message));
   if (lease.stopping.aborted) return { results: [], notes: [] };
   const { recipients } = content;
-  const { staging } = parts;
-  const forPerson = message.whenUncertain === 'hold' ? message.doubtful : [];
-  const pending = message.pending.filter((recipient) => !forPerson.includes(recipient));
+  const { staging } = dependencies;
+  const heldForReview = message.whenUncertain === 'hold' ? message.doubtful : [];
+  const pending = message.pending.filter((recipient) => !heldForReview.includes(recipient));
   const route = routeRecipients(recipients, pending, staging, message.pausedDestinations);
   const untried = [
-    ...forPerson.map(asHeldForPerson),
+    ...heldForReview.map(asHeldForReview),
     ...route.heldBack.map(asHeldBack),
     ...route.paused.map(asPaused),
   ];
   if (route.envelope.size === 0) return withoutTransaction(message, untried, route);
-  const identity = await parts.findIdentity?.(message.accountId, content.from.address);
-  if (identity !== undefined && 'problem' in identity) return wait(message, identity);
-  const admission = await admit(parts.transport, {
+  const identity = await dependencies.findIdentity?.(message.accountId, content.from.address);
+  if (identity !== undefined && 'problem' in identity) return waitForSender(message, identity);
+  const admission = await admit(dependencies.transport, {
     to: [...route.envelope.keys()],
     fromDomain: domainOf(content.from.address),
     urgent: message.transactional,
     pool: identity?.pool,
   });
-  tellCrowds(parts, message, admission);
-  if (admission.permits.length === 0) {
-    identity?.unused?.();
+  deferBacklogs(dependencies, message, admission);
+  if (admission.transactions.length === 0) {
+    identity?.release?.();
     return postpone(message, admission, untried, route);
   }
   const sign = (raw: Buffer): Buffer => identity?.sign(raw, message.acceptedAt) ?? raw;
@@ -138,11 +145,14 @@ async function deliver(
     raw = sign(prepared.mail.raw);
     ascii = prepared.mail.composeAscii && sign(prepared.mail.composeAscii());
   } catch (error) {
-    for (const permit of admission.permits) permit.cancel();
-    identity?.unused?.();
-    if (error instanceof RenderingTooLarge) return tooLarge(message, error);
-    parts.log.error({ err: error, messageId: message.messageId }, 'a message cannot be rendered');
-    return forAll(message, 'failed', `it cannot be rendered: ${sentenceOf(error)}`);
+    for (const transaction of admission.transactions) transaction.cancel();
+    identity?.release?.();
+    if (error instanceof RenderingTooLarge) return resultTooLarge(message, error);
+    dependencies.log.error(
+      { err: error, messageId: message.messageId },
+      'a message cannot be rendered',
+    );
+    return resultForAll(message, 'failed', `it cannot be rendered: ${errorText(error)}`);
   }
   const notes = message.attempt === 1 ? [...prepared.notes, ...redirectNote(route)] : [];
   let reached = false;
@@ -151,10 +161,10 @@ async function deliver(
   };
   const report = await sendTransactions(
     { message, lease, route, recipients, notes, onResult },
-    admission.permits,
-    [...untried, ...putOff(admission.postponed, route)],
+    admission.transactions,
+    [...untried, ...deferredResults(admission.postponed, route)],
     (to, first) => {
-      const form = to.some(isWide) ? undefined : ascii;
+      const form = to.some(addressNeedsSmtpUtf8) ? undefined : ascii;
       return {
         from: identity?.returnPath(message.messageId, first) ?? content.from.address,
         to,
@@ -164,7 +174,7 @@ async function deliver(
       };
     },
   );
-  if (!reached) identity?.unused?.();
+  if (!reached) identity?.release?.();
   return report;
 }
 
@@ -173,7 +183,7 @@ function hasReached({ end }: TransactionResult): boolean {
   return end.kind !== 'stopped' && !(end.kind === 'fault' && end.stage === 'connect');
 }
 
-function isWide(address: string): boolean {
+function addressNeedsSmtpUtf8(address: string): boolean {
   return needsSmtpUtf8(address as EmailAddress);
 }
 
@@ -181,41 +191,44 @@ function isWide(address: string): boolean {
  * Asks for leave, by itself for addresses that need SMTPUTF8: a server without it refuses their transaction (RFC 6531
  * section 3.2), which must not be that of the other recipients.
  */
-async function admit(transport: Transport, outline: MailOutline): Promise<Admission> {
-  const wide = outline.to.filter(isWide);
-  if (wide.length === 0 || wide.length === outline.to.length)
+async function admit(transport: Transport, outline: MailOutline): Promise<SendingAdmission> {
+  const international = outline.to.filter(addressNeedsSmtpUtf8);
+  if (international.length === 0 || international.length === outline.to.length)
     return admitTogether(transport, outline);
-  const plain = outline.to.filter((address) => !isWide(address));
+  const plain = outline.to.filter((address) => !addressNeedsSmtpUtf8(address));
   const first = await admitTogether(transport, { ...outline, to: plain });
-  const second = await admitTogether(transport, { ...outline, to: wide });
+  const second = await admitTogether(transport, { ...outline, to: international });
   return {
-    permits: [...first.permits, ...second.permits],
+    transactions: [...first.transactions, ...second.transactions],
     postponed: [...first.postponed, ...second.postponed],
   };
 }
 
-async function admitTogether(transport: Transport, outline: MailOutline): Promise<Admission> {
+async function admitTogether(
+  transport: Transport,
+  outline: MailOutline,
+): Promise<SendingAdmission> {
   if (transport.admit !== undefined) return await transport.admit(outline);
-  const permit: Permit = {
+  const transaction: AdmittedTransaction = {
     to: outline.to,
     send: (mail, releaseDot, stopping) => transport.send(mail, releaseDot, stopping),
     cancel: () => undefined,
   };
-  return { permits: [permit], postponed: [] };
+  return { transactions: [transaction], postponed: [] };
 }
 
-const pausedMilliseconds = 60_000;
+const pausedRecheckMs = 60_000;
 
 /** Nobody is left to send to now. Waiting for a paused destination counts as no attempt. */
 function withoutTransaction(
   message: ClaimedMessage,
   untried: readonly RecipientResult[],
-  route: Route,
-): AttemptReport {
-  if (untried.length > route.paused.length || message.millisecondsLeft <= 0)
+  route: DeliveryRoute,
+): AttemptResult {
+  if (untried.length > route.paused.length || message.remainingMs <= 0)
     return { results: untried, notes: [] };
-  const milliseconds = Math.min(pausedMilliseconds, message.millisecondsLeft);
-  return { results: [], notes: [], postponed: { milliseconds, reason: pausedReason } };
+  const delayMs = Math.min(pausedRecheckMs, message.remainingMs);
+  return { results: [], notes: [], postponed: { delayMs, reason: pausedReason } };
 }
 
 function asPaused(recipient: number): RecipientResult {
@@ -229,48 +242,52 @@ function asPaused(recipient: number): RecipientResult {
 }
 
 /** How long a message waits for its sender to be mended before it is looked at again. */
-const problemMilliseconds = 300_000;
+const problemRecheckMs = 300_000;
 
-function wait(
+function waitForSender(
   message: ClaimedMessage,
-  { problem, milliseconds: planned = problemMilliseconds }: IdentityProblem,
-): AttemptReport {
-  if (message.millisecondsLeft <= 0) return forAll(message, 'expired', problem);
-  const milliseconds = Math.min(planned, message.millisecondsLeft);
-  return { results: [], notes: [], postponed: { milliseconds, reason: `waiting: ${problem}` } };
+  { problem, delayMs: planned = problemRecheckMs }: IdentityProblem,
+): AttemptResult {
+  if (message.remainingMs <= 0) return resultForAll(message, 'expired', problem);
+  const delayMs = Math.min(planned, message.remainingMs);
+  return { results: [], notes: [], postponed: { delayMs, reason: `waiting: ${problem}` } };
 }
 
 /** Nothing may leave now: it does not count as an attempt, unless it was the last moment for one. */
 function postpone(
   message: ClaimedMessage,
-  { postponed }: Admission,
+  { postponed }: SendingAdmission,
   untried: readonly RecipientResult[],
-  route: Route,
-): AttemptReport {
-  const [soonest] = [...postponed].sort((one, other) => one.milliseconds - other.milliseconds);
+  route: DeliveryRoute,
+): AttemptResult {
+  const [soonest] = [...postponed].sort((one, other) => one.delayMs - other.delayMs);
   if (soonest === undefined) return { results: untried, notes: [] };
-  if (message.millisecondsLeft <= 0) return forAll(message, 'expired', soonest.reason);
-  if (untried.length > 0) return { results: [...untried, ...putOff(postponed, route)], notes: [] };
-  const milliseconds = Math.min(soonest.milliseconds, message.millisecondsLeft);
-  return { results: [], notes: [], postponed: { milliseconds, reason: soonest.reason } };
+  if (message.remainingMs <= 0) return resultForAll(message, 'expired', soonest.reason);
+  if (untried.length > 0)
+    return { results: [...untried, ...deferredResults(postponed, route)], notes: [] };
+  const delayMs = Math.min(soonest.delayMs, message.remainingMs);
+  return { results: [], notes: [], postponed: { delayMs, reason: soonest.reason } };
 }
 
-function tellCrowds(
-  { putOffCrowd, staging }: DeliveryParts,
+function deferBacklogs(
+  { deferBacklog, staging }: DeliveryDependencies,
   { accountId, transactional }: ClaimedMessage,
-  { postponed }: Admission,
+  { postponed }: SendingAdmission,
 ): void {
-  if (putOffCrowd === undefined || staging.redirect !== undefined) return;
-  for (const { to, crowd } of postponed) {
+  if (deferBacklog === undefined || staging.redirect !== undefined) return;
+  for (const { to, backlog } of postponed) {
     const [first] = to;
-    if (crowd === undefined || first === undefined) continue;
+    if (backlog === undefined || first === undefined) continue;
     const domain = first.slice(first.lastIndexOf('@') + 1).toLowerCase();
-    putOffCrowd({ accountId, domain, transactional }, crowd);
+    deferBacklog({ accountId, domain, transactional }, backlog);
   }
 }
 
-function putOff(postponed: readonly Postponement[], route: Route): RecipientResult[] {
-  return postponed.flatMap(({ to, milliseconds, reason }) =>
+function deferredResults(
+  postponed: readonly Postponement[],
+  route: DeliveryRoute,
+): RecipientResult[] {
+  return postponed.flatMap(({ to, delayMs, reason }) =>
     to
       .flatMap((address) => route.envelope.get(address) ?? [])
       .map((recipient) => ({
@@ -278,16 +295,16 @@ function putOff(postponed: readonly Postponement[], route: Route): RecipientResu
         outcome: 'deferred' as const,
         reason,
         retry: 'connection' as const,
-        retryAfter: Math.ceil(milliseconds / 1_000),
+        retryAfter: Math.ceil(delayMs / 1_000),
       })),
   );
 }
 
-function forAll(
+function resultForAll(
   message: ClaimedMessage,
   outcome: 'canceled' | 'expired' | 'failed',
   reason: string,
-): AttemptReport {
+): AttemptResult {
   return {
     results: message.pending.map((recipient) => ({ recipient, outcome, reason })),
     notes: [],
@@ -295,8 +312,8 @@ function forAll(
 }
 
 /** Final: its version and its values are frozen, so no later attempt can make it smaller. */
-function tooLarge(message: ClaimedMessage, error: RenderingTooLarge): AttemptReport {
-  const reason = `it cannot be sent: ${sentenceOf(error)}`;
+function resultTooLarge(message: ClaimedMessage, error: RenderingTooLarge): AttemptResult {
+  const reason = `it cannot be sent: ${errorText(error)}`;
   return {
     results: message.pending.map((recipient) => ({
       recipient,
@@ -308,7 +325,7 @@ function tooLarge(message: ClaimedMessage, error: RenderingTooLarge): AttemptRep
   };
 }
 
-function asHeldForPerson(recipient: number): RecipientResult {
+function asHeldForReview(recipient: number): RecipientResult {
   return {
     recipient,
     outcome: 'uncertain',
@@ -327,13 +344,13 @@ function asHeldBack(recipient: number): RecipientResult {
   return { recipient, outcome: 'canceled', reason: 'held back by DELIVERY_ALLOW' };
 }
 
-function redirectNote(route: Route): Note[] {
+function redirectNote(route: DeliveryRoute): AttemptNote[] {
   if (!route.redirected) return [];
   return [
     { kind: 'redirected', detail: { reason: 'sent to DELIVERY_REDIRECT', header: redirectHeader } },
   ];
 }
 
-function sentenceOf(error: unknown): string {
+function errorText(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).slice(0, 300);
 }

@@ -1,20 +1,20 @@
 import { domainOf } from '../foundation/email-address.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { SigningDomain } from '../sender/domain-directory.ts';
-import type { WarmUp } from '../sender/sending-domain.ts';
+import type { WarmUpSchedule } from '../sender/sending-domain.ts';
 import { signMessage } from '../signing/sign-message.ts';
 import type { FindIdentity, SendingIdentity } from './deliver-message.ts';
 import type { ReturnPaths } from './return-path.ts';
-import { shareWait } from './warm-up/warm-up-plan.ts';
+import { quotaDelayMs } from './warm-up/warm-up-plan.ts';
 
 /** What is asked about domains. */
-export interface Domains {
+export interface SigningDomainLookup {
   find(accountId: AccountId, fromDomain: string): Promise<SigningDomain | undefined>;
 }
 
 /** What is asked about warm-up plans. */
-export interface WarmUpShares {
-  take(subject: string, warmUp: WarmUp): Promise<boolean>;
+export interface WarmUpQuotas {
+  consume(subject: string, warmUp: WarmUpSchedule): Promise<boolean>;
   giveBack(subject: string): void;
 }
 
@@ -22,7 +22,7 @@ export interface WarmUpShares {
  * Through a relay or into the inbox: signed where the domain has keys. Bounces come back to the sender's own address, or
  * with `paths`, where this service takes reports, to the return path of a domain that is set up.
  */
-export function findRelayIdentity(domains: Domains, paths?: ReturnPaths): FindIdentity {
+export function findRelayIdentity(domains: SigningDomainLookup, paths?: ReturnPaths): FindIdentity {
   return async (accountId, from) => {
     const domain = await domains.find(accountId, domainOf(from));
     return {
@@ -40,9 +40,9 @@ export function findRelayIdentity(domains: Domains, paths?: ReturnPaths): FindId
  * the day's share of the domain's warm-up; or it waits and says why.
  */
 export function findDirectIdentity(
-  domains: Domains,
+  domains: SigningDomainLookup,
   paths: ReturnPaths,
-  warmUps: WarmUpShares,
+  warmUps: WarmUpQuotas,
 ): FindIdentity {
   return async (accountId, from) => {
     const name = domainOf(from);
@@ -51,15 +51,15 @@ export function findDirectIdentity(
     if (domain === undefined || problem !== undefined) return { problem: problem ?? '' };
     const subject = `domain:${accountId}/${domain.domain}`;
     const { warmUp } = domain;
-    if (warmUp !== undefined && !(await warmUps.take(subject, warmUp)))
+    if (warmUp !== undefined && !(await warmUps.consume(subject, warmUp)))
       return {
         problem: `${domain.domain} is warming up and has had its messages of today`,
-        milliseconds: shareWait(Date.now(), Math.random()),
+        delayMs: quotaDelayMs(Date.now(), Math.random()),
       };
     return {
       pool: domain.sourcePool,
       sign: (raw, signedAt) => signMessage(raw, domain.keys, { signedAt }),
-      unused: () => {
+      release: () => {
         if (warmUp !== undefined) warmUps.giveBack(subject);
       },
       returnPath: (messageId, recipient) => paths.make({ messageId, recipient }, domain.returnPath),

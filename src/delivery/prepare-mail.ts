@@ -1,5 +1,5 @@
 import type { AccountId, TemplateId } from '../foundation/ids.ts';
-import type { ClaimedMessage, Note } from '../queue/attempt.ts';
+import type { AttemptNote, ClaimedMessage } from '../queue/attempt.ts';
 import { type ComposedMessage, composeMime } from '../rendering/compose-mime.ts';
 import type { LoadedTemplate } from '../rendering/load-template.ts';
 import type { RewriteLink } from '../rendering/render-body.ts';
@@ -14,7 +14,7 @@ export type FindVersion = (
 ) => Promise<LoadedTemplate | undefined> | LoadedTemplate | undefined;
 
 /** What later rooms add to a message: tracking addresses, an image, list headers, values of built-in fields. */
-export interface MailDressing {
+export interface MailDecoration {
   readonly rewriteLink?: RewriteLink | undefined;
   readonly bodyEnd?: string | undefined;
   readonly headerLines?: readonly string[] | undefined;
@@ -22,15 +22,15 @@ export interface MailDressing {
 }
 
 /** Makes a message's dressing; the same for the same message on every attempt. */
-export type DressMail = (
+export type DecorateMail = (
   message: ClaimedMessage,
   content: DeliverableContent,
   template: LoadedTemplate,
-) => Promise<MailDressing> | MailDressing;
+) => Promise<MailDecoration> | MailDecoration;
 
 export interface PreparedMail {
   readonly mail: ComposedMessage;
-  readonly notes: readonly Note[];
+  readonly notes: readonly AttemptNote[];
 }
 
 /** Header that names the recipients of a message that DELIVERY_REDIRECT sends elsewhere. */
@@ -42,12 +42,12 @@ export function prepareMail(
   content: DeliverableContent,
   template: LoadedTemplate,
   redirected: boolean,
-  dressing: MailDressing = {},
+  decoration: MailDecoration = {},
 ): PreparedMail {
   const rendered = renderMessage(template, {
-    values: { ...content.values, ...dressing.values },
-    rewriteLink: dressing.rewriteLink,
-    bodyEnd: dressing.bodyEnd,
+    values: { ...content.values, ...decoration.values },
+    rewriteLink: decoration.rewriteLink,
+    bodyEnd: decoration.bodyEnd,
     subjectLine: content.subjectLine,
     previewText: content.previewText,
   });
@@ -60,7 +60,7 @@ export function prepareMail(
       messageId: message.messageId,
       acceptedAt: message.acceptedAt,
       headers: redirected ? [[redirectHeader, content.recipients.join(', ')]] : [],
-      headerLines: dressing.headerLines,
+      headerLines: decoration.headerLines,
     },
   );
   const notes = rendered.warnings.map((warning) => ({

@@ -53,7 +53,7 @@ export interface TemporaryRule {
  * Replies of class 5 that a wait or an operator mends, although RFC 5321 section 4.2.1 calls the class permanent: they
  * speak about the session, a rate or our account with a relay, not about the message.
  */
-export const mendedRules: readonly TemporaryRule[] = [
+export const retryable5xxRules: readonly TemporaryRule[] = [
   // RFC 4954 section 6: authentication required, failed, too weak, needs encryption.
   { cause: 'our-credentials', retry: 'connection', codes: [530, 534, 535, 538] },
   // RFC 5321 section 4.2.3: bad sequence of commands; a new session starts from the beginning.

@@ -9,9 +9,9 @@ export interface Reply {
 }
 
 /** Most characters of a reply's text that are kept. RFC 5321 section 4.5.3.1.5 allows 512 a line, servers send more. */
-export const longestReply = 1_000;
+export const maxReplyLength = 1_000;
 
-const mostLines = 50;
+const maxLines = 50;
 const linePattern = /^(\d{3})(?:[ -]|$)(?:#?([245]\.\d{1,3}\.\d{1,3})(?:\s+|$))?(.*)$/;
 /** Where older servers put it: `550 sorry, no mailbox here (#5.1.1)`. */
 const enhancedAtEnd = /\(#([245]\.\d{1,3}\.\d{1,3})\)/;
@@ -21,7 +21,7 @@ export function parseReply(response: string): Reply {
   let code = 0;
   let enhanced: string | undefined;
   const texts: string[] = [];
-  for (const line of response.slice(0, 64_000).split(/\r?\n/, mostLines)) {
+  for (const line of response.slice(0, 64_000).split(/\r?\n/, maxLines)) {
     const match = linePattern.exec(line);
     if (code === 0 && match !== null) code = Number(match[1]);
     enhanced ??= match?.[2] ?? enhancedAtEnd.exec(line)?.[1];
@@ -32,7 +32,7 @@ export function parseReply(response: string): Reply {
 }
 
 /** The reply as one line: `550 5.1.1 no such user`. */
-export function showReply(reply: Reply): string {
+export function formatReply(reply: Reply): string {
   return [reply.code === 0 ? undefined : reply.code, reply.enhanced, reply.text]
     .filter((part) => part !== undefined && part !== '')
     .join(' ');
@@ -40,5 +40,5 @@ export function showReply(reply: Reply): string {
 
 function clean(text: string): string {
   const plain = text.replace(/\p{Cc}+/gu, ' ').toWellFormed();
-  return plain.length <= longestReply ? plain : `${plain.slice(0, longestReply - 1)}…`;
+  return plain.length <= maxReplyLength ? plain : `${plain.slice(0, maxReplyLength - 1)}…`;
 }

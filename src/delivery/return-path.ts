@@ -1,8 +1,8 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { formatUuid } from '../foundation/format-uuid.ts';
 import { type MessageId, parseMessageId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import type { PurposeKeys } from '../foundation/purpose-keys.ts';
-import { uuidText } from '../foundation/uuid-text.ts';
 
 /** What a return path names. */
 export interface ReturnPath {
@@ -46,7 +46,7 @@ export class ReturnPaths {
     const named = bytes.subarray(0, idBytes + 1);
     const given = bytes.subarray(idBytes + 1);
     if (!this.#keys.some((key) => timingSafeEqual(sign(key, named), given))) return undefined;
-    const messageId = parseMessageId(uuidText(named));
+    const messageId = parseMessageId(formatUuid(named));
     return messageId && { messageId, recipient: named.readUInt8(idBytes) };
   }
 }

@@ -8,7 +8,7 @@ export interface StagingRules {
   readonly allow: readonly string[];
 }
 
-export interface Route {
+export interface DeliveryRoute {
   /** Envelope address to the recipients that it stands for. */
   readonly envelope: ReadonlyMap<string, readonly number[]>;
   /** Recipients that get nothing, by DELIVERY_ALLOW. */
@@ -27,7 +27,7 @@ export function routeRecipients(
   pending: readonly number[],
   rules: StagingRules,
   pausedDestinations: readonly string[] = [],
-): Route {
+): DeliveryRoute {
   const envelope = new Map<string, number[]>();
   const heldBack: number[] = [];
   const paused: number[] = [];

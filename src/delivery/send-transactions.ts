@@ -1,23 +1,23 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
 import { simulatedOutcome } from '../foundation/simulated-address.ts';
 import type {
-  AttemptReport,
+  AttemptNote,
+  AttemptResult,
   ClaimedMessage,
   Lease,
-  Note,
   RecipientResult,
 } from '../queue/attempt.ts';
-import { judgeTransaction } from './judge-transaction.ts';
+import { classifyTransaction } from './classify-transaction.ts';
 import { maskAddresses, maskDeep } from './mask-addresses.ts';
-import type { Route } from './route-recipients.ts';
-import type { OutgoingMail, Permit, TransactionResult } from './transport.ts';
+import type { DeliveryRoute } from './route-recipients.ts';
+import type { AdmittedTransaction, OutgoingMail, TransactionResult } from './transport.ts';
 
-export interface Transactions {
+export interface TransactionContext {
   readonly message: ClaimedMessage;
   readonly lease: Lease;
-  readonly route: Route;
+  readonly route: DeliveryRoute;
   readonly recipients: readonly EmailAddress[];
-  readonly notes: readonly Note[];
+  readonly notes: readonly AttemptNote[];
   /** Told what each transaction came to. */
   readonly onResult: (result: TransactionResult) => void;
 }
@@ -29,52 +29,58 @@ export type MakeMail = (to: readonly string[], first: number) => OutgoingMail;
  * Makes the transactions of an attempt one after the other. Where one is not for all that are pending, what came
  * of the earlier ones, and whom it is for, is written before it begins: so only the recipients of one transaction can ever
  * become uncertain together.
- * @param known results of recipients that are in none of them
+ * @param priorResults results of recipients that are in none of them
  * @returns undefined where the lease is lost
  */
 export async function sendTransactions(
-  { message, lease, route, recipients, notes, onResult }: Transactions,
-  permits: readonly Permit[],
-  known: readonly RecipientResult[],
+  { message, lease, route, recipients, notes, onResult }: TransactionContext,
+  transactions: readonly AdmittedTransaction[],
+  priorResults: readonly RecipientResult[],
   makeMail: MakeMail,
-): Promise<AttemptReport | undefined> {
-  let results = known;
-  let told = notes;
+): Promise<AttemptResult | undefined> {
+  let results = priorResults;
+  let allNotes = notes;
   const cancelFrom = (place: number): void => {
-    for (const permit of permits.slice(place)) permit.cancel();
+    for (const transaction of transactions.slice(place)) transaction.cancel();
   };
-  for (const [place, permit] of permits.entries()) {
-    const next = numbersOf(permit, route);
-    if (permits.length > 1 || next.length < message.pending.length) {
+  for (const [place, transaction] of transactions.entries()) {
+    const next = numbersOf(transaction, route);
+    if (transactions.length > 1 || next.length < message.pending.length) {
       const left = await lease.advance(results, next).catch(() => 'unknown' as const);
       if (left === undefined || left === 'unknown') cancelFrom(place);
       if (left === undefined) return undefined;
       if (left === 'unknown')
-        return { results: [...results, ...unrecordable(permits.slice(place), route)], notes: told };
+        return {
+          results: [...results, ...unrecordable(transactions.slice(place), route)],
+          notes: allNotes,
+        };
       results = left;
     }
-    const mail = makeMail(permit.to, next[0] ?? 0);
-    const result = await permit.send(mail, lease.markDot, lease.stopping);
+    const mail = makeMail(transaction.to, next[0] ?? 0);
+    const result = await transaction.send(mail, lease.markDot, lease.stopping);
     onResult(result);
     if (result.end.kind === 'lost' || result.end.kind === 'stopped') cancelFrom(place + 1);
     if (result.end.kind === 'lost') return undefined;
     if (result.end.kind === 'stopped') break;
-    const judged = judge(route, permit.to, result, recipients);
-    results = [...results, ...judged];
-    told = [...told, ...simulatedComplaints(judged, recipients)];
+    const classified = resultsOf(route, transaction.to, result, recipients);
+    results = [...results, ...classified];
+    allNotes = [...allNotes, ...simulatedComplaints(classified, recipients)];
   }
-  return { results, notes: told };
+  return { results, notes: allNotes };
 }
 
 /** The recipients that a transaction is for. */
-function numbersOf({ to }: Permit, route: Route): number[] {
+function numbersOf({ to }: AdmittedTransaction, route: DeliveryRoute): number[] {
   return to.flatMap((address) => route.envelope.get(address) ?? []);
 }
 
 /** No transaction is begun whose predecessors’ outcomes could not be written. */
-function unrecordable(permits: readonly Permit[], route: Route): RecipientResult[] {
-  return permits
-    .flatMap((permit) => numbersOf(permit, route))
+function unrecordable(
+  transactions: readonly AdmittedTransaction[],
+  route: DeliveryRoute,
+): RecipientResult[] {
+  return transactions
+    .flatMap((transaction) => numbersOf(transaction, route))
     .map((recipient) => ({
       recipient,
       outcome: 'deferred' as const,
@@ -87,7 +93,7 @@ function unrecordable(permits: readonly Permit[], route: Route): RecipientResult
 function simulatedComplaints(
   results: readonly RecipientResult[],
   recipients: readonly EmailAddress[],
-): Note[] {
+): AttemptNote[] {
   return results
     .filter(
       ({ recipient, outcome }) =>
@@ -101,14 +107,14 @@ function simulatedComplaints(
 }
 
 /** The transcript stands with the first recipient of the transaction; the others are part of the same one. */
-function judge(
-  route: Route,
+function resultsOf(
+  route: DeliveryRoute,
   to: readonly string[],
   result: TransactionResult,
   recipients: readonly EmailAddress[],
 ): RecipientResult[] {
   const results: RecipientResult[] = [];
-  const verdicts = judgeTransaction(result, to);
+  const verdicts = classifyTransaction(result, to);
   for (const [address, verdict] of verdicts) {
     for (const recipient of route.envelope.get(address) ?? []) {
       const transcript = results.length === 0 ? { transcript: result.transcript } : {};

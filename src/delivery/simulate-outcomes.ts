@@ -1,8 +1,8 @@
 import { type SimulatedOutcome, simulatedOutcome } from '../foundation/simulated-address.ts';
 import type { Reply } from './reply.ts';
 import type {
-  Admission,
-  Permit,
+  AdmittedTransaction,
+  SendingAdmission,
   TransactionEnd,
   TransactionResult,
   Transport,
@@ -22,13 +22,13 @@ export function simulateOutcomes(transport: Transport): Transport {
     send: (mail, releaseDot, stopping) => transport.send(mail, releaseDot, stopping),
     drop: () => transport.drop(),
     close: () => transport.close(),
-    async admit(outline): Promise<Admission> {
+    async admit(outline): Promise<SendingAdmission> {
       const simulated = outline.to.filter((address) => simulatedOutcome(address) !== undefined);
       const real = outline.to.filter((address) => simulatedOutcome(address) === undefined);
-      const permits = simulated.map(simulatedPermit);
-      if (real.length === 0) return { permits, postponed: [] };
+      const transactions = simulated.map(simulatedTransaction);
+      if (real.length === 0) return { transactions, postponed: [] };
       const rest = await admitReal(transport, { ...outline, to: real });
-      return { permits: [...permits, ...rest.permits], postponed: rest.postponed };
+      return { transactions: [...transactions, ...rest.transactions], postponed: rest.postponed };
     },
   };
 }
@@ -36,17 +36,17 @@ export function simulateOutcomes(transport: Transport): Transport {
 async function admitReal(
   transport: Transport,
   outline: Parameters<NonNullable<Transport['admit']>>[0],
-): Promise<Admission> {
+): Promise<SendingAdmission> {
   if (transport.admit !== undefined) return await transport.admit(outline);
-  const permit: Permit = {
+  const transaction: AdmittedTransaction = {
     to: outline.to,
     send: (mail, releaseDot, stopping) => transport.send(mail, releaseDot, stopping),
     cancel: () => undefined,
   };
-  return { permits: [permit], postponed: [] };
+  return { transactions: [transaction], postponed: [] };
 }
 
-function simulatedPermit(address: string): Permit {
+function simulatedTransaction(address: string): AdmittedTransaction {
   return {
     to: [address],
     send: () => Promise.resolve(resultOf(address)),

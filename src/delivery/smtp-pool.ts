@@ -1,14 +1,18 @@
-import { FairLine } from '../foundation/fair-line.ts';
-import { parseReply, showReply } from './reply.ts';
-import { isSessionLimit, type SessionEnd, type SessionRefusal } from './session-limit.ts';
+import { FairQueue } from '../foundation/fair-queue.ts';
+import { formatReply, parseReply } from './reply.ts';
 import type { SmtpServerSettings } from './smtp-server-settings.ts';
 import {
-  NoSession,
-  type SessionOutcome,
+  defaultTimeouts,
   SmtpSession,
+  SmtpSessionError,
+  type SmtpSessionOutcome,
   type SmtpTimeouts,
-  standardTimeouts,
 } from './smtp-session.ts';
+import {
+  isSmtpSessionLimit,
+  type SmtpSessionEnd,
+  type SmtpSessionRefusal,
+} from './smtp-session-limit.ts';
 import type { OutgoingMail, TransactionEnd, TransactionResult, Transport } from './transport.ts';
 
 export interface PoolOptions {
@@ -18,14 +22,14 @@ export interface PoolOptions {
   /** How long an unused connection stays open, in milliseconds. */
   readonly idle?: number;
   /** After a failed connection, how long others are answered with its fault instead of trying too. */
-  readonly holdOff?: number;
+  readonly holdOffMs?: number;
 }
 
 /** Told about a connection that a transaction opened: whether it is encrypted, or why it could not be had. */
-export type OnConnect = (outcome: { readonly encrypted: boolean } | NoSession) => void;
+export type OnConnect = (outcome: { readonly encrypted: boolean } | SmtpSessionError) => void;
 
-interface Waiting {
-  readonly take: (session: SmtpSession | 'open' | NoSession) => void;
+interface WaitingTransaction {
+  readonly onTurn: (session: SmtpSession | 'open' | SmtpSessionError) => void;
 }
 
 /** Connections to one server, kept open between messages and bounded in number. */
@@ -35,17 +39,17 @@ export class SmtpPool implements Transport {
   readonly #timeouts: SmtpTimeouts;
   readonly #sessions = new Set<SmtpSession>();
   readonly #idle = new Map<SmtpSession, NodeJS.Timeout>();
-  readonly #waiting = new FairLine<Waiting>();
+  readonly #waiting = new FairQueue<WaitingTransaction>();
   #opening = 0;
   #messagesPerConnection: number;
-  #ends: SessionEnd[] = [];
-  #fault: { readonly error: NoSession; readonly until: number } | undefined;
+  #ends: SmtpSessionEnd[] = [];
+  #fault: { readonly error: SmtpSessionError; readonly until: number } | undefined;
 
   constructor(server: SmtpServerSettings, options: PoolOptions = {}) {
     this.#server = server;
     this.#messagesPerConnection = server.messagesPerConnection;
     this.#options = options;
-    this.#timeouts = { ...standardTimeouts, ...options.timeouts };
+    this.#timeouts = { ...defaultTimeouts, ...options.timeouts };
   }
 
   /** Messages over one connection from now on. */
@@ -53,7 +57,7 @@ export class SmtpPool implements Transport {
     this.#messagesPerConnection = count;
   }
 
-  get #place(): string {
+  get #hostPort(): string {
     return `${this.#server.host}:${this.#server.port}`;
   }
 
@@ -70,16 +74,16 @@ export class SmtpPool implements Transport {
         if (found === undefined) return this.#result({ kind: 'stopped' });
         session = found;
       } catch (error) {
-        if (error instanceof NoSession) return this.#result(error.end, error.transcript);
+        if (error instanceof SmtpSessionError) return this.#result(error.end, error.transcript);
         throw error;
       }
-      const { used, rested } = session;
+      const { used, idleMs } = session;
       const outcome = await session.send(mail, releaseDot);
-      const refusal = used > 0 ? readRefusal(outcome, used, rested) : undefined;
+      const refusal = used > 0 ? readRefusal(outcome, used, idleMs) : undefined;
       await this.#giveBack(session, outcome.end, refusal);
       // A server may end a connection that was idle just when it is used again: nothing was said about this message.
       if (used > 0 && (endedBefore(outcome) || asksForNewSession(outcome, refusal))) continue;
-      return { ...outcome, server: this.#place, sessionEnds: this.#takeEnds() };
+      return { ...outcome, server: this.#hostPort, sessionEnds: this.#drainEnds() };
     }
   }
 
@@ -89,12 +93,12 @@ export class SmtpPool implements Transport {
   }
 
   /** Connections that are open and not used now. */
-  get resting(): number {
+  get idleCount(): number {
     return this.#idle.size;
   }
 
   /** Says goodbye on a connection that rests. @returns false where there is none */
-  endResting(): boolean {
+  closeIdle(): boolean {
     const [session] = this.#idle.keys();
     if (session === undefined) return false;
     this.#forget(session);
@@ -104,7 +108,7 @@ export class SmtpPool implements Transport {
 
   drop(): void {
     for (const session of this.#sessions) session.drop();
-    this.#refuse(new NoSession({ kind: 'stopped' }, []));
+    this.#refuse(new SmtpSessionError({ kind: 'stopped' }, []));
   }
 
   async close(): Promise<void> {
@@ -116,18 +120,18 @@ export class SmtpPool implements Transport {
   }
 
   #result(end: TransactionEnd, transcript: readonly string[] = []): TransactionResult {
-    const sessionEnds = this.#takeEnds();
-    return { refused: new Map(), end, server: this.#place, transcript, sessionEnds };
+    const sessionEnds = this.#drainEnds();
+    return { refused: new Map(), end, server: this.#hostPort, transcript, sessionEnds };
   }
 
-  #takeEnds(): SessionEnd[] {
+  #drainEnds(): SmtpSessionEnd[] {
     const ends = this.#ends;
     if (ends.length > 0) this.#ends = [];
     return ends;
   }
 
-  #tellEnd(end: SessionEnd): void {
-    if (this.#ends.length < mostEnds) this.#ends.push(end);
+  #recordEnd(end: SmtpSessionEnd): void {
+    if (this.#ends.length < maxEnds) this.#ends.push(end);
   }
 
   /** An open session, or a place to open one; undefined where the service stops first. */
@@ -147,21 +151,21 @@ export class SmtpPool implements Transport {
       return this.#open(onConnect);
     const turn = await this.#wait(group, stopping);
     if (turn === undefined) return undefined;
-    if (turn instanceof NoSession) throw turn;
+    if (turn instanceof SmtpSessionError) throw turn;
     return turn === 'open' ? this.#open(onConnect) : turn;
   }
 
   #wait(
     group: string,
     stopping: AbortSignal,
-  ): Promise<SmtpSession | 'open' | NoSession | undefined> {
+  ): Promise<SmtpSession | 'open' | SmtpSessionError | undefined> {
     return new Promise((resolve) => {
       const leave = (): void => {
         this.#waiting.delete(group, waiting);
         resolve(undefined);
       };
-      const waiting: Waiting = {
-        take: (turn) => {
+      const waiting: WaitingTransaction = {
+        onTurn: (turn) => {
           stopping.removeEventListener('abort', leave);
           resolve(turn);
         },
@@ -182,9 +186,9 @@ export class SmtpPool implements Transport {
       session.onEnd(() => this.#forget(session));
       return session;
     } catch (error) {
-      if (error instanceof NoSession) {
+      if (error instanceof SmtpSessionError) {
         onConnect?.(error);
-        this.#fault = { error, until: performance.now() + (this.#options.holdOff ?? 1_000) };
+        this.#fault = { error, until: performance.now() + (this.#options.holdOffMs ?? 1_000) };
         if (this.#sessions.size === 0 && this.#opening === 1) this.#refuse(error);
       }
       throw error;
@@ -196,10 +200,10 @@ export class SmtpPool implements Transport {
   async #giveBack(
     session: SmtpSession,
     end: TransactionEnd,
-    refusal: SessionRefusal | undefined,
+    refusal: SmtpSessionRefusal | undefined,
   ): Promise<void> {
     const accepted = end.kind === 'reply' && Math.floor(end.reply.code / 100) === 2;
-    if (refusal !== undefined) this.#tellEnd(refusal);
+    if (refusal !== undefined) this.#recordEnd(refusal);
     if (refusal?.named === true) {
       this.#messagesPerConnection = Math.min(this.#messagesPerConnection, refusal.after);
       session.quit();
@@ -208,7 +212,7 @@ export class SmtpPool implements Transport {
     }
     const clean = session.usable && (accepted || end.kind === 'unfit' || (await session.reset()));
     if (!clean) {
-      if (accepted) this.#tellClosed(session);
+      if (accepted) this.#recordClosed(session);
       session.drop();
       this.#forget(session);
       return;
@@ -218,32 +222,32 @@ export class SmtpPool implements Transport {
       return;
     }
     session.onEnd(() => {
-      if (this.#idle.has(session)) this.#tellClosed(session);
+      if (this.#idle.has(session)) this.#recordClosed(session);
       this.#forget(session);
     });
     const waiting = this.#waiting.next();
-    if (waiting !== undefined) waiting.take(session);
-    else this.#rest(session);
+    if (waiting !== undefined) waiting.onTurn(session);
+    else this.#park(session);
   }
 
   /** Says goodbye on a connection that has carried as much as it may. */
   #endFull(session: SmtpSession): void {
-    this.#tellEnd({ kind: 'full', after: session.used });
+    this.#recordEnd({ kind: 'full', after: session.used });
     this.#forget(session);
     session.quit();
   }
 
   /** The server has ended the session between two messages. */
-  #tellClosed(session: SmtpSession): void {
-    const { used: after, rested, farewell } = session;
+  #recordClosed(session: SmtpSession): void {
+    const { used: after, idleMs, closingReply: farewell } = session;
     const reply = farewell === undefined ? undefined : parseReply(farewell);
-    const named = reply !== undefined && isSessionLimit(reply);
-    if (!named && rested > atOnce) return;
-    const text = reply === undefined ? closedText : showReply(reply);
-    this.#tellEnd({ kind: 'refused', after, text, named });
+    const named = reply !== undefined && isSmtpSessionLimit(reply);
+    if (!named && idleMs > promptCloseMs) return;
+    const text = reply === undefined ? closedText : formatReply(reply);
+    this.#recordEnd({ kind: 'refused', after, text, named });
   }
 
-  #rest(session: SmtpSession): void {
+  #park(session: SmtpSession): void {
     const timer = setTimeout(() => {
       this.#forget(session);
       session.quit();
@@ -256,40 +260,43 @@ export class SmtpPool implements Transport {
     clearTimeout(this.#idle.get(session));
     this.#idle.delete(session);
     if (!this.#sessions.delete(session)) return;
-    this.#waiting.next()?.take('open');
+    this.#waiting.next()?.onTurn('open');
   }
 
-  #refuse(error: NoSession): void {
-    for (let left = this.#waiting.size; left > 0; left -= 1) this.#waiting.next()?.take(error);
+  #refuse(error: SmtpSessionError): void {
+    for (let left = this.#waiting.size; left > 0; left -= 1) this.#waiting.next()?.onTurn(error);
   }
 }
 
 /** Ends of sessions that are remembered until somebody asks. */
-const mostEnds = 100;
+const maxEnds = 100;
 /** A session that ends later than this, in milliseconds, may have rested for too long. */
-const atOnce = 1_000;
+const promptCloseMs = 1_000;
 const closedText = 'the server closed the connection';
 
 /** Whether a transaction's end is about the session, which carried `used` messages before and then rested. */
 function readRefusal(
-  { end }: SessionOutcome,
+  { end }: SmtpSessionOutcome,
   used: number,
-  rested: number,
-): SessionRefusal | undefined {
-  if (end.kind === 'reply' && isSessionLimit(end.reply))
-    return { kind: 'refused', after: used, text: showReply(end.reply), named: true };
-  if (!endedBefore({ end }) || rested > atOnce) return undefined;
-  const text = end.kind === 'reply' ? showReply(end.reply) : closedText;
+  idleMs: number,
+): SmtpSessionRefusal | undefined {
+  if (end.kind === 'reply' && isSmtpSessionLimit(end.reply))
+    return { kind: 'refused', after: used, text: formatReply(end.reply), named: true };
+  if (!endedBefore({ end }) || idleMs > promptCloseMs) return undefined;
+  const text = end.kind === 'reply' ? formatReply(end.reply) : closedText;
   return { kind: 'refused', after: used, text, named: false };
 }
 
 /** Before DATA nothing was heard of the message but its addresses; another session may take it. */
-function asksForNewSession({ end }: SessionOutcome, refusal: SessionRefusal | undefined): boolean {
+function asksForNewSession(
+  { end }: SmtpSessionOutcome,
+  refusal: SmtpSessionRefusal | undefined,
+): boolean {
   if (refusal?.named !== true || end.kind !== 'reply') return false;
   return end.stage === 'mail' || end.stage === 'rcpt';
 }
 
-function endedBefore({ end }: Pick<SessionOutcome, 'end'>): boolean {
+function endedBefore({ end }: Pick<SmtpSessionOutcome, 'end'>): boolean {
   if (end.kind === 'fault')
     return end.stage === 'mail' && (end.fault === 'closed' || end.fault === 'connection');
   return end.kind === 'reply' && end.stage === 'mail' && end.reply.code === 421;

@@ -47,11 +47,11 @@ export function readSmtpServer(text: string): SmtpServerSettings {
   }
   const implicitTls = url.protocol === 'smtps:';
   const user = url.username === '' ? undefined : decode(url.username);
-  const known = new Set(['tls', 'connections', 'messages', 'auth']);
-  const stranger = [...url.searchParams.keys()].find((name) => !known.has(name));
-  if (stranger !== undefined)
+  const allowed = new Set(['tls', 'connections', 'messages', 'auth']);
+  const unknownName = [...url.searchParams.keys()].find((name) => !allowed.has(name));
+  if (unknownName !== undefined)
     throw new OperatorError(
-      `SMTP_URL knows tls, auth, connections and messages, not "${stranger}".`,
+      `SMTP_URL knows tls, auth, connections and messages, not "${unknownName}".`,
     );
   return {
     host: url.hostname.replace(/^\[|\]$/g, ''),
@@ -107,11 +107,11 @@ function readMechanism(text: string | null): string | undefined {
   return found;
 }
 
-function readCount(name: string, text: string | null, given: number, most: number): number {
-  if (text === null) return given;
+function readCount(name: string, text: string | null, defaultCount: number, max: number): number {
+  if (text === null) return defaultCount;
   const count = Number(text);
-  if (!/^\d{1,6}$/.test(text) || count < 1 || count > most)
-    throw new OperatorError(`${name} in SMTP_URL must be a number from 1 to ${most}.`);
+  if (!/^\d{1,6}$/.test(text) || count < 1 || count > max)
+    throw new OperatorError(`${name} in SMTP_URL must be a number from 1 to ${max}.`);
   return count;
 }
 

@@ -19,7 +19,7 @@ export interface SmtpTimeouts {
 }
 
 /** RFC 5321 section 4.5.3.2: 5 minutes for the greeting and each command, 3 for a block of text, 10 after the dot. */
-export const standardTimeouts: SmtpTimeouts = {
+export const defaultTimeouts: SmtpTimeouts = {
   connect: 330_000,
   greeting: 300_000,
   command: 300_000,
@@ -37,8 +37,8 @@ interface ConnectionError extends Error {
 }
 
 /** A session could not be begun. */
-export class NoSession extends Error {
-  override name = 'NoSession';
+export class SmtpSessionError extends Error {
+  override name = 'SmtpSessionError';
   readonly end: TransactionEnd;
   readonly transcript: readonly string[];
 
@@ -49,7 +49,7 @@ export class NoSession extends Error {
   }
 }
 
-export interface SessionOutcome {
+export interface SmtpSessionOutcome {
   readonly end: TransactionEnd;
   readonly refused: ReadonlyMap<string, Reply>;
   readonly transcript: readonly string[];
@@ -121,12 +121,12 @@ export class SmtpSession {
   }
 
   /** Milliseconds since its last transaction ended. */
-  get rested(): number {
+  get idleMs(): number {
     return performance.now() - this.#endedAt;
   }
 
   /** What the server said when it ended the session by itself (RFC 5321 section 3.8: 421), where it did. */
-  get farewell(): string | undefined {
+  get closingReply(): string | undefined {
     const last = String(this.#connection.lastServerResponse);
     return last.startsWith('421') ? last : undefined;
   }
@@ -147,8 +147,8 @@ export class SmtpSession {
   }
 
   /** Makes one transaction; see `Transport.send`. */
-  async send(mail: OutgoingMail, releaseDot: () => Promise<boolean>): Promise<SessionOutcome> {
-    if (this.#used > 0) this.#transcript.note('connection reused');
+  async send(mail: OutgoingMail, releaseDot: () => Promise<boolean>): Promise<SmtpSessionOutcome> {
+    if (this.#used > 0) this.#transcript.record('connection reused');
     this.#used += 1;
     const refused = new Map<string, Reply>();
     const end =
@@ -161,7 +161,7 @@ export class SmtpSession {
           } as const)
         : await this.#transact(mail, releaseDot, refused);
     this.#endedAt = performance.now();
-    return { end, refused, transcript: this.#transcript.take() };
+    return { end, refused, transcript: this.#transcript.drain() };
   }
 
   /** Ends a transaction that was refused, so that the next one starts clean. @returns false where the connection is no good */
@@ -171,7 +171,7 @@ export class SmtpSession {
       this.onEnd(() => resolve(false));
       this.#connection.reset((error) => {
         clearTimeout(timer);
-        this.#transcript.take();
+        this.#transcript.drain();
         resolve(error === null);
       });
     });
@@ -208,7 +208,7 @@ export class SmtpSession {
         const unknown = stage === 'final' && (end.kind === 'fault' || end.kind === 'stopped');
         resolve(unknown ? { kind: 'uncertain', text: textOf(end) } : end);
       };
-      const enter = (next: Stage, milliseconds: number): void => {
+      const enter = (next: Stage, timeoutMs: number): void => {
         if (settled) return;
         stage = next;
         clearTimeout(timer);
@@ -217,10 +217,10 @@ export class SmtpSession {
             kind: 'fault',
             stage,
             fault: 'timeout',
-            text: `no reply for ${milliseconds / 1_000} s`,
+            text: `no reply for ${timeoutMs / 1_000} s`,
           });
           this.#connection.close();
-        }, milliseconds);
+        }, timeoutMs);
       };
       this.#settle = settle;
       enter('mail', this.#timeouts.command);
@@ -267,7 +267,7 @@ function begin(
     const fail = (error: ConnectionError): void => {
       clearTimeout(timer);
       connection.close();
-      reject(new NoSession(endOf(error, 'connect'), transcript.take()));
+      reject(new SmtpSessionError(endOf(error, 'connect'), transcript.drain()));
     };
     const began = (smtpUtf8: boolean): void => {
       clearTimeout(timer);

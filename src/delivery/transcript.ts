@@ -1,4 +1,4 @@
-const longestLine = 500;
+const maxLineLength = 500;
 const firstLines = 60;
 const lastLines = 20;
 
@@ -18,12 +18,12 @@ export class Transcript {
   secret = false;
 
   /** A line of ours about the connection. */
-  note(text: string): void {
+  record(text: string): void {
     this.#add(`* ${text}`);
   }
 
   /** What was kept since the last call; forgets it. */
-  take(): string[] {
+  drain(): string[] {
     const lines =
       this.#cut === 0
         ? [...this.#head, ...this.#tail]
@@ -54,7 +54,7 @@ export class Transcript {
   }
 
   #add(line: string): void {
-    const cut = line.length <= longestLine ? line : `${line.slice(0, longestLine)}…`;
+    const cut = line.length <= maxLineLength ? line : `${line.slice(0, maxLineLength)}…`;
     if (this.#head.length < firstLines) {
       this.#head.push(cut);
       return;

@@ -1,5 +1,5 @@
 import type { Reply } from './reply.ts';
-import type { SessionEnd } from './session-limit.ts';
+import type { SmtpSessionEnd } from './smtp-session-limit.ts';
 
 /** One SMTP transaction to make. */
 export interface OutgoingMail {
@@ -61,7 +61,7 @@ export interface TransactionResult {
   /** The dialogue without credentials and content, bounded. */
   readonly transcript: readonly string[];
   /** How sessions with the server ended since the last result that told. */
-  readonly sessionEnds?: readonly SessionEnd[];
+  readonly sessionEnds?: readonly SmtpSessionEnd[];
 }
 
 /** What a transport that paces itself wants to know before it lets a message go. */
@@ -76,7 +76,7 @@ export interface MailOutline {
 }
 
 /** Leave to make one transaction. Either `send` or `cancel` is called, once. */
-export interface Permit {
+export interface AdmittedTransaction {
   /** Recipients of the transaction. */
   readonly to: readonly string[];
   send(
@@ -90,25 +90,25 @@ export interface Permit {
 /** Recipients that have to wait although nothing is wrong with the message. */
 export interface Postponement {
   readonly to: readonly string[];
-  readonly milliseconds: number;
+  readonly delayMs: number;
   /** For people: who asked for it, what holds now, when next. */
   readonly reason: string;
   /** Present where so many wait already that others of the same domain need not be looked at one by one. */
-  readonly crowd?: CrowdTimes | undefined;
+  readonly backlog?: BacklogSchedule | undefined;
 }
 
 /** When the rest of a queue may be looked at; see `Crowd` of the queue. */
-export interface CrowdTimes {
+export interface BacklogSchedule {
   readonly after: number;
   readonly spacing: number;
   readonly until: number;
   readonly reason: string;
   /** Told how many of these times were given out. */
-  taken(count: number): void;
+  consume(count: number): void;
 }
 
-export interface Admission {
-  readonly permits: readonly Permit[];
+export interface SendingAdmission {
+  readonly transactions: readonly AdmittedTransaction[];
   readonly postponed: readonly Postponement[];
 }
 
@@ -126,7 +126,7 @@ export interface Transport {
   /**
    * Says what may leave now, one permit for each transaction. A transport without it takes everything at once, in one.
    */
-  admit?(outline: MailOutline): Promise<Admission>;
+  admit?(outline: MailOutline): Promise<SendingAdmission>;
   /** Drops every connection, whatever it is doing. */
   drop(): void;
   /** Says goodbye on idle connections. */

@@ -10,4 +10,4 @@ export const maxEngagements = 50;
 export const maxClicksPerMessage = 500;
 
 /** Bounces, delays, complaints or unsubscribes of one recipient of a message. */
-export const maxReports = 50;
+export const maxFeedbackEvents = 50;

@@ -7,7 +7,7 @@ import type { ChangeListener } from './change-listener.ts';
  */
 export class Cache<Value> {
   readonly #load: (key: string) => Promise<Value | undefined>;
-  readonly #most: number;
+  readonly #maxEntries: number;
   readonly #entries = new Map<string, Value>();
   readonly #loading = new Map<string, Promise<Value | undefined>>();
   readonly #changes: ChangeListener;
@@ -15,38 +15,38 @@ export class Cache<Value> {
   /**
    * @param topic what `announceChange` names this cache
    * @param load reads an entry from the database
-   * @param most entries kept; past it the oldest go
+   * @param maxEntries entries kept; past it the oldest go
    */
   constructor(
     changes: ChangeListener,
     topic: string,
     load: (key: string) => Promise<Value | undefined>,
-    most = 10_000,
+    maxEntries = 10_000,
   ) {
     this.#load = load;
-    this.#most = most;
+    this.#maxEntries = maxEntries;
     this.#changes = changes;
     changes.subscribe(topic, (key) => this.#drop(key));
   }
 
   /** The entry in memory, or undefined: then `get` asks the database. */
   peek(key: string): Value | undefined {
-    return this.#changes.trusted() ? this.#entries.get(key) : undefined;
+    return this.#changes.isReliable() ? this.#entries.get(key) : undefined;
   }
 
   /** The entry from memory or the database; undefined where there is none. */
   get(key: string): Promise<Value | undefined> | Value | undefined {
-    if (!this.#changes.trusted()) return this.#load(key);
-    const known = this.#entries.get(key);
-    if (known !== undefined) return known;
+    if (!this.#changes.isReliable()) return this.#load(key);
+    const cached = this.#entries.get(key);
+    if (cached !== undefined) return cached;
     return this.#loading.get(key) ?? this.#read(key);
   }
 
   #read(key: string): Promise<Value | undefined> {
     const reading = this.#load(key)
       .then((value) => {
-        if (this.#loading.get(key) === reading && this.#changes.trusted() && value !== undefined)
-          this.#keep(key, value);
+        if (this.#loading.get(key) === reading && this.#changes.isReliable() && value !== undefined)
+          this.#store(key, value);
         return value;
       })
       .finally(() => {
@@ -56,8 +56,8 @@ export class Cache<Value> {
     return reading;
   }
 
-  #keep(key: string, value: Value): void {
-    if (this.#entries.size >= this.#most) {
+  #store(key: string, value: Value): void {
+    if (this.#entries.size >= this.#maxEntries) {
       const oldest = this.#entries.keys().next().value;
       if (oldest !== undefined) this.#entries.delete(oldest);
     }

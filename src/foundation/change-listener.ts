@@ -6,9 +6,9 @@ import type { Log } from './log.ts';
 /** Drops the entry `key` from a cache, or everything for '*'. */
 export type DropEntry = (key: string) => void;
 
-const heartbeatMilliseconds = 300;
-const silenceMilliseconds = 1_000;
-const reconnectMilliseconds = 250;
+const heartbeatMs = 300;
+const silenceTimeoutMs = 1_000;
+const reconnectDelayMs = 250;
 
 /**
  * Hears the announcements of all nodes on a connection of its own, which must go straight to the database
@@ -23,7 +23,7 @@ export class ChangeListener {
   #client: pg.Client | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** When the question was asked, by the monotonic clock, before whose answer everything was heard. */
-  #heardUntil = 0;
+  #reliableUntil = 0;
   #closed = false;
 
   constructor(settings: DatabaseSettings, log: Log) {
@@ -39,8 +39,8 @@ export class ChangeListener {
   }
 
   /** False while changes may be missed: what is in memory must be bypassed then. */
-  trusted(): boolean {
-    return this.#client !== undefined && performance.now() - this.#heardUntil < silenceMilliseconds;
+  isReliable(): boolean {
+    return this.#client !== undefined && performance.now() - this.#reliableUntil < silenceTimeoutMs;
   }
 
   /**
@@ -67,47 +67,47 @@ export class ChangeListener {
   #schedule(): void {
     if (this.#closed) return;
     // An answer that was long on its way is soon too old.
-    const next = this.#heardUntil + heartbeatMilliseconds - performance.now();
-    const pause = this.#client === undefined ? reconnectMilliseconds : Math.max(0, next);
-    this.#timer = setTimeout(() => void this.#beat().finally(() => this.#schedule()), pause);
+    const next = this.#reliableUntil + heartbeatMs - performance.now();
+    const pause = this.#client === undefined ? reconnectDelayMs : Math.max(0, next);
+    this.#timer = setTimeout(
+      () => void this.#sendHeartbeat().finally(() => this.#schedule()),
+      pause,
+    );
     this.#timer.unref();
   }
 
-  async #beat(): Promise<void> {
+  async #sendHeartbeat(): Promise<void> {
     const client = this.#client;
     if (client === undefined) return this.#connect();
-    let silence: NodeJS.Timeout | undefined;
-    const asked = performance.now();
-    const overdue = new Promise<never>((_, reject) => {
-      silence = setTimeout(
-        () => reject(new Error('no answer within a second')),
-        silenceMilliseconds,
-      );
+    let timer: NodeJS.Timeout | undefined;
+    const requestedAt = performance.now();
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error('no answer within a second')), silenceTimeoutMs);
     });
     try {
-      await Promise.race([client.query('select 1'), overdue]);
-      this.#heardUntil = asked;
+      await Promise.race([client.query('select 1'), timeout]);
+      this.#reliableUntil = requestedAt;
     } catch (error) {
-      if (!this.#closed) this.#lose(error);
+      if (!this.#closed) this.#handleLostConnection(error);
     } finally {
-      clearTimeout(silence);
+      clearTimeout(timer);
     }
   }
 
   async #connect(): Promise<void> {
     const client = new pg.Client({
       ...clientSettings(this.#settings, 'signalpost changes'),
-      connectionTimeoutMillis: silenceMilliseconds,
-      query_timeout: silenceMilliseconds,
+      connectionTimeoutMillis: silenceTimeoutMs,
+      query_timeout: silenceTimeoutMs,
     });
     client.on('error', (error) => {
-      if (this.#client === client) this.#lose(error);
+      if (this.#client === client) this.#handleLostConnection(error);
     });
-    client.on('notification', (message) => this.#hear(message.payload ?? ''));
-    let asked = 0;
+    client.on('notification', (message) => this.#handleNotification(message.payload ?? ''));
+    let requestedAt = 0;
     try {
       await client.connect();
-      asked = performance.now();
+      requestedAt = performance.now();
       await client.query(`listen ${changeChannel}`);
     } catch (error) {
       this.#log.debug({ err: error }, 'change listener cannot connect');
@@ -120,16 +120,16 @@ export class ChangeListener {
     }
     for (const list of this.#subscribers.values()) for (const drop of list) drop('*');
     this.#client = client;
-    this.#heardUntil = asked;
+    this.#reliableUntil = requestedAt;
   }
 
-  #hear(payload: string): void {
+  #handleNotification(payload: string): void {
     const colon = payload.indexOf(':');
     const topic = payload.slice(0, colon);
     for (const drop of this.#subscribers.get(topic) ?? []) drop(payload.slice(colon + 1));
   }
 
-  #lose(error: unknown): void {
+  #handleLostConnection(error: unknown): void {
     this.#log.warn({ err: error }, 'change listener lost; caches are bypassed until it is back');
     void this.#dropClient();
   }

@@ -20,7 +20,7 @@ export class OffsetClock implements Clock {
   }
 
   /** Moves the time by `milliseconds`. */
-  advance(milliseconds: number): void {
-    this.offset += milliseconds;
+  advance(ms: number): void {
+    this.offset += ms;
   }
 }

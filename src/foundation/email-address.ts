@@ -30,7 +30,7 @@ const DOMAIN =
   /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const NON_ASCII = /\P{ASCII}/u;
 
-function refuse(reason: string): ParsedEmailAddress {
+function invalid(reason: string): ParsedEmailAddress {
   return { ok: false, reason };
 }
 
@@ -43,27 +43,28 @@ function refuse(reason: string): ParsedEmailAddress {
  * Time is linear in the input, which is cut off at 320 units.
  */
 export function parseEmailAddress(text: string): ParsedEmailAddress {
-  if (text.length > MAX_INPUT_UNITS) return refuse('is longer than 254 octets');
+  if (text.length > MAX_INPUT_UNITS) return invalid('is longer than 254 octets');
   const at = text.lastIndexOf('@');
-  if (at === -1) return refuse('has no @');
-  if (at === 0) return refuse('has nothing before the @');
-  if (at === text.length - 1) return refuse('has nothing after the @');
+  if (at === -1) return invalid('has no @');
+  if (at === 0) return invalid('has nothing before the @');
+  if (at === text.length - 1) return invalid('has nothing after the @');
   let local = text.slice(0, at);
   if (!ASCII_LOCAL.test(local)) {
     // Composed before it is judged: NFC turns the Greek question mark (U+037E) into a semicolon.
     local = local.normalize('NFC');
-    if (!UNICODE_LOCAL.test(local)) return refuse(reasonForLocal(local));
+    if (!UNICODE_LOCAL.test(local)) return invalid(reasonForLocal(local));
   }
-  if (isLonger(local, MAX_LOCAL_OCTETS)) return refuse('has more than 64 octets before the @');
+  if (exceedsOctets(local, MAX_LOCAL_OCTETS))
+    return invalid('has more than 64 octets before the @');
   const domain = parseDomain(text.slice(at + 1));
-  if (domain === undefined) return refuse('has no valid domain after the @');
+  if (domain === undefined) return invalid('has no valid domain after the @');
   const address = `${local}@${domain}`;
-  if (isLonger(address, MAX_ADDRESS_OCTETS)) return refuse('is longer than 254 octets');
+  if (exceedsOctets(address, MAX_ADDRESS_OCTETS)) return invalid('is longer than 254 octets');
   return { ok: true, address: address as EmailAddress };
 }
 
 /** The spelling for comparing: addresses match without regard to case. */
-export function normaliseAddress(address: EmailAddress): ComparableAddress {
+export function normalizeAddress(address: EmailAddress): ComparableAddress {
   return address.toLowerCase() as ComparableAddress;
 }
 
@@ -99,6 +100,6 @@ function reasonForLocal(local: string): string {
 }
 
 /** True where a text has more octets; a UTF-16 unit is at most three of UTF-8. */
-function isLonger(text: string, octets: number): boolean {
+function exceedsOctets(text: string, octets: number): boolean {
   return text.length * 3 > octets && Buffer.byteLength(text) > octets;
 }

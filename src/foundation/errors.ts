@@ -7,14 +7,14 @@ export class OperatorError extends Error {
 }
 
 /** One problem of a request: the field it concerns and the rule that it breaks. */
-export interface Detail {
+export interface FaultDetail {
   readonly field: string;
   readonly reason: string;
 }
 
 /**
  * Stable names of everything that can be answered to a caller of the contract's JSON operations.
- * The status and the public sentence of each stand in `http/error-catalogue.ts`; a retired name is never reused.
+ * The status and the public sentence of each stand in `http/error-catalog.ts`; a retired name is never reused.
  */
 export type FaultCode =
   | 'SENDER_NOT_ALLOWED'
@@ -34,7 +34,7 @@ export type FaultCode =
 export class Fault extends Error {
   override name = 'Fault';
   readonly code: FaultCode;
-  readonly details: readonly Detail[];
+  readonly details: readonly FaultDetail[];
   /** Seconds after which the same request may succeed. */
   readonly retryAfter: number | undefined;
   /** Further members of the answer, such as `suppressedRecipients`. */
@@ -45,7 +45,7 @@ export class Fault extends Error {
   constructor(
     code: FaultCode,
     options: {
-      details?: readonly Detail[];
+      details?: readonly FaultDetail[];
       retryAfter?: number;
       extra?: Readonly<Record<string, unknown>>;
       challenge?: 'invalid_token' | 'insufficient_scope';

@@ -1,5 +1,5 @@
 import { Busy } from './errors.ts';
-import { FairLine } from './fair-line.ts';
+import { FairQueue } from './fair-queue.ts';
 
 export interface FairSlotLimits {
   /** What the slots are for, in the words of a `Busy` error: "changes of this account". */
@@ -30,7 +30,7 @@ interface Waiter {
  */
 export class FairSlots {
   readonly #limits: FairSlotLimits;
-  readonly #line = new FairLine<Waiter>();
+  readonly #queue = new FairQueue<Waiter>();
   readonly #heldBy = new Map<string, number>();
   #held = 0;
 
@@ -43,7 +43,7 @@ export class FairSlots {
    * @throws Busy where none is free in time
    */
   async run<Result>(group: string, work: () => Promise<Result>): Promise<Result> {
-    const release = await this.take(group);
+    const release = await this.acquire(group);
     try {
       return await work();
     } finally {
@@ -53,26 +53,26 @@ export class FairSlots {
 
   /**
    * Takes a slot for the group.
-   * @param patient waits for as long as it takes, however many wait
+   * @param waitIndefinitely waits for as long as it takes, however many wait
    * @throws Busy where none is free in time
    */
-  async take(group: string, patient = false): Promise<Release> {
+  async acquire(group: string, waitIndefinitely = false): Promise<Release> {
     if (this.#held < this.#limits.slots && this.#mayHold(group)) return this.#hold(group);
     const { waiting, waitingPerGroup } = this.#limits;
-    const full = this.#line.size >= waiting || this.#line.sizeOf(group) >= waitingPerGroup;
-    if (full && !patient) throw this.#busy();
+    const full = this.#queue.size >= waiting || this.#queue.sizeOf(group) >= waitingPerGroup;
+    if (full && !waitIndefinitely) throw this.#busy();
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
-        this.#line.delete(group, waiter);
+        this.#queue.delete(group, waiter);
         reject(this.#busy());
       };
-      const timer = patient ? undefined : setTimeout(giveUp, this.#limits.timeout);
+      const timer = waitIndefinitely ? undefined : setTimeout(giveUp, this.#limits.timeout);
       const start = (release: Release): void => {
         clearTimeout(timer);
         resolve(release);
       };
       const waiter: Waiter = { group, start };
-      this.#line.add(group, waiter);
+      this.#queue.add(group, waiter);
     });
   }
 
@@ -96,7 +96,7 @@ export class FairSlots {
     const left = (this.#heldBy.get(group) ?? 1) - 1;
     if (left === 0) this.#heldBy.delete(group);
     else this.#heldBy.set(group, left);
-    const next = this.#line.next((one) => this.#mayHold(one));
+    const next = this.#queue.next((one) => this.#mayHold(one));
     next?.start(this.#hold(next.group));
   }
 

@@ -5,7 +5,7 @@ export type CommitGroup<Item, Answer> = (items: readonly Item[]) => Promise<read
 
 export interface GroupCommitOptions<Item> {
   /** Most items of one group. */
-  readonly most: number;
+  readonly max: number;
   /** Groups under way at the same time. */
   readonly concurrency: number;
   /** So many items go out as soon as there is a place; undefined: groups go out after the turn of the event loop. */
@@ -13,12 +13,12 @@ export interface GroupCommitOptions<Item> {
   /** Items that may wait; one more is refused by `add` returning undefined. */
   readonly waiting: number;
   /** Lets a group grow while the process has other work; without it a group goes out after the turn that began it. */
-  readonly gather?: Gathering;
+  readonly linger?: Linger;
   /** Limits by weight beside those by number, such as bytes. */
   readonly weight?: {
     readonly of: (item: Item) => number;
     /** Most of one group; a single heavier item is a group of its own. */
-    readonly most: number;
+    readonly max: number;
     /** Most that may wait. */
     readonly waiting: number;
   };
@@ -28,10 +28,10 @@ export interface GroupCommitOptions<Item> {
  * A group goes out once so many turns of the event loop in a row have brought it nothing new. Turns of a process that has
  * other work are long, so that much comes together; those of an idle one take some microseconds.
  */
-export interface Gathering {
+export interface Linger {
   readonly quietTurns: number;
   /** Never longer than this, however much comes. */
-  readonly milliseconds: number;
+  readonly maxMs: number;
 }
 
 interface Waiting<Item, Answer> {
@@ -104,9 +104,9 @@ export class GroupCommit<Item, Answer> {
   #schedule(): void {
     if (this.#scheduled || this.#running >= this.#options.concurrency) return;
     this.#scheduled = true;
-    const { gather } = this.#options;
-    if (gather === undefined) atEndOfTurn(() => this.#start());
-    else this.#gather(gather, performance.now() + gather.milliseconds, 0, this.#waiting.length);
+    const { linger } = this.#options;
+    if (linger === undefined) atEndOfTurn(() => this.#start());
+    else this.#linger(linger, performance.now() + linger.maxMs, 0, this.#waiting.length);
   }
 
   #start(): void {
@@ -115,23 +115,23 @@ export class GroupCommit<Item, Answer> {
   }
 
   /** Looks once a turn whether something came since. */
-  #gather(gather: Gathering, until: number, quiet: number, before: number): void {
+  #linger(linger: Linger, until: number, quiet: number, before: number): void {
     setImmediate(() => {
       const count = this.#waiting.length;
       const nowQuiet = count === before ? quiet + 1 : 0;
-      const enough = nowQuiet >= gather.quietTurns || count >= this.#options.most;
+      const enough = nowQuiet >= linger.quietTurns || count >= this.#options.max;
       if (enough || performance.now() >= until) this.#start();
-      else this.#gather(gather, until, nowQuiet, count);
+      else this.#linger(linger, until, nowQuiet, count);
     });
   }
 
   #take(): Waiting<Item, Answer>[] {
-    const { most, weight: limits } = this.#options;
+    const { max, weight: limits } = this.#options;
     let count = 0;
     let weight = 0;
     for (const waiting of this.#waiting) {
-      if (count >= most) break;
-      if (limits !== undefined && count > 0 && weight + waiting.weight > limits.most) break;
+      if (count >= max) break;
+      if (limits !== undefined && count > 0 && weight + waiting.weight > limits.max) break;
       weight += waiting.weight;
       count += 1;
     }

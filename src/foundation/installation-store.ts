@@ -6,7 +6,7 @@ import type { MasterKey } from './master-key.ts';
  * Ties the database to the key on first use, and refuses a node that carries another key: it could read none of
  * the stored secrets. While the key is rotated, a node needs both.
  */
-export async function requireSameKey(database: Database, key: MasterKey): Promise<void> {
+export async function requireMatchingKey(database: Database, key: MasterKey): Promise<void> {
   const row = await database.kysely
     .updateTable('installation')
     .set((eb) => ({ key_fingerprint: eb.fn.coalesce('key_fingerprint', eb.val(key.fingerprint)) }))

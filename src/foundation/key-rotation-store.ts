@@ -28,7 +28,7 @@ export interface KeyNode {
 }
 
 /** Says which keys a process has. @returns the keys that the database goes by */
-export async function noteKeyNode(
+export async function recordKeyNode(
   { kysely }: Database,
   node: string,
   { name, known, current }: KeyNode,
@@ -69,7 +69,7 @@ export async function switchKey({ kysely }: Database, from: string, to: string):
  * Notes once that every process has followed, and which keyed hashes there are then: they are of the key before, but for those
  * that are made anew as they are used.
  */
-export async function noteLeftovers({ kysely }: Database): Promise<void> {
+export async function recordLeftovers({ kysely }: Database): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
     const { rows } = await sql`
       update installation set key_followed_at = now()

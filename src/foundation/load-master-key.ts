@@ -36,7 +36,7 @@ export async function loadMasterKey(source: KeySource): Promise<MasterKey> {
   const [first, ...more] = secrets;
   if (first !== undefined) return new MasterKey(first, ...more);
   const { current } = keyFiles(source.dataDir);
-  return new MasterKey(secretIn(await makeKeyFile(current), current));
+  return new MasterKey(parseSecret(await makeKeyFile(current), current));
 }
 
 /** Every key that there is, from the oldest to the newest. */
@@ -56,7 +56,7 @@ export async function readSecrets({ key, previousKey, dataDir }: KeySource): Pro
 /** Makes the key of a rotation, unless it was made before. */
 export async function makeNextKey(dataDir: string): Promise<void> {
   const { next } = keyFiles(dataDir);
-  secretIn(await makeKeyFile(next), next);
+  parseSecret(await makeKeyFile(next), next);
 }
 
 /**
@@ -82,7 +82,7 @@ export async function removePreviousKey(dataDir: string): Promise<void> {
 
 async function readKeyFile(file: string): Promise<Buffer | undefined> {
   try {
-    return secretIn(await readFile(file, 'utf8'), file);
+    return parseSecret(await readFile(file, 'utf8'), file);
   } catch (cause) {
     if (cause instanceof OperatorError) throw cause;
     if (codeOf(cause) === 'ENOENT') return undefined;
@@ -90,7 +90,7 @@ async function readKeyFile(file: string): Promise<Buffer | undefined> {
   }
 }
 
-function secretIn(text: string, file: string): Buffer {
+function parseSecret(text: string, file: string): Buffer {
   const secret = Buffer.from(text.trim(), 'base64');
   if (secret.length === keyBytes) return secret;
   throw new OperatorError(

@@ -16,7 +16,7 @@ export class MasterKey {
 
   /** @param secrets from the oldest to the newest; the newest makes new things unless `select` says otherwise */
   constructor(...secrets: readonly [Buffer, ...Buffer[]]) {
-    this.#secrets = withoutRepeats(secrets);
+    this.#secrets = deduplicate(secrets);
     this.#current = this.#secrets.at(-1) ?? secrets[0];
     this.#others = this.#secrets.filter((secret) => secret !== this.#current);
   }
@@ -49,9 +49,9 @@ export class MasterKey {
   }
 
   /** Adds keys to those that are known. @param secrets from the oldest to the newest */
-  learn(secrets: readonly Buffer[]): void {
+  addSecrets(secrets: readonly Buffer[]): void {
     const others = this.#secrets.filter((known) => !secrets.some((secret) => secret.equals(known)));
-    this.#secrets = withoutRepeats([...others, ...secrets]);
+    this.#secrets = deduplicate([...others, ...secrets]);
   }
 
   /**
@@ -96,7 +96,7 @@ export function fingerprintOf(secret: Buffer): string {
   return derive(secret, 'fingerprint').export().toString('base64url').slice(0, 22);
 }
 
-function withoutRepeats(secrets: readonly Buffer[]): Buffer[] {
+function deduplicate(secrets: readonly Buffer[]): Buffer[] {
   return secrets.filter((secret, at) => secrets.findIndex((other) => other.equals(secret)) === at);
 }
 

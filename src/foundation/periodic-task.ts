@@ -1,25 +1,25 @@
 /** Work that is done every so often, one round at a time: a round that takes longer than the interval has no second one beside it. */
 export class PeriodicTask {
-  readonly #every: number;
-  readonly #round: () => Promise<void>;
+  readonly #intervalMs: number;
+  readonly #run: () => Promise<void>;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
 
   /**
-   * @param every milliseconds from one round to the next; the first begins after as many
-   * @param round never rejects: what goes wrong is its own to tell
+   * @param intervalMs milliseconds from one round to the next; the first begins after as many
+   * @param run never rejects: what goes wrong is its own to tell
    */
-  constructor(every: number, round: () => Promise<void>) {
-    this.#every = every;
-    this.#round = round;
+  constructor(intervalMs: number, run: () => Promise<void>) {
+    this.#intervalMs = intervalMs;
+    this.#run = run;
   }
 
   start(): void {
     this.#timer ??= setInterval(() => {
-      this.#running ??= this.#round().finally(() => {
+      this.#running ??= this.#run().finally(() => {
         this.#running = undefined;
       });
-    }, this.#every).unref();
+    }, this.#intervalMs).unref();
   }
 
   /** Begins no further round; resolves when the one under way has ended. */

@@ -4,7 +4,7 @@ import { codeOf } from './database/sqlstate.ts';
 import { type FairSlotLimits, FairSlots } from './fair-slots.ts';
 
 /** Milliseconds after which an idle thread ends: with its libraries it holds some ten megabytes. */
-const longestIdle = 60_000;
+const maxIdleMs = 60_000;
 
 /** A job took more than it may; its thread was ended. */
 export class ThreadOverrun extends Error {
@@ -28,7 +28,7 @@ export interface ThreadPoolOptions {
   /** Megabytes of a thread's heap. */
   readonly heap: number;
   /** A slot is a thread. */
-  readonly line: FairSlotLimits;
+  readonly slotLimits: FairSlotLimits;
 }
 
 interface Thread {
@@ -45,7 +45,7 @@ export class ThreadPool<Job, Result> {
 
   constructor(options: ThreadPoolOptions) {
     this.#options = options;
-    this.#slots = new FairSlots(options.line);
+    this.#slots = new FairSlots(options.slotLimits);
   }
 
   /**
@@ -54,7 +54,7 @@ export class ThreadPool<Job, Result> {
    * @throws ThreadOverrun where the job takes too much time or memory
    */
   async run(job: Job, group: string | undefined): Promise<Result> {
-    const release = await this.#slots.take(group ?? '', group === undefined);
+    const release = await this.#slots.acquire(group ?? '', group === undefined);
     try {
       const answer = await this.#runIn(this.#free.pop() ?? this.#start(), job);
       if ('fault' in answer) throw answer.fault;
@@ -70,7 +70,7 @@ export class ThreadPool<Job, Result> {
     thread.worker.ref();
     const answer = await this.#ask(thread, job);
     thread.worker.unref();
-    thread.idle = setTimeout(() => this.#end(thread), longestIdle).unref();
+    thread.idle = setTimeout(() => this.#end(thread), maxIdleMs).unref();
     this.#free.push(thread);
     return answer;
   }
@@ -100,13 +100,13 @@ export class ThreadPool<Job, Result> {
     const { timeout } = this.#options;
     const began = performance.now();
     const before = await worker.cpuUsage();
-    const look = async (): Promise<void> => {
+    const checkUsage = async (): Promise<void> => {
       const { user, system } = await worker.cpuUsage(before);
       const tooLong = user + system > timeout * 1_000 || performance.now() - began > 3 * timeout;
       if (tooLong) overrun.abort();
     };
     // A thread that has ended says so itself.
-    return setInterval(() => void look().catch(() => undefined), timeout / 20);
+    return setInterval(() => void checkUsage().catch(() => undefined), timeout / 20);
   }
 
   #start(): Thread {

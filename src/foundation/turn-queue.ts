@@ -1,15 +1,15 @@
 import { endTurn } from './end-of-turn.ts';
-import { FairLine } from './fair-line.ts';
+import { FairQueue } from './fair-queue.ts';
 
 /** Milliseconds; a piece of work that took more is followed by a pause as long. */
-const longWork = 5;
+const longWorkMs = 5;
 
 /**
  * Gives out turns of the event loop one by one: work that keeps the processor busy for a while leaves room between two pieces
  * for what has come over the network meanwhile, and long pieces leave it half of the time.
  */
 export class TurnQueue {
-  readonly #waiting = new FairLine<() => void>();
+  readonly #waiting = new FairQueue<() => void>();
   #busy = false;
 
   /**
@@ -38,7 +38,7 @@ export class TurnQueue {
       endTurn();
       first?.();
     };
-    if (took > longWork) setTimeout(giveTurn, took);
+    if (took > longWorkMs) setTimeout(giveTurn, took);
     else setImmediate(giveTurn);
   }
 }

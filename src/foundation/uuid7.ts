@@ -1,25 +1,25 @@
 import { randomFillSync } from 'node:crypto';
-import { uuidText } from './uuid-text.ts';
+import { formatUuid } from './format-uuid.ts';
 
 /** Random bytes are fetched in stock: asking for a few at a time costs more than all the rest of an id. */
-const stock = Buffer.allocUnsafeSlow(8 * 1024);
-let used = stock.length;
+const randomPool = Buffer.allocUnsafeSlow(8 * 1024);
+let used = randomPool.length;
 
 const bytes = new Uint8Array(16);
 
 const counterBits = 12;
-const mostCount = (1 << counterBits) - 1;
+const maxCount = (1 << counterBits) - 1;
 
 let lastTime = 0;
 let count = 0;
-let correction = 0;
+let clockOffset = 0;
 
 /**
  * Sets this machine's clock right for ids, which ascend anew from the next one on.
- * @param milliseconds that are added to what it shows
+ * @param offsetMs that are added to what it shows
  */
-export function correctIdTime(milliseconds: number): void {
-  correction = milliseconds;
+export function setIdClockOffset(offsetMs: number): void {
+  clockOffset = offsetMs;
   lastTime = 0;
 }
 
@@ -29,16 +29,16 @@ export function correctIdTime(milliseconds: number): void {
  * when the clock is set back. The other 62 bits are random.
  */
 export function makeUuid7(): string {
-  if (used + 10 > stock.length) {
-    randomFillSync(stock);
+  if (used + 10 > randomPool.length) {
+    randomFillSync(randomPool);
     used = 0;
   }
-  const now = Date.now() + correction;
+  const now = Date.now() + clockOffset;
   if (now > lastTime) {
     lastTime = now;
     // The lower half, so that there is room to count.
-    count = stock.readUInt16BE(used) & (mostCount >> 1);
-  } else if (count < mostCount) count += 1;
+    count = randomPool.readUInt16BE(used) & (maxCount >> 1);
+  } else if (count < maxCount) count += 1;
   else {
     lastTime += 1;
     count = 0;
@@ -54,18 +54,18 @@ export function makeUuid7(): string {
   bytes[5] = low;
   bytes[6] = 0x70 | (count >>> 8);
   bytes[7] = count;
-  for (let index = 8; index < 16; index += 1, used += 1) bytes[index] = stock[used] ?? 0;
+  for (let index = 8; index < 16; index += 1, used += 1) bytes[index] = randomPool[used] ?? 0;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  return uuidText(bytes);
+  return formatUuid(bytes);
 }
 
 /** The lowest UUID v7 of a time (RFC 9562 section 5.7): its 48 bits of milliseconds, and nothing after them. */
-export function lowestId(time: Date): string {
+export function minIdAt(time: Date): string {
   const hex = Math.max(0, time.getTime()).toString(16).padStart(12, '0').slice(-12);
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
 /** The time of a UUID v7. */
-export function timeOf(id: string): Date {
+export function timeOfId(id: string): Date {
   return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
 }

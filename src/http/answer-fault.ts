@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import { Fault } from '../foundation/errors.ts';
-import { errorCatalogue } from './error-catalogue.ts';
+import { errorCatalog } from './error-catalog.ts';
 import type { Exchange } from './exchange.ts';
 
 /** Seconds that a caller is asked to wait where the service is over its capacity or without its database. */
@@ -27,7 +27,7 @@ export function answerFaultDirectly(fault: Fault, exchange: Exchange): void {
 }
 
 /** What a request is known by, and where it logs. */
-type Asked = Pick<FastifyRequest, 'id' | 'log'>;
+type RequestContext = Pick<FastifyRequest, 'id' | 'log'>;
 
 interface FaultAnswer {
   readonly status: number;
@@ -36,9 +36,9 @@ interface FaultAnswer {
 }
 
 /** What is answered to a fault; one of the service itself is logged. */
-function describeFault(fault: Fault, asked: Asked): FaultAnswer {
-  const { status, message } = errorCatalogue[fault.code];
-  if (status >= 500) asked.log.error({ err: fault.cause ?? fault }, message);
+function describeFault(fault: Fault, context: RequestContext): FaultAnswer {
+  const { status, message } = errorCatalog[fault.code];
+  if (status >= 500) context.log.error({ err: fault.cause ?? fault }, message);
   const headers: [string, string][] = [];
   if (status === 503 || fault.retryAfter !== undefined)
     headers.push(['retry-after', String(Math.ceil(fault.retryAfter ?? defaultRetryAfter))]);
@@ -51,7 +51,7 @@ function describeFault(fault: Fault, asked: Asked): FaultAnswer {
     message,
     details: fault.details,
     ...fault.extra,
-    requestId: asked.id,
+    requestId: context.id,
   };
   return { status, headers, body };
 }

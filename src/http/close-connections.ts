@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 /** How often connections are looked at while the server closes. */
-const sweepMilliseconds = 20;
+const sweepIntervalMs = 20;
 
 /**
  * While the server closes, a connection ends with the answer that was under way on it, and one that never asked for
@@ -19,7 +19,7 @@ export function closeFinishedConnections(http: FastifyInstance): void {
     const sweep = setInterval(() => {
       http.server.closeIdleConnections();
       for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
-    }, sweepMilliseconds);
+    }, sweepIntervalMs);
     http.server.once('close', () => clearInterval(sweep));
   });
 }

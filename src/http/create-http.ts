@@ -3,10 +3,9 @@ import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import { answerClientError } from './answer-client-error.ts';
-import { withoutBaseSlash } from './base-slash.ts';
 import { closeFinishedConnections } from './close-connections.ts';
 import { DirectRoutes } from './direct-routes.ts';
-import { leaveBodyUnread } from './leave-body-unread.ts';
+import { escapeMalformedPercent } from './escape-malformed-percent.ts';
 import { BodyRefusal } from './limits/body-refusal.ts';
 import { BodyTraffic } from './limits/body-traffic.ts';
 import { type ByteBudgets, defaultByteBudgets } from './limits/bytes-in-flight.ts';
@@ -14,9 +13,10 @@ import { type ConnectionLimits, limitConnections } from './limits/limit-connecti
 import { limitRoutes } from './limits/limit-routes.ts';
 import { Peers } from './limits/peers.ts';
 import type { RouteLimit } from './limits/route-limit.ts';
-import { mendEncoding } from './mend-encoding.ts';
 import { RequestLog } from './request-log.ts';
+import { skipBody } from './skip-body.ts';
 import { strictTransport, type TransportHeader } from './strict-transport.ts';
+import { stripBaseSlash } from './strip-base-slash.ts';
 
 export interface HttpOptions {
   readonly log: Log;
@@ -67,7 +67,7 @@ export function createHttp(options: HttpOptions): Http {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => answerClientError(error, socket, options.log, transport),
-    rewriteUrl: (request) => mendEncoding(withoutBaseSlash(request.url ?? '/')),
+    rewriteUrl: (request) => escapeMalformedPercent(stripBaseSlash(request.url ?? '/')),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
   }) as unknown as Http;
   const peers = new Peers(options.trustProxy);
@@ -88,7 +88,7 @@ export function createHttp(options: HttpOptions): Http {
   limitRoutes(http, options.routes, traffic);
   http.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
-    if (request.is404) leaveBodyUnread(request, reply);
+    if (request.is404) skipBody(request, reply);
     const [name, value] = transport;
     if (name !== undefined) reply.header(name, value);
     done();

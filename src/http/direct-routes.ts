@@ -1,24 +1,24 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Log } from '../foundation/log.ts';
-import { withoutBaseSlash } from './base-slash.ts';
-import { Exchange, type ExchangeScene } from './exchange.ts';
+import { Exchange, type ExchangeContext } from './exchange.ts';
 import type { BodyTraffic } from './limits/body-traffic.ts';
 import { findLimit } from './limits/limit-routes.ts';
 import type { Peers } from './limits/peers.ts';
 import type { RouteLimit } from './limits/route-limit.ts';
 import type { TransportHeader } from './strict-transport.ts';
+import { stripBaseSlash } from './strip-base-slash.ts';
 
 /** Answers an exchange. What it throws is logged, and its client sees the connection end. */
 export type DirectHandler = (exchange: Exchange) => Promise<void>;
 
 interface DirectRoute {
   readonly prefix: string;
-  readonly scene: ExchangeScene;
+  readonly context: ExchangeContext;
   readonly handler: DirectHandler;
 }
 
-export interface DirectRoutesParts {
+export interface DirectRoutesDependencies {
   readonly log: Log;
   readonly limits: readonly RouteLimit[];
   readonly traffic: BodyTraffic;
@@ -35,13 +35,13 @@ export interface DirectRoutesParts {
  */
 export class DirectRoutes {
   readonly #http: FastifyInstance;
-  readonly #parts: DirectRoutesParts;
+  readonly #dependencies: DirectRoutesDependencies;
   readonly #routes: DirectRoute[] = [];
   #closing = false;
 
-  constructor(http: FastifyInstance, parts: DirectRoutesParts) {
+  constructor(http: FastifyInstance, dependencies: DirectRoutesDependencies) {
     this.#http = http;
-    this.#parts = parts;
+    this.#dependencies = dependencies;
     const { server } = http;
     const [framework] = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request');
@@ -62,11 +62,11 @@ export class DirectRoutes {
    * @param name how logs call the route
    */
   post(prefix: string, name: string, handler: DirectHandler): void {
-    const { limits, ...shared } = this.#parts;
+    const { limits, ...shared } = this.#dependencies;
     const limit = findLimit(limits, ['POST'], `${prefix}*`);
     if (limit === undefined) throw new Error(`POST ${prefix}* has no line in the table of limits`);
-    const scene = { ...shared, route: name, closing: () => this.#closing, limit };
-    const route = { prefix, scene, handler };
+    const context = { ...shared, route: name, closing: () => this.#closing, limit };
+    const route = { prefix, context, handler };
     this.#routes.push(route);
     this.#http.route({
       method: 'POST',
@@ -81,18 +81,18 @@ export class DirectRoutes {
 
   #find(request: IncomingMessage): DirectRoute | undefined {
     if (request.method !== 'POST') return undefined;
-    const url = withoutBaseSlash(request.url ?? '');
+    const url = stripBaseSlash(request.url ?? '');
     const route = this.#routes.find(({ prefix }) => url.startsWith(prefix));
     if (route !== undefined) request.url = url;
     return route;
   }
 
   #answer(
-    { scene, handler }: DirectRoute,
+    { context, handler }: DirectRoute,
     request: IncomingMessage,
     response: ServerResponse,
   ): void {
-    const exchange = new Exchange(request, response, scene);
+    const exchange = new Exchange(request, response, context);
     handler(exchange).catch((error: unknown) => {
       exchange.log.error({ err: error }, 'request failed');
       exchange.abandon();

@@ -7,12 +7,12 @@ import type { BodyTraffic } from './limits/body-traffic.ts';
 import type { BodyShare } from './limits/bytes-in-flight.ts';
 import type { Peers } from './limits/peers.ts';
 import type { RouteLimit } from './limits/route-limit.ts';
-import { letRestGoBy, type RawBody, readBody } from './read-body.ts';
+import { drainBody, type RawBody, readBody } from './read-body.ts';
 import { RequestLog } from './request-log.ts';
 import type { TransportHeader } from './strict-transport.ts';
 
 /** What the exchanges of a route share. */
-export interface ExchangeScene {
+export interface ExchangeContext {
   readonly log: Log;
   /** What lines of the log call the route. */
   readonly route: string;
@@ -31,16 +31,16 @@ export class Exchange {
   readonly id = newId();
   readonly request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #scene: ExchangeScene;
+  readonly #context: ExchangeContext;
   readonly #startedAt = performance.now();
   #share: BodyShare | undefined;
   /** The connection ends with the answer. */
-  #ending = false;
+  #closeAfterAnswer = false;
 
-  constructor(request: IncomingMessage, response: ServerResponse, scene: ExchangeScene) {
+  constructor(request: IncomingMessage, response: ServerResponse, context: ExchangeContext) {
     this.request = request;
     this.#response = response;
-    this.#scene = scene;
+    this.#context = context;
   }
 
   /** Milliseconds since the head of the request was read. */
@@ -50,12 +50,12 @@ export class Exchange {
 
   /** The address that the request comes from. */
   get remoteAddress(): string {
-    return this.#scene.peers.addressOf(this.request);
+    return this.#context.peers.addressOf(this.request);
   }
 
   /** Writes lines that carry the request's id. */
   get log(): FastifyBaseLogger {
-    return new RequestLog(this.#scene.log, { requestId: this.id });
+    return new RequestLog(this.#context.log, { requestId: this.id });
   }
 
   /**
@@ -63,13 +63,13 @@ export class Exchange {
    * @throws Fault IO_EXCEPTION while there is no room for it
    */
   async readBody(): Promise<RawBody> {
-    const { limit, traffic } = this.#scene;
+    const { limit, traffic } = this.#context;
     const share = traffic.open(this.request, limit.known);
     this.#share = share;
     const body = await readBody(this.request, limit.bodyBytes, share, limit.bodySeconds);
     if ('unusable' in body) {
-      this.#ending = body.tooSlow === true || body.noRoom === true;
-      if (body.noRoom) throw new Fault('IO_EXCEPTION', { retryAfter: 1 });
+      this.#closeAfterAnswer = body.tooSlow === true || body.overCapacity === true;
+      if (body.overCapacity) throw new Fault('IO_EXCEPTION', { retryAfter: 1 });
     }
     return body;
   }
@@ -82,10 +82,11 @@ export class Exchange {
   answer(status: number, json: string, headers: readonly string[] = []): void {
     this.#share?.end();
     const response = this.#response;
-    const { log, route, transport, closing } = this.#scene;
+    const { log, route, transport, closing } = this.#context;
     const head = ['x-request-id', this.id, 'content-type', 'application/json; charset=utf-8'];
     head.push('content-length', String(Buffer.byteLength(json)), ...transport, ...headers);
-    if (closing() || this.#ending || !letRestGoBy(this.request)) head.push('connection', 'close');
+    if (closing() || this.#closeAfterAnswer || !drainBody(this.request))
+      head.push('connection', 'close');
     response.writeHead(status, head);
     response.end(json);
     if (log.isLevelEnabled('debug'))

@@ -5,7 +5,7 @@ import type { Http } from './create-http.ts';
 export type Readiness = () => Promise<string | undefined>;
 
 /** How long a probe waits for the database, in milliseconds. */
-const patience = 3_000;
+const probeTimeoutMs = 3_000;
 
 /**
  * `GET /healthz`: 200 while the process answers at all.
@@ -13,23 +13,23 @@ const patience = 3_000;
  * within three seconds also where the database is silent. Probes that come together share one look at the database.
  */
 export function registerHealthRoutes(http: Http, readiness: Readiness): void {
-  let looking: ReturnType<Readiness> | undefined;
-  const look = (): ReturnType<Readiness> => {
-    looking ??= readiness()
+  let pendingCheck: ReturnType<Readiness> | undefined;
+  const checkReadiness = (): ReturnType<Readiness> => {
+    pendingCheck ??= readiness()
       .catch(() => 'the database cannot be reached')
       .finally(() => {
-        looking = undefined;
+        pendingCheck = undefined;
       });
-    return looking;
+    return pendingCheck;
   };
   http.get('/healthz', async () => ({ status: 'ok' }));
   http.get('/readyz', async (_request, reply) => {
-    const silence = new AbortController();
+    const timer = new AbortController();
     const reason = await Promise.race([
-      look(),
-      delay(patience, 'the database does not answer', { signal: silence.signal }),
+      checkReadiness(),
+      delay(probeTimeoutMs, 'the database does not answer', { signal: timer.signal }),
     ]);
-    silence.abort();
+    timer.abort();
     if (reason === undefined) return { status: 'ready' };
     return reply.code(503).header('retry-after', 1).send({ status: 'not ready', reason });
   });

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import type { Http } from './create-http.ts';
 
 /** So many connections are accepted in one turn of the event loop: libuv takes one of each socket that listens. */
-const sockets = 8;
+const listenerCount = 8;
 
 /**
  * Listens on a port together with other processes of this machine; the kernel shares the connections out (SO_REUSEPORT,
@@ -11,18 +11,18 @@ const sockets = 8;
  * @throws where the platform has no such sharing, or the port or the address cannot be had
  */
 export async function listenShared(http: Http, host: string, port: number): Promise<void> {
-  const place = { host, port, reusePort: true };
-  const others = Array.from({ length: sockets - 1 }, () =>
+  const address = { host, port, reusePort: true };
+  const extraServers = Array.from({ length: listenerCount - 1 }, () =>
     createServer({ noDelay: true }, (socket) => http.server.emit('connection', socket)),
   );
   http.addHook('preClose', async () => {
-    for (const other of others) other.close();
+    for (const extraServer of extraServers) extraServer.close();
   });
-  await http.listen(place);
+  await http.listen(address);
   await Promise.all(
-    others.map(async (other) => {
-      other.listen(place);
-      await once(other, 'listening');
+    extraServers.map(async (extraServer) => {
+      extraServer.listen(address);
+      await once(extraServer, 'listening');
     }),
   );
 }

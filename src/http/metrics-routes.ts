@@ -20,8 +20,8 @@ export function registerMetricsRoutes(
   http.get('/metrics', async (request, reply) => {
     const given = bearerTokenOf(request);
     const { token } = readers;
-    const known = given !== undefined && token !== undefined && isSameSecret(given, token);
-    if (!readers.public && !known) {
+    const isAuthorized = given !== undefined && token !== undefined && isSameSecret(given, token);
+    if (!readers.public && !isAuthorized) {
       const problem = given === undefined ? '' : ', error="invalid_token"';
       return reply
         .code(401)

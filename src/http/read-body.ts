@@ -8,31 +8,34 @@ export type RawBody = Buffer | UnusableBody;
 export interface UnusableBody {
   readonly unusable: string;
   /** The caller may try the same again. */
-  readonly noRoom?: true;
+  readonly overCapacity?: true;
   /** Nothing more of it is worth waiting for. */
   readonly tooSlow?: true;
 }
 
-const notWhole: UnusableBody = { unusable: 'the body was not sent whole' };
-const noRoom: UnusableBody = { unusable: 'too many bodies are in progress', noRoom: true };
+const incompleteBody: UnusableBody = { unusable: 'the body was not sent whole' };
+const overCapacity: UnusableBody = {
+  unusable: 'too many bodies are in progress',
+  overCapacity: true,
+};
 
 /**
  * Reads the body of a request, whatever its content type says.
- * @param most bytes; of a larger body nothing is kept, and what is still to come is let go by
+ * @param maxBytes bytes; of a larger body nothing is kept, and what is still to come is let go by
  * @param share counts what is kept
  * @param seconds that the body may take to arrive
  */
 export function readBody(
   request: IncomingMessage,
-  most: number,
+  maxBytes: number,
   share?: BodyShare,
   seconds = 30,
 ): Promise<RawBody> {
-  const announced = request.headers['content-length'];
-  const length = announced === undefined ? undefined : Number(announced);
-  if (length !== undefined && length > most) return Promise.resolve(tooLarge(most));
-  if (request.destroyed) return Promise.resolve(notWhole);
-  if (share?.fullFor(length ?? 0) !== undefined) return Promise.resolve(noRoom);
+  const contentLength = request.headers['content-length'];
+  const length = contentLength === undefined ? undefined : Number(contentLength);
+  if (length !== undefined && length > maxBytes) return Promise.resolve(tooLarge(maxBytes));
+  if (request.destroyed) return Promise.resolve(incompleteBody);
+  if (share?.findExceededBudget(length ?? 0) !== undefined) return Promise.resolve(overCapacity);
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let read = 0;
@@ -57,8 +60,8 @@ export function readBody(
     request.on('data', (chunk: Buffer) => {
       read += chunk.length;
       if (refused) return;
-      if (read > most) return refuse(tooLarge(most));
-      if (share?.take(chunk.length) !== undefined) return refuse(noRoom);
+      if (read > maxBytes) return refuse(tooLarge(maxBytes));
+      if (share?.claim(chunk.length) !== undefined) return refuse(overCapacity);
       chunks.push(chunk);
       // As long as it was said to be (RFC 9112 section 6.2): nothing of it can be missing.
       if (read === length) finish();
@@ -66,14 +69,14 @@ export function readBody(
     request.on('end', () => {
       if (length === undefined || length === 0) finish();
     });
-    request.on('error', () => refuse(notWhole));
+    request.on('error', () => refuse(incompleteBody));
   });
 }
 
 /** Bytes of a body that nobody wants which are still taken, so that its sender comes to read the answer (RFC 9112 section 9.6). */
-const mostLetGoBy = 4 * 1024 * 1024;
+const maxDrainBytes = 4 * 1024 * 1024;
 /** How long they may take. */
-const letGoByMs = 15_000;
+const drainTimeoutMs = 15_000;
 
 /** Chunks of such bodies that a process takes in a turn, and how long a turn is. A chunk has 64 KiB at most, so 50 MiB a second. */
 const chunksPerTurn = 8;
@@ -88,29 +91,29 @@ let turns: NodeJS.Timeout | undefined;
  * turns: a socket that always has more to read would keep the event loop from all others.
  * @returns false where it is too much by what was announced: the connection is to end with the answer
  */
-export function letRestGoBy(request: IncomingMessage): boolean {
+export function drainBody(request: IncomingMessage): boolean {
   if (request.complete) return true;
-  if (Number(request.headers['content-length'] ?? 0) > mostLetGoBy) return false;
-  let gone = 0;
-  const timeout = setTimeout(() => request.destroy(), letGoByMs).unref();
+  if (Number(request.headers['content-length'] ?? 0) > maxDrainBytes) return false;
+  let drained = 0;
+  const timeout = setTimeout(() => request.destroy(), drainTimeoutMs).unref();
   request.once('close', () => {
     clearTimeout(timeout);
     waiting.delete(request);
   });
   request.on('data', (chunk: Buffer) => {
-    gone += chunk.length;
-    if (gone > mostLetGoBy) {
+    drained += chunk.length;
+    if (drained > maxDrainBytes) {
       request.destroy();
       return;
     }
     request.pause();
     waiting.add(request);
-    turns ??= setInterval(takeTurn, turnMs);
+    turns ??= setInterval(drainNextChunks, turnMs);
   });
   return true;
 }
 
-function takeTurn(): void {
+function drainNextChunks(): void {
   let left = chunksPerTurn;
   for (const request of waiting) {
     if (left === 0) return;
@@ -123,6 +126,6 @@ function takeTurn(): void {
   turns = undefined;
 }
 
-function tooLarge(most: number): UnusableBody {
-  return { unusable: `the body is larger than ${formatBytes(most)}` };
+function tooLarge(maxBytes: number): UnusableBody {
+  return { unusable: `the body is larger than ${formatBytes(maxBytes)}` };
 }

@@ -3,7 +3,7 @@ import type { InboxArrivals } from './inbox-arrivals.ts';
 import type { InboxStore } from './inbox-store.ts';
 import { readDeleteQuery } from './message-parameters.ts';
 
-export interface EmptyInboxParts {
+export interface EmptyInboxDependencies {
   readonly store: Pick<InboxStore, 'remove'>;
   readonly arrivals: Pick<InboxArrivals, 'announceEmptied'>;
 }
@@ -12,8 +12,8 @@ export interface EmptyInboxParts {
  * `DELETE /inbox/api/messages?to=`: deletes all messages, or those to one envelope recipient; 204.
  * `POST /inbox/empty`: the page's button; deletes all and leads back to the list with 303.
  */
-export function registerEmptyInboxRoutes(http: Http, parts: EmptyInboxParts): void {
-  const { store, arrivals } = parts;
+export function registerEmptyInboxRoutes(http: Http, dependencies: EmptyInboxDependencies): void {
+  const { store, arrivals } = dependencies;
   http.delete('/api/messages', async (request, reply) => {
     await store.remove(readDeleteQuery(request.query as Readonly<Record<string, unknown>>));
     arrivals.announceEmptied();

@@ -1,6 +1,6 @@
 import type { Http } from '../http/create-http.ts';
 import type { AnswerProblem } from './answer-problem.ts';
-import { type InboxDoor, protect } from './guard-inbox.ts';
+import { type CheckInboxAccess, setSecurityHeaders } from './guard-inbox.ts';
 import type { InboxBrowsers } from './inbox-browsers.ts';
 
 /**
@@ -10,15 +10,15 @@ import type { InboxBrowsers } from './inbox-browsers.ts';
 export function registerEnterInboxRoutes(
   http: Http,
   browsers: Pick<InboxBrowsers, 'admit'>,
-  door: InboxDoor,
+  checkAccess: CheckInboxAccess,
   answerProblem: AnswerProblem,
 ): void {
   // Programs that look at links before people do ask for their head.
   http.get('/enter', { exposeHeadRoute: false }, async (request, reply) => {
-    protect(reply);
+    setSecurityHeaders(reply);
     const { code } = request.query as Readonly<Record<string, unknown>>;
     const admitted = typeof code === 'string' && (await browsers.admit(code, request, reply));
-    if (admitted || (await door(request)) === 'open') return reply.redirect('/inbox', 303);
+    if (admitted || (await checkAccess(request)) === 'open') return reply.redirect('/inbox', 303);
     const message = 'This link has expired, or it was used in another browser.';
     return answerProblem(request, reply, { status: 401, message });
   });

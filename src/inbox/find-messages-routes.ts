@@ -1,12 +1,12 @@
 import type { Http } from '../http/create-http.ts';
 import type { AnswerProblem } from './answer-problem.ts';
 import type { InboxArrivals } from './inbox-arrivals.ts';
-import type { InboxMessage } from './inbox-message.ts';
+import type { CapturedMessage } from './inbox-message.ts';
 import type { InboxStore } from './inbox-store.ts';
 import { readMessageQuery } from './message-parameters.ts';
 import { waitForMessages } from './wait-for-messages.ts';
 
-export interface FindMessagesParts {
+export interface FindMessagesDependencies {
   readonly store: Pick<InboxStore, 'find'>;
   readonly arrivals: Pick<InboxArrivals, 'listen'>;
   /** Ends waiting requests when the service stops. */
@@ -15,14 +15,17 @@ export interface FindMessagesParts {
 }
 
 /** Requests that may wait at the same time; one more is answered 503. */
-const mostWaiting = 500;
+const maxWaiting = 500;
 
 /**
  * `GET /inbox/api/messages?to=&since=&limit=&wait=`: the captured messages, newest first. `wait` holds the answer back
  * for so many seconds until there is at least one. 400 names the parameter that is wrong.
  */
-export function registerFindMessagesRoutes(http: Http, parts: FindMessagesParts): void {
-  const { store, arrivals, stopping, answerProblem } = parts;
+export function registerFindMessagesRoutes(
+  http: Http,
+  dependencies: FindMessagesDependencies,
+): void {
+  const { store, arrivals, stopping, answerProblem } = dependencies;
   let waiting = 0;
   http.get('/api/messages', async (request, reply) => {
     const { filter, limit, waitSeconds } = readMessageQuery(
@@ -30,7 +33,7 @@ export function registerFindMessagesRoutes(http: Http, parts: FindMessagesParts)
     );
     const find = () => store.find(filter, limit);
     if (waitSeconds === 0) return (await find()).map(toAnswer);
-    if (waiting >= mostWaiting) {
+    if (waiting >= maxWaiting) {
       const message = 'Too many requests wait for mail already.';
       return answerProblem(request, reply, { status: 503, message });
     }
@@ -42,7 +45,7 @@ export function registerFindMessagesRoutes(http: Http, parts: FindMessagesParts)
         find,
         arrivals,
         to: filter.to,
-        milliseconds: waitSeconds * 1_000,
+        timeoutMs: waitSeconds * 1_000,
         signal: AbortSignal.any([gone.signal, stopping]),
       });
       return found.map(toAnswer);
@@ -52,7 +55,7 @@ export function registerFindMessagesRoutes(http: Http, parts: FindMessagesParts)
   });
 }
 
-function toAnswer(message: InboxMessage) {
+function toAnswer(message: CapturedMessage) {
   const headers = new Map<string, string[]>();
   for (const [field, value] of message.headers) {
     const name = field.toLowerCase();

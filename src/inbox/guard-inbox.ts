@@ -4,7 +4,9 @@ import { isSameOrigin, isSameOriginOrVisit } from '../http/same-origin.ts';
 import type { AnswerProblem } from './answer-problem.ts';
 
 /** What a caller finds: let in, not known, or known without the right to see all mail. */
-export type InboxDoor = (request: FastifyRequest) => Promise<'open' | 'unknown' | 'forbidden'>;
+export type CheckInboxAccess = (
+  request: FastifyRequest,
+) => Promise<'open' | 'unknown' | 'forbidden'>;
 
 const safeMethods = new Set(['GET', 'HEAD']);
 
@@ -12,10 +14,14 @@ const safeMethods = new Set(['GET', 'HEAD']);
  * Lets only those in who may see password resets, wherever they come from; and never a page of another site on their
  * behalf. Strangers get a 401 that says how to get in.
  */
-export function guardInbox(http: Http, door: InboxDoor, answerProblem: AnswerProblem): void {
+export function guardInbox(
+  http: Http,
+  checkAccess: CheckInboxAccess,
+  answerProblem: AnswerProblem,
+): void {
   http.addHook('onRequest', async (request, reply) => {
-    protect(reply);
-    const found = await door(request);
+    setSecurityHeaders(reply);
+    const found = await checkAccess(request);
     if (found === 'unknown') {
       const message =
         'Send the INBOX_TOKEN of the service as Bearer token. Without that setting it is in demo.env in its data folder.';
@@ -42,7 +48,7 @@ export function guardInbox(http: Http, door: InboxDoor, answerProblem: AnswerPro
 }
 
 /** Header fields of every answer of the inbox; pages add their Content-Security-Policy. */
-export function protect(reply: FastifyReply): void {
+export function setSecurityHeaders(reply: FastifyReply): void {
   reply.headers({
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',

@@ -11,7 +11,7 @@ interface Arrival {
 }
 
 /** How often the database is asked for mail that another node received, while anybody listens. */
-const pollMilliseconds = 500;
+const pollMs = 500;
 
 /** How far back it is asked: longer than a commit takes, so that none slips through between two questions. */
 const overlapSeconds = 3;
@@ -25,7 +25,7 @@ export class InboxArrivals {
   readonly #log: Log;
   readonly #listeners = new Set<(event: InboxEvent) => void>();
   /** Ids told already, with the time when they may be forgotten. */
-  readonly #told = new Map<string, number>();
+  readonly #announced = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
 
   /** @param latest asks for the messages of the last seconds */
@@ -48,17 +48,17 @@ export class InboxArrivals {
 
   /** Says that a message was committed. */
   announce(arrival: Arrival): void {
-    if (this.#listeners.size === 0 || this.#told.has(arrival.id)) return;
-    this.#told.set(arrival.id, performance.now() + 2_000 * overlapSeconds);
-    this.#tell({ kind: 'arrived', envelopeTo: arrival.envelopeTo });
+    if (this.#listeners.size === 0 || this.#announced.has(arrival.id)) return;
+    this.#announced.set(arrival.id, performance.now() + 2_000 * overlapSeconds);
+    this.#notify({ kind: 'arrived', envelopeTo: arrival.envelopeTo });
   }
 
   /** Says that messages were deleted. */
   announceEmptied(): void {
-    this.#tell({ kind: 'emptied' });
+    this.#notify({ kind: 'emptied' });
   }
 
-  #tell(event: InboxEvent): void {
+  #notify(event: InboxEvent): void {
     for (const listener of [...this.#listeners]) listener(event);
   }
 
@@ -69,13 +69,13 @@ export class InboxArrivals {
         this.#timer = undefined;
         this.#schedule();
       });
-    }, pollMilliseconds);
+    }, pollMs);
     this.#timer.unref();
   }
 
   async #poll(): Promise<void> {
     const now = performance.now();
-    for (const [id, until] of this.#told) if (until < now) this.#told.delete(id);
+    for (const [id, until] of this.#announced) if (until < now) this.#announced.delete(id);
     try {
       for (const arrival of await this.#latest(overlapSeconds)) this.announce(arrival);
     } catch (error) {

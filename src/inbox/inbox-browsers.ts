@@ -4,16 +4,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hashToken } from '../access/token-mint.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import { isOneTimeLink, spendOneTimeLink } from '../session/one-time-link-store.ts';
+import { consumeOneTimeLink, isValidOneTimeLink } from '../session/one-time-link-store.ts';
 import { isInboxBrowser, saveInboxBrowser } from './inbox-browser-store.ts';
 
 /** Seconds that a browser may read the inbox after it opened a link. */
 const browserSeconds = 7 * 24 * 3600;
 
 /** 256 random bits, as codes and cookies have them; anything else costs no query. */
-const secretForm = /^[A-Za-z0-9_-]{43}$/;
+const secretPattern = /^[A-Za-z0-9_-]{43}$/;
 
-export interface InboxBrowsersParts {
+export interface InboxBrowsersDependencies {
   readonly database: Pick<Database, 'kysely'>;
   readonly clock: Clock;
   /** True where the browser reaches the service by TLS. */
@@ -22,30 +22,31 @@ export interface InboxBrowsersParts {
 
 /** Browsers that opened the inbox by a one-time link: a cookie with a random value, of which the database has the hash. */
 export class InboxBrowsers {
-  readonly #parts: InboxBrowsersParts;
+  readonly #dependencies: InboxBrowsersDependencies;
 
-  constructor(parts: InboxBrowsersParts) {
-    this.#parts = parts;
+  constructor(dependencies: InboxBrowsersDependencies) {
+    this.#dependencies = dependencies;
   }
 
   async isKnown(request: FastifyRequest): Promise<boolean> {
     const value = parseCookie(request.headers.cookie ?? '')[this.#cookieName(request)];
-    if (value === undefined || !secretForm.test(value)) return false;
-    const { database, clock } = this.#parts;
+    if (value === undefined || !secretPattern.test(value)) return false;
+    const { database, clock } = this.#dependencies;
     return isInboxBrowser(database.kysely, hashToken(value), clock.offset);
   }
 
   /** Lets the browser in for a code that has not been used. @returns false where the code is worth nothing */
   async admit(code: string, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    const { database, clock, isSecure } = this.#parts;
+    const { database, clock, isSecure } = this.#dependencies;
     const hash = hashToken(code);
     // A stranger's guess costs one look and no transaction.
-    const known =
-      secretForm.test(code) && (await isOneTimeLink(database.kysely, 'inbox', hash, clock.offset));
-    if (!known) return false;
+    const isValid =
+      secretPattern.test(code) &&
+      (await isValidOneTimeLink(database.kysely, 'inbox', hash, clock.offset));
+    if (!isValid) return false;
     const value = randomBytes(32).toString('base64url');
     const admitted = await database.kysely.transaction().execute(async (transaction) => {
-      if (!(await spendOneTimeLink(transaction, 'inbox', hash, clock.offset))) return false;
+      if (!(await consumeOneTimeLink(transaction, 'inbox', hash, clock.offset))) return false;
       await saveInboxBrowser(transaction, hashToken(value), browserSeconds, clock.offset);
       return true;
     });
@@ -66,6 +67,6 @@ export class InboxBrowsers {
   }
 
   #cookieName(request: FastifyRequest): string {
-    return this.#parts.isSecure(request) ? '__Host-signalpost-inbox' : 'signalpost-inbox';
+    return this.#dependencies.isSecure(request) ? '__Host-signalpost-inbox' : 'signalpost-inbox';
   }
 }

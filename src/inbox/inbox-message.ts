@@ -12,12 +12,12 @@ export function parseInboxMessageId(text: string): InboxMessageId | undefined {
 }
 
 /** A header field: its name as written, its value unfolded and decoded. */
-export type HeaderField = readonly [name: string, value: string];
+export type MailHeaderField = readonly [name: string, value: string];
 
 /** What a message says, decoded. A message that could not be parsed has none of it, only its source. */
 export interface MailContent {
   /** In the order of the message. */
-  readonly headers: readonly HeaderField[];
+  readonly headers: readonly MailHeaderField[];
   readonly subject: string;
   /** The HTML part; null where the message has none. */
   readonly html: string | null;
@@ -26,7 +26,7 @@ export interface MailContent {
 }
 
 /** A message as the SMTP server received it. */
-export interface ReceivedMail extends MailContent {
+export interface IncomingMail extends MailContent {
   /** The address of MAIL FROM; empty for the null sender (RFC 5321 section 4.5.5). */
   readonly envelopeFrom: string;
   /** The addresses of RCPT TO, as given. */
@@ -36,13 +36,13 @@ export interface ReceivedMail extends MailContent {
 }
 
 /** A message of the inbox. */
-export interface InboxMessage extends ReceivedMail {
+export interface CapturedMessage extends IncomingMail {
   readonly id: InboxMessageId;
   readonly receivedAt: Date;
 }
 
 /** A line of the list. */
-export interface InboxSummary {
+export interface CapturedMessageSummary {
   readonly id: InboxMessageId;
   readonly receivedAt: Date;
   readonly envelopeFrom: string;

@@ -1,5 +1,5 @@
 import type { Http } from '../http/create-http.ts';
-import { leaveBodyUnread } from '../http/leave-body-unread.ts';
+import { skipBody } from '../http/skip-body.ts';
 
 /** `/inbox` where mail is not captured: 404 that says why. */
 export function registerInboxOffRoutes(http: Http): void {
@@ -7,7 +7,7 @@ export function registerInboxOffRoutes(http: Http): void {
     http.all(url, {
       config: { refusesAll: true },
       onRequest: (request, reply) => {
-        leaveBodyUnread(request, reply);
+        skipBody(request, reply);
         reply.code(404).send({
           status: 404,
           message: 'There is no inbox here: it captures mail with DELIVERY=inbox only',

@@ -7,13 +7,16 @@ import { renderLayout } from './view/layout.ts';
 import { renderList } from './view/list-view.ts';
 import { renderWelcome } from './view/welcome-view.ts';
 
-export interface PageParts {
+export interface InboxPageDependencies {
   readonly store: InboxStore;
   readonly assets: AssetUrls;
 }
 
 /** `GET /inbox?q=&page=`: the list of messages as a page. */
-export function registerInboxPageRoutes(http: Http, { store, assets }: PageParts): void {
+export function registerInboxPageRoutes(
+  http: Http,
+  { store, assets }: InboxPageDependencies,
+): void {
   http.get('/', async (request, reply) => {
     const state = readListState(request.query as Readonly<Record<string, unknown>>);
     const { summaries, total } = await store.list(

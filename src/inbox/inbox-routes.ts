@@ -4,7 +4,7 @@ import { createAnswerProblem } from './answer-problem.ts';
 import { registerEmptyInboxRoutes } from './empty-inbox-routes.ts';
 import { registerEnterInboxRoutes } from './enter-inbox-routes.ts';
 import { registerFindMessagesRoutes } from './find-messages-routes.ts';
-import { guardInbox, type InboxDoor } from './guard-inbox.ts';
+import { type CheckInboxAccess, guardInbox } from './guard-inbox.ts';
 import type { InboxArrivals } from './inbox-arrivals.ts';
 import { registerInboxAssetsRoutes } from './inbox-assets-routes.ts';
 import type { InboxBrowsers } from './inbox-browsers.ts';
@@ -15,16 +15,16 @@ import { registerMessageContentRoutes } from './message-content-routes.ts';
 import { registerMessagePageRoutes } from './message-page-routes.ts';
 import { readAssets } from './read-assets.ts';
 
-export interface InboxRoutesParts {
+export interface InboxRoutesDependencies {
   readonly store: InboxStore;
   readonly arrivals: InboxArrivals;
   readonly browsers: Pick<InboxBrowsers, 'admit'>;
-  readonly door: InboxDoor;
+  readonly checkAccess: CheckInboxAccess;
 }
 
 /** Everything below `/inbox`: all but the entrance, style, script and icon behind one guard. */
-export function registerInboxRoutes(http: Http, parts: InboxRoutesParts): void {
-  const { store, arrivals, browsers, door } = parts;
+export function registerInboxRoutes(http: Http, dependencies: InboxRoutesDependencies): void {
+  const { store, arrivals, browsers, checkAccess } = dependencies;
   const stopping = new AbortController();
   http.addHook('preClose', async () => stopping.abort());
   http.register(async (scope) => {
@@ -35,17 +35,21 @@ export function registerInboxRoutes(http: Http, parts: InboxRoutesParts): void {
     scope.register(
       async (entrance) => {
         answerInboxErrors(entrance, answerProblem);
-        registerEnterInboxRoutes(entrance, browsers, door, answerProblem);
+        registerEnterInboxRoutes(entrance, browsers, checkAccess, answerProblem);
         entrance.register(async (inbox) => {
-          guardInbox(inbox, door, answerProblem);
+          guardInbox(inbox, checkAccess, answerProblem);
           answerUnknownPages(inbox, answerProblem);
           ignoreBodies(inbox);
           registerInboxPageRoutes(inbox, { store, assets: urls });
           registerMessagePageRoutes(inbox, { store, assets: urls }, answerProblem);
           registerMessageContentRoutes(inbox, store, answerProblem);
           registerLiveUpdatesRoutes(inbox, arrivals, stopping.signal, answerProblem);
-          registerFindMessagesRoutes(inbox, { ...parts, stopping: stopping.signal, answerProblem });
-          registerEmptyInboxRoutes(inbox, parts);
+          registerFindMessagesRoutes(inbox, {
+            ...dependencies,
+            stopping: stopping.signal,
+            answerProblem,
+          });
+          registerEmptyInboxRoutes(inbox, dependencies);
         });
       },
       { prefix: '/inbox' },

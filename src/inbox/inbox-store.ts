@@ -4,19 +4,19 @@ import type { ComparableAddress } from '../foundation/email-address.ts';
 import { type AccountId, newId } from '../foundation/ids.ts';
 import { systemAccountId } from '../outbox/system-mail.ts';
 import type {
-  HeaderField,
-  InboxMessage,
+  CapturedMessage,
+  CapturedMessageSummary,
   InboxMessageId,
-  InboxSummary,
-  ReceivedMail,
+  IncomingMail,
+  MailHeaderField,
 } from './inbox-message.ts';
 
 /** Most messages that are kept, and most bytes of them (as received); the oldest go first. */
-export const mostMessages = 10_000;
-export const mostBytes = 1024 ** 3;
+export const maxInboxMessages = 10_000;
+export const maxInboxBytes = 1024 ** 3;
 
 /** Most bytes of sources in one answer of the API; past it an answer holds fewer messages than asked for. */
-const mostAnswerBytes = 32 * 1024 ** 2;
+const maxResponseBytes = 32 * 1024 ** 2;
 
 /** What delivery calls the header that names the recipients of redirected mail, in lower case. */
 const redirectHeader = 'x-signalpost-original-to';
@@ -24,7 +24,7 @@ const redirectHeader = 'x-signalpost-original-to';
 const beginningCharacters = 500;
 
 /** Which messages the API is asked for. */
-export interface MessageFilter {
+export interface InboxFilter {
   /** An envelope recipient, in any case. */
   readonly to: string | undefined;
   /** Received at this time or later. */
@@ -33,7 +33,7 @@ export interface MessageFilter {
 
 /** A page of the list, and how many messages there are on all of them. */
 export interface SummaryPage {
-  readonly summaries: readonly InboxSummary[];
+  readonly summaries: readonly CapturedMessageSummary[];
   readonly total: number;
 }
 
@@ -43,7 +43,7 @@ interface MessageRow {
   envelope_from: string;
   envelope_to: string[];
   subject: string;
-  headers: HeaderField[];
+  headers: MailHeaderField[];
   html: string | null;
   text: string | null;
   source: Buffer;
@@ -80,7 +80,7 @@ export class InboxStore {
   }
 
   /** Keeps a message; committed once this resolves. */
-  async add(mail: ReceivedMail): Promise<InboxMessageId> {
+  async add(mail: IncomingMail): Promise<InboxMessageId> {
     const id = newId() as InboxMessageId;
     await sql`
       insert into inbox_message (id, received_at, envelope_from, envelope_to, subject, headers, html, text, source)
@@ -92,7 +92,7 @@ export class InboxStore {
   }
 
   /** The newest messages that the filter lets through, newest first. */
-  async find(filter: MessageFilter, limit: number): Promise<InboxMessage[]> {
+  async find(filter: InboxFilter, limit: number): Promise<CapturedMessage[]> {
     const { rows } = await sql<MessageRow>`
       select id, received_at, envelope_from, envelope_to, subject, headers, html, text, source
       from (
@@ -104,13 +104,13 @@ export class InboxStore {
           limit ${limit}
         ) newest
       ) counted
-      where before < ${mostAnswerBytes}
+      where before < ${maxResponseBytes}
       order by received_at desc, id desc`.execute(this.#kysely);
     return rows.map(toMessage);
   }
 
   /** The message with this id, or undefined. */
-  async read(id: InboxMessageId): Promise<InboxMessage | undefined> {
+  async read(id: InboxMessageId): Promise<CapturedMessage | undefined> {
     const { rows } = await sql<MessageRow>`
       select id, received_at, envelope_from, envelope_to, subject, headers, html, text, source
       from inbox_message where id = ${id} and ${this.#visible}`.execute(this.#kysely);
@@ -146,7 +146,7 @@ export class InboxStore {
     search: string,
     after: { readonly receivedAt: string; readonly id: string } | undefined,
     limit: number,
-  ): Promise<(InboxSummary & { readonly place: string })[]> {
+  ): Promise<(CapturedMessageSummary & { readonly place: string })[]> {
     const { rows } = await sql<SummaryRow & { place: string }>`
       select id, received_at, envelope_from, envelope_to,
         (select field->>1 from jsonb_array_elements(headers) field where lower(field->>0) = 'from' limit 1) as "from",
@@ -168,7 +168,7 @@ export class InboxStore {
   }
 
   /** Deletes what the filter lets through. */
-  async remove(filter: MessageFilter, kysely = this.#kysely): Promise<void> {
+  async remove(filter: InboxFilter, kysely = this.#kysely): Promise<void> {
     await sql`delete from inbox_message where ${this.#visible} and ${matches(filter)}`.execute(
       kysely,
     );
@@ -200,7 +200,7 @@ export class InboxStore {
   }
 
   /** Drops the oldest messages past the bounds; the newest one always stays. */
-  async trim(messages = mostMessages, bytes = mostBytes): Promise<void> {
+  async trim(messages = maxInboxMessages, bytes = maxInboxBytes): Promise<void> {
     await sql`
       delete from inbox_message where id in (
         select id from (
@@ -221,7 +221,7 @@ const messageId = sql`(
 const sentByAccounts = sql<SqlBool>`
   (${messageId} not in (select sent.id from message sent where sent.account_id = ${systemAccountId})) is not false`;
 
-function matches({ to, since }: MessageFilter) {
+function matches({ to, since }: InboxFilter) {
   const recipient =
     to === undefined
       ? sql<SqlBool>`true`
@@ -242,7 +242,7 @@ function mentions(search: string) {
     or strpos(lower(coalesce(text, '')), lower(${search})) > 0`;
 }
 
-function toMessage(row: MessageRow): InboxMessage {
+function toMessage(row: MessageRow): CapturedMessage {
   return {
     id: row.id,
     receivedAt: row.received_at,
@@ -256,7 +256,7 @@ function toMessage(row: MessageRow): InboxMessage {
   };
 }
 
-function toSummary(row: SummaryRow): InboxSummary {
+function toSummary(row: SummaryRow): CapturedMessageSummary {
   return {
     id: row.id,
     receivedAt: row.received_at,

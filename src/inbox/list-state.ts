@@ -11,8 +11,8 @@ export interface ListState {
 /** Messages on one page of the list. */
 export const pageSize = 50;
 
-const mostSearchCharacters = 200;
-const mostPages = 100_000;
+const maxSearchCharacters = 200;
+const maxPages = 100_000;
 
 /** Reads `q` and `page`; what cannot be used counts as not given, since it came from an address bar. */
 export function readListState(query: Readonly<Record<string, unknown>>): ListState {
@@ -20,9 +20,9 @@ export function readListState(query: Readonly<Record<string, unknown>>): ListSta
   const page = typeof query.page === 'string' && /^\d{1,6}$/.test(query.page) ? +query.page : 1;
   return {
     search: [...search.replaceAll('\0', '').toWellFormed().trim()]
-      .slice(0, mostSearchCharacters)
+      .slice(0, maxSearchCharacters)
       .join(''),
-    page: Math.min(Math.max(page, 1), mostPages),
+    page: Math.min(Math.max(page, 1), maxPages),
   };
 }
 

@@ -4,10 +4,10 @@ import type { AnswerProblem } from './answer-problem.ts';
 import type { InboxArrivals } from './inbox-arrivals.ts';
 
 /** Pages that may listen at the same time; one more is answered 503. */
-const mostListeners = 200;
+const maxListeners = 200;
 
 /** Between two signs of life, so that a connection that is gone is noticed on both sides. */
-const beatMilliseconds = 20_000;
+const heartbeatMs = 20_000;
 
 /**
  * `GET /inbox/updates`: server-sent events (WHATWG HTML, section 9.2) for the pages: `arrived` and `emptied`, without
@@ -21,7 +21,7 @@ export function registerLiveUpdatesRoutes(
 ): void {
   let listeners = 0;
   http.get('/updates', { exposeHeadRoute: false }, async (request, reply) => {
-    if (listeners >= mostListeners) {
+    if (listeners >= maxListeners) {
       const message = 'Too many pages listen already.';
       return answerProblem(request, reply, { status: 503, message });
     }
@@ -32,14 +32,14 @@ export function registerLiveUpdatesRoutes(
       // A page that does not read is told when it reads again; there is nothing to pile up.
       if (stream.readableLength < 1_024) stream.push(`event: ${kind}\ndata:\n\n`);
     });
-    const beat = setInterval(() => stream.push(':\n\n'), beatMilliseconds);
+    const heartbeat = setInterval(() => stream.push(':\n\n'), heartbeatMs);
     const end = (): void => {
       stream.push(null);
     };
     stopping.addEventListener('abort', end);
     stream.once('close', () => {
       listeners -= 1;
-      clearInterval(beat);
+      clearInterval(heartbeat);
       unlisten();
       stopping.removeEventListener('abort', end);
     });

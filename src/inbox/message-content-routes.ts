@@ -1,6 +1,6 @@
 import type { Http } from '../http/create-http.ts';
 import type { AnswerProblem } from './answer-problem.ts';
-import { type InboxMessage, parseInboxMessageId } from './inbox-message.ts';
+import { type CapturedMessage, parseInboxMessageId } from './inbox-message.ts';
 import type { InboxStore } from './inbox-store.ts';
 import { prepareHtml } from './prepare-html.ts';
 
@@ -32,7 +32,7 @@ export function registerMessageContentRoutes(
   store: Pick<InboxStore, 'read'>,
   answerProblem: AnswerProblem,
 ): void {
-  const read = async (text: string): Promise<InboxMessage | undefined> => {
+  const read = async (text: string): Promise<CapturedMessage | undefined> => {
     const id = parseInboxMessageId(text);
     return id && store.read(id);
   };

@@ -1,14 +1,14 @@
 import type { Http } from '../http/create-http.ts';
 import { answerPage } from './answer-page.ts';
 import type { AnswerProblem } from './answer-problem.ts';
-import { type InboxMessage, parseInboxMessageId } from './inbox-message.ts';
-import type { PageParts } from './inbox-page-routes.ts';
+import { type CapturedMessage, parseInboxMessageId } from './inbox-message.ts';
+import type { InboxPageDependencies } from './inbox-page-routes.ts';
 import { pageSize, readListState } from './list-state.ts';
 import { type PreparedHtml, prepareHtml } from './prepare-html.ts';
 import { cutAtLinks } from './safe-link.ts';
 import { renderLayout } from './view/layout.ts';
 import { renderList } from './view/list-view.ts';
-import { renderMessage, type Tab, tabs } from './view/message-view.ts';
+import { renderMessageView, type Tab, tabs } from './view/message-view.ts';
 import { renderPanel } from './view/panels.ts';
 
 interface MessageAddress {
@@ -19,7 +19,7 @@ interface MessageAddress {
 /** `GET /inbox/messages/{id}?view=&width=`: one message as a page, with the list beside it. */
 export function registerMessagePageRoutes(
   http: Http,
-  { store, assets }: PageParts,
+  { store, assets }: InboxPageDependencies,
   answerProblem: AnswerProblem,
 ): void {
   http.get<MessageAddress>('/messages/:id', async (request, reply) => {
@@ -47,14 +47,14 @@ export function registerMessagePageRoutes(
         state,
         focus: 'message',
         list: renderList({ summaries, total, state, selected: message.id, now }),
-        main: renderMessage({ message, links, state, tab, panel, now }),
+        main: renderMessageView({ message, links, state, tab, panel, now }),
       }),
     );
   });
 }
 
 /** The tab that is asked for, or the first one that the message fills. */
-function readTab(view: unknown, message: InboxMessage): Tab {
+function readTab(view: unknown, message: CapturedMessage): Tab {
   const asked = tabs.find((tab) => tab === view);
   if (asked !== undefined) return asked;
   if (message.html !== null) return 'html';
@@ -62,7 +62,7 @@ function readTab(view: unknown, message: InboxMessage): Tab {
 }
 
 /** The HTML part and its links; the links of the text where there is no HTML. */
-function prepare(message: InboxMessage): PreparedHtml {
+function prepare(message: CapturedMessage): PreparedHtml {
   if (message.html !== null) return prepareHtml(message.html);
   const links = cutAtLinks(message.text ?? '').flatMap(({ text, href }) =>
     href === undefined ? [] : [{ label: text, href }],

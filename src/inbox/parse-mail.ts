@@ -1,12 +1,12 @@
 import libmime from 'libmime';
 import { type HeaderLines, simpleParser } from 'mailparser';
-import type { HeaderField, MailContent } from './inbox-message.ts';
+import type { MailContent, MailHeaderField } from './inbox-message.ts';
 
 /** What a message says that could not be parsed. */
-const nothing: MailContent = { headers: [], subject: '', html: null, text: null };
+const emptyContent: MailContent = { headers: [], subject: '', html: null, text: null };
 
 /** How long parsing may take; a message past it is kept unparsed. */
-const parseMilliseconds = 10_000;
+const parseTimeoutMs = 10_000;
 
 /**
  * Reads a message (RFC 5322, MIME): headers and the text and HTML parts as they were sent, nothing made from the
@@ -14,8 +14,8 @@ const parseMilliseconds = 10_000;
  */
 export async function parseMail(source: Buffer): Promise<MailContent> {
   let timer: NodeJS.Timeout | undefined;
-  const tooLong = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), parseMilliseconds);
+  const timeout = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), parseTimeoutMs);
   });
   const parsing = simpleParser(source, {
     skipHtmlToText: true,
@@ -24,8 +24,8 @@ export async function parseMail(source: Buffer): Promise<MailContent> {
     keepCidLinks: true,
   });
   try {
-    const mail = await Promise.race([parsing, tooLong]);
-    if (mail === undefined) return nothing;
+    const mail = await Promise.race([parsing, timeout]);
+    if (mail === undefined) return emptyContent;
     const headers = decodeHeaders(mail.headerLines ?? []);
     return {
       headers,
@@ -34,14 +34,14 @@ export async function parseMail(source: Buffer): Promise<MailContent> {
       text: typeof mail.text === 'string' && mail.text !== '' ? storable(mail.text) : null,
     };
   } catch {
-    return nothing;
+    return emptyContent;
   } finally {
     clearTimeout(timer);
   }
 }
 
 /** Header fields in order, unfolded (RFC 5322 section 2.2.3) and their encoded words decoded (RFC 2047). */
-function decodeHeaders(lines: HeaderLines): HeaderField[] {
+function decodeHeaders(lines: HeaderLines): MailHeaderField[] {
   return lines.map(({ key, line }) => {
     // Lines come as one character per byte; fields may be UTF-8 as they are (RFC 6532).
     const value = Buffer.from(libmime.decodeHeader(line).value, 'latin1').toString('utf8');

@@ -16,10 +16,10 @@ export interface PreparedHtml {
 }
 
 /** HTML that is longer or nested deeper than this is shown as it is; its links are not listed. */
-const mostCharacters = 1024 ** 2;
-const mostDepth = 500;
+const maxCharacters = 1024 ** 2;
+const maxDepth = 500;
 
-const mostLinks = 500;
+const maxLinks = 500;
 
 /** What has no place in a message that is only looked at. That none of it works is up to the frame's policy. */
 const dropped = new Set(['script', 'link', 'base', 'iframe', 'frame', 'object', 'embed']);
@@ -29,7 +29,7 @@ const dropped = new Set(['script', 'link', 'base', 'iframe', 'frame', 'object', 
  * the links. Not what makes it safe to show: that is the sandbox and the Content-Security-Policy of the frame.
  */
 export function prepareHtml(source: string): PreparedHtml {
-  const document = source.length > mostCharacters ? undefined : parseUpTo(mostDepth, source);
+  const document = source.length > maxCharacters ? undefined : parseUpTo(maxDepth, source);
   if (document === undefined) return { html: source, links: [], remoteLoads: 0 };
   const links: MailLink[] = [];
   let remoteLoads = 0;
@@ -38,19 +38,19 @@ export function prepareHtml(source: string): PreparedHtml {
     if ('tagName' in node) {
       if (node.tagName === 'a' || node.tagName === 'area') {
         const href = openInNewTab(node);
-        if (href !== undefined && links.length < mostLinks)
+        if (href !== undefined && links.length < maxLinks)
           links.push({ label: labelOf(node) || href, href });
       }
       if (loadsFromElsewhere(node)) remoteLoads += 1;
     }
     if (!('childNodes' in node)) continue;
-    node.childNodes = node.childNodes.filter(hasPlace);
+    node.childNodes = node.childNodes.filter(isAllowed);
     waiting.push(...node.childNodes.toReversed());
   }
   return { html: serialize(document), links, remoteLoads };
 }
 
-function hasPlace(node: Tree.ChildNode): boolean {
+function isAllowed(node: Tree.ChildNode): boolean {
   if (!('tagName' in node)) return true;
   if (node.tagName === 'meta') return attribute(node, 'http-equiv') === undefined;
   return !dropped.has(node.tagName);

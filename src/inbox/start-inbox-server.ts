@@ -8,10 +8,10 @@ import type { InboxStore } from './inbox-store.ts';
 import { parseMail } from './parse-mail.ts';
 
 /** Largest message, in bytes, as EHLO says (RFC 1870). */
-export const mostMailBytes = 25 * 1024 ** 2;
+export const maxMailBytes = 25 * 1024 ** 2;
 
 /** Most recipients of one message; RFC 5321 section 4.5.3.1.8 asks for at least 100. */
-const mostRecipients = 1_000;
+const maxRecipients = 1_000;
 
 /** After so many messages the store is trimmed to its bounds. */
 const messagesPerTrim = 100;
@@ -39,11 +39,11 @@ export interface InboxServer {
  */
 export async function startInboxServer(options: InboxServerOptions): Promise<InboxServer> {
   const { log, host = '127.0.0.1', port = 0 } = options;
-  const keep = createKeeper(options);
+  const handleMail = createMailHandler(options);
   const server = new SMTPServer({
     name: 'inbox.localhost',
     banner: 'Signalpost inbox',
-    size: mostMailBytes,
+    size: maxMailBytes,
     rejectOversized: true,
     maxClients: 200,
     logger: false,
@@ -53,13 +53,13 @@ export async function startInboxServer(options: InboxServerOptions): Promise<Inb
     disabledCommands: ['AUTH', 'STARTTLS', 'XCLIENT', 'XFORWARD'],
     closeTimeout: 2_000,
     onRcptTo(_address, session, callback) {
-      const full = session.envelope.rcptTo.length >= mostRecipients;
+      const full = session.envelope.rcptTo.length >= maxRecipients;
       // RFC 5321 section 4.5.3.1.10: 452 for too many recipients.
       callback(full ? replyError(452, 'Too many recipients') : null);
     },
     onData(stream, session, callback) {
       receive(stream)
-        .then((source) => keep(source, session))
+        .then((source) => handleMail(source, session))
         .then(
           (id) => callback(null, `Kept as ${id}`),
           (error) => callback(toReply(error, log)),
@@ -109,18 +109,18 @@ async function receive(stream: SMTPServerDataStream): Promise<Buffer> {
 }
 
 /** Parses, commits, announces; trims now and then, beside the mail. */
-function createKeeper(options: InboxServerOptions) {
+function createMailHandler(options: InboxServerOptions) {
   const { store, arrivals, log } = options;
-  let kept = 0;
+  let storedCount = 0;
   return async (source: Buffer, session: SMTPServerSession): Promise<string> => {
     const { mailFrom, rcptTo } = session.envelope;
     const envelopeFrom = mailFrom === false ? '' : mailFrom.address;
     const envelopeTo = rcptTo.map(({ address }) => address);
     const id = await store.add({ envelopeFrom, envelopeTo, source, ...(await parseMail(source)) });
     arrivals.announce({ id, envelopeTo });
-    if (kept % messagesPerTrim === 0)
+    if (storedCount % messagesPerTrim === 0)
       store.trim().catch((error) => log.warn({ err: error }, 'the inbox could not be trimmed'));
-    kept += 1;
+    storedCount += 1;
     return id;
   };
 }

@@ -1,38 +1,38 @@
 import type { InboxArrivals } from './inbox-arrivals.ts';
-import type { InboxMessage } from './inbox-message.ts';
+import type { CapturedMessage } from './inbox-message.ts';
 
 export interface WaitOptions {
   /** Asks for the messages that are waited for. */
-  readonly find: () => Promise<InboxMessage[]>;
+  readonly find: () => Promise<CapturedMessage[]>;
   readonly arrivals: Pick<InboxArrivals, 'listen'>;
   /** Only mail to this envelope recipient, in any case, is worth asking again. */
   readonly to: string | undefined;
-  readonly milliseconds: number;
+  readonly timeoutMs: number;
   /** Ends the wait early: the caller went away, or the service stops. */
   readonly signal: AbortSignal;
 }
 
 /** Answers as soon as at least one message is found; with none once the time is over or the signal comes. */
-export async function waitForMessages(options: WaitOptions): Promise<InboxMessage[]> {
-  const { find, arrivals, milliseconds, signal } = options;
-  const over = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);
+export async function waitForMessages(options: WaitOptions): Promise<CapturedMessage[]> {
+  const { find, arrivals, timeoutMs, signal } = options;
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   const to = options.to?.toLowerCase();
-  let came = false;
+  let arrived = false;
   let wake = (): void => undefined;
   const unlisten = arrivals.listen((event) => {
     if (event.kind !== 'arrived') return;
     if (to !== undefined && !event.envelopeTo.some((address) => address.toLowerCase() === to))
       return;
-    came = true;
+    arrived = true;
     wake();
   });
-  over.addEventListener('abort', () => wake());
+  ended.addEventListener('abort', () => wake());
   try {
     for (;;) {
-      came = false;
+      arrived = false;
       const found = await find();
-      if (found.length > 0 || over.aborted) return found;
-      if (!came) {
+      if (found.length > 0 || ended.aborted) return found;
+      if (!arrived) {
         await new Promise<void>((resolve) => {
           wake = resolve;
         });

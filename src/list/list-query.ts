@@ -31,9 +31,9 @@ const otherTypes = new Set([
   'SCHEDULED_MESSAGE',
 ]);
 
-const largestCount = 1_000;
+const maxCount = 1_000;
 const defaultCount = 100;
-const largestOffset = 2_147_483_647;
+const maxOffset = 2_147_483_647;
 
 /**
  * Reads the parameters of `GET /api/1/list`: names and the values of `listingtype` match without regard to case, an
@@ -50,8 +50,8 @@ export function parseListQuery(query: Readonly<Record<string, unknown>>): ListQu
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
   return {
-    count: readNumber('count', read('count'), defaultCount, 1, largestCount),
-    offset: readNumber('offset', read('offset'), 0, 0, largestOffset),
+    count: readNumber('count', read('count'), defaultCount, 1, maxCount),
+    offset: readNumber('offset', read('offset'), 0, 0, maxOffset),
     contactLists: readType(read('listingtype')),
   };
 }
@@ -59,14 +59,14 @@ export function parseListQuery(query: Readonly<Record<string, unknown>>): ListQu
 function readNumber(
   name: string,
   text: string | undefined,
-  missing: number,
-  least: number,
-  most: number,
+  defaultValue: number,
+  min: number,
+  max: number,
 ): number {
-  if (text === undefined) return missing;
+  if (text === undefined) return defaultValue;
   const number = Number(text);
-  if (!/^\d{1,10}$/.test(text) || number < least || number > most)
-    throw new ListQueryError(`${name} must be a whole number from ${least} to ${most}`);
+  if (!/^\d{1,10}$/.test(text) || number < min || number > max)
+    throw new ListQueryError(`${name} must be a whole number from ${min} to ${max}`);
   return number;
 }
 

@@ -1,20 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator } from '../access/authenticator.ts';
 import { type AccessFacts, authorize } from '../access/authorize.ts';
-import { contractOperations } from '../access/contract-operations.ts';
+import { tokenOperations } from '../access/token-operations.ts';
 import type { Account } from '../account/account.ts';
 import type { AccountDirectory } from '../account/account-directory.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { Fault } from '../foundation/errors.ts';
+import { allowOnlyMethod } from '../http/allow-only-method.ts';
 import { answerFault } from '../http/answer-fault.ts';
 import type { Http } from '../http/create-http.ts';
-import { onlyMethod } from '../http/only-method.ts';
 import { unauthorized } from '../http/unauthorized.ts';
 import { chooseAccount } from './choose-account.ts';
 import { ListQueryError, parseListQuery } from './list-query.ts';
 import { type ContactList, readListPage } from './list-store.ts';
 
-export interface ListRouteParts {
+export interface ListRouteDependencies {
   readonly database: Database;
   readonly accounts: Pick<AccountDirectory, 'memberships'>;
   readonly authenticator: Pick<Authenticator, 'authenticate'>;
@@ -25,30 +25,33 @@ export interface ListRouteParts {
  * `GET /api/1/list` (section 4.4): the lists of the caller's account by `count`, `offset` and `listingtype`, and in
  * `totalCount` how many there are in all. 401 as for the send operation, 400 for bad parameters.
  */
-export function registerListRoutes(http: Http, parts: ListRouteParts): void {
+export function registerListRoutes(http: Http, dependencies: ListRouteDependencies): void {
   http.get<{ Querystring: Record<string, unknown> }>(
     '/api/1/list',
     { errorHandler: answerListError },
     async (request) => {
-      const account = await admitToList(parts, request);
+      const account = await admitToList(dependencies, request);
       const { count, offset, contactLists } = parseListQuery(request.query);
       if (!contactLists) return { count, offset, totalCount: 0, result: [] };
-      const page = await readListPage(parts.database.kysely, account.id, { count, offset });
+      const page = await readListPage(dependencies.database.kysely, account.id, { count, offset });
       return { count, offset, totalCount: page.total, result: page.lists.map(toResult) };
     },
   );
-  onlyMethod(http, 'GET', '/api/1/list');
+  allowOnlyMethod(http, 'GET', '/api/1/list');
 }
 
-async function admitToList(parts: ListRouteParts, request: FastifyRequest): Promise<Account> {
+async function admitToList(
+  dependencies: ListRouteDependencies,
+  request: FastifyRequest,
+): Promise<Account> {
   const { authorization } = request.headers;
-  const caller = await parts.authenticator.authenticate(authorization);
+  const caller = await dependencies.authenticator.authenticate(authorization);
   if (caller === undefined) throw unauthorized(authorization);
   const named = request.headers['x-account-id'];
-  const { account } = await authorize(parts.facts, caller, {
+  const { account } = await authorize(dependencies.facts, caller, {
     api: 'contract',
-    access: contractOperations.list.permission,
-    accountText: await chooseAccount(parts.accounts, caller, named?.toString()),
+    access: tokenOperations.list.permission,
+    accountText: await chooseAccount(dependencies.accounts, caller, named?.toString()),
     remoteAddress: () => request.ip,
   });
   if (account === undefined) throw new Fault('UNAUTHORIZED', { challenge: 'insufficient_scope' });

@@ -1,13 +1,11 @@
 import { personOf } from '../access/principal.ts';
-import type { Database } from '../foundation/database/open-database.ts';
-import { isRepeatable, isUniqueViolation } from '../foundation/database/sqlstate.ts';
+import { type AuditEvent, AuditStore } from '../audit/audit-store.ts';
+import type { DatabaseTransaction } from '../foundation/database/open-database.ts';
+import { isRetryable, isUniqueViolation } from '../foundation/database/sqlstate.ts';
 import { lockAccount, lockInstallation } from '../manifest/apply-lock-store.ts';
-import { type AuditEvent, AuditStore } from '../session/audit-store.ts';
 import { requirePreconditions } from './answer/entity-tag.ts';
 import { notFound } from './answer/problem.ts';
-import type { Call } from './endpoint.ts';
-
-export type Transaction = Database['kysely'];
+import type { OperationCall } from './operation.ts';
 
 /** How one thing is read and changed, in the transaction of the change. */
 export interface ResourceChange<View> {
@@ -15,8 +13,8 @@ export interface ResourceChange<View> {
   readonly kind: string;
   readonly id: string;
   /** What people see of it now; undefined where it is not there. */
-  read(transaction: Transaction): Promise<View | undefined>;
-  write(transaction: Transaction, before: View | undefined): Promise<void>;
+  read(transaction: DatabaseTransaction): Promise<View | undefined>;
+  write(transaction: DatabaseTransaction, before: View | undefined): Promise<void>;
 }
 
 /**
@@ -25,23 +23,26 @@ export interface ResourceChange<View> {
  * @throws Problem where it is not there
  */
 export async function requireResource<View>(
-  call: Call,
+  call: OperationCall,
   { kind, read }: Pick<ResourceChange<View>, 'kind' | 'read'>,
-  transaction: Transaction = call.parts.database.kysely,
+  transaction: DatabaseTransaction = call.dependencies.database.kysely,
 ): Promise<View> {
   const found = await read(transaction);
   if (found === undefined) throw notFound(kind.replaceAll('_', ' '));
   return found;
 }
 
-const mostAttempts = 5;
+const maxAttempts = 5;
 
 /**
  * Creates or changes a thing: preconditions, change and audit event are one commit. Changes of an account's settings follow one
  * another, also those of a manifest, so none is lost. The same request again changes nothing and is answered alike.
  * @returns what there is now; the status is 201 where it was made
  */
-export async function saveResource<View>(call: Call, change: ResourceChange<View>): Promise<View> {
+export async function saveResource<View>(
+  call: OperationCall,
+  change: ResourceChange<View>,
+): Promise<View> {
   const { before, after } = await inTransaction(call, async (transaction) => {
     const before = await change.read(transaction);
     requirePreconditions(call.request, before);
@@ -51,7 +52,7 @@ export async function saveResource<View>(call: Call, change: ResourceChange<View
     const same = before !== undefined && JSON.stringify(before) === JSON.stringify(after);
     if (!same) {
       const verb = before === undefined ? 'created' : 'changed';
-      await record(
+      await recordAudit(
         call,
         transaction,
         `${change.kind}_${verb}`,
@@ -80,14 +81,14 @@ function changedMembers(before: unknown, after: unknown): NonNullable<AuditEvent
  * @throws Problem where it is not there
  */
 export async function removeResource<View>(
-  call: Call,
+  call: OperationCall,
   change: ResourceChange<View>,
 ): Promise<undefined> {
   await inTransaction(call, async (transaction) => {
     const before = await requireResource(call, change, transaction);
     requirePreconditions(call.request, before);
     await change.write(transaction, before);
-    await record(call, transaction, `${change.kind}_removed`, change.id);
+    await recordAudit(call, transaction, `${change.kind}_removed`, change.id);
   });
   return undefined;
 }
@@ -100,19 +101,19 @@ export async function removeResource<View>(
  * @throws Busy where too many changes of the account wait
  */
 export async function inTransaction<Result>(
-  call: Call,
-  work: (transaction: Transaction) => Promise<Result>,
+  call: OperationCall,
+  work: (transaction: DatabaseTransaction) => Promise<Result>,
 ): Promise<Result> {
-  const { changes, changeSlots } = call.parts;
+  const { changes, changeSlots } = call.dependencies;
   // Waiting takes no connection.
-  const result = await changeSlots.run(call.account?.id ?? '', () => inLock(call, work));
+  const result = await changeSlots.run(call.account?.id ?? '', () => runLocked(call, work));
   await changes.catchUp();
   return result;
 }
 
-async function inLock<Result>(
-  { account, parts }: Call,
-  work: (transaction: Transaction) => Promise<Result>,
+async function runLocked<Result>(
+  { account, dependencies: parts }: OperationCall,
+  work: (transaction: DatabaseTransaction) => Promise<Result>,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -123,16 +124,16 @@ async function inLock<Result>(
       });
     } catch (error) {
       // What another account made meanwhile, such as the same person, is there when the next attempt looks.
-      const again = isRepeatable(error) || isUniqueViolation(error);
-      if (!again || attempt >= mostAttempts) throw error;
+      const again = isRetryable(error) || isUniqueViolation(error);
+      if (!again || attempt >= maxAttempts) throw error;
     }
   }
 }
 
 /** Writes into the audit log who did what to which thing, within the transaction that does it. */
-export async function record(
-  call: Call,
-  transaction: Transaction,
+export async function recordAudit(
+  call: OperationCall,
+  transaction: DatabaseTransaction,
   kind: string,
   id: string,
   detail: NonNullable<AuditEvent['detail']> = {},

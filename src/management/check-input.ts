@@ -4,11 +4,11 @@ import type { TSchema } from 'typebox';
 import { describeSchemaErrors } from '../manifest/check-schema.ts';
 import { makeUniqueItemsLinear } from '../manifest/linear-unique-items.ts';
 import { formatPath } from '../manifest/manifest-path.ts';
-import { findBadText } from '../submission/find-bad-text.ts';
+import { findInvalidText } from '../submission/find-invalid-text.ts';
 import { Problem } from './answer/problem.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { ManagementOperation } from './operation.ts';
 
-const common = {
+const ajvOptions = {
   allErrors: true,
   verbose: true,
   allowUnionTypes: true,
@@ -17,22 +17,22 @@ const common = {
 } as const;
 
 /** Errors that one answer names. */
-const mostErrors = 50;
+const maxErrors = 50;
 
 /** Checks bodies and queries against the schemas of their endpoints; each schema is compiled when it is first needed. */
 export class InputChecker {
   /** Query parameters are text: numbers and flags are read from it. */
-  readonly #forQueries = makeUniqueItemsLinear(
-    new Ajv({ ...common, coerceTypes: true, useDefaults: true }),
+  readonly #queryAjv = makeUniqueItemsLinear(
+    new Ajv({ ...ajvOptions, coerceTypes: true, useDefaults: true }),
   );
-  readonly #forBodies = makeUniqueItemsLinear(new Ajv(common));
+  readonly #bodyAjv = makeUniqueItemsLinear(new Ajv(ajvOptions));
   readonly #compiled = new WeakMap<TSchema, ValidateFunction>();
 
   /** @throws Problem that names every value that cannot be used */
-  readQuery(endpoint: Endpoint, given: unknown): unknown {
+  readQuery(operation: ManagementOperation, given: unknown): unknown {
     const query = { ...(given as object) };
-    requireOnce(query);
-    if (endpoint.query !== undefined) this.#check(this.#forQueries, endpoint.query, query);
+    rejectRepeatedParameters(query);
+    if (operation.query !== undefined) this.#check(this.#queryAjv, operation.query, query);
     else if (Object.keys(query).length > 0) {
       throw new Problem('validation-failed', 'This endpoint has no query parameters', {
         errors: Object.keys(query).map((field) => ({ field, reason: 'is not known here' })),
@@ -45,23 +45,23 @@ export class InputChecker {
    * @param maxValues members and array items, nested ones included
    * @throws Problem that names every value that cannot be used
    */
-  readBody(endpoint: Endpoint, given: unknown, maxValues?: number): unknown {
-    if (endpoint.body === undefined || endpoint.accepts !== undefined) return given;
+  readBody(operation: ManagementOperation, given: unknown, maxValues?: number): unknown {
+    if (operation.body === undefined || operation.accepts !== undefined) return given;
     // Files are handed on unread, to endpoints that take one.
     if (given instanceof Readable)
       throw new Problem('unsupported-media-type', 'Send the body as application/json');
-    this.#check(this.#forBodies, endpoint.body, given ?? {}, maxValues);
+    this.#check(this.#bodyAjv, operation.body, given ?? {}, maxValues);
     return given ?? {};
   }
 
   #check(ajv: Ajv, schema: TSchema, value: unknown, maxValues?: number): void {
-    const bad = findBadText(value, mostErrors, maxValues);
+    const bad = findInvalidText(value, maxErrors, maxValues);
     if (bad.length > 0)
       throw new Problem('validation-failed', `${bad[0]?.field} ${bad[0]?.reason}`, { errors: bad });
     const check = this.#compiled.get(schema) ?? ajv.compile(schema);
     this.#compiled.set(schema, check);
     if (check(value)) return;
-    const described = describeSchemaErrors(check.errors ?? [], value, mostErrors);
+    const described = describeSchemaErrors(check.errors ?? [], value, maxErrors);
     const errors = described.map(({ path, message }) => ({
       field: formatPath(path),
       reason: message,
@@ -73,7 +73,7 @@ export class InputChecker {
 }
 
 /** No parameter is a list. @throws Problem that names those that were given again */
-function requireOnce(query: object): void {
+function rejectRepeatedParameters(query: object): void {
   const errors = Object.entries(query)
     .filter(([, value]) => Array.isArray(value))
     .map(([field]) => ({ field, reason: 'is given more than once' }));

@@ -1,9 +1,9 @@
 import { gibibyte, kibibyte, mebibyte, type RouteLimit } from '../http/limits/route-limit.ts';
 import { managementPrefix } from './management-prefix.ts';
-import { type Route, routeTable } from './route-table.ts';
+import { type ManagementRoute, routeTable } from './route-table.ts';
 
 /** What most bodies of the management API may be. */
-const usual = { bodyBytes: 64 * kibibyte, bodySeconds: 15, bodyValues: 2_000 };
+const defaultBody = { bodyBytes: 64 * kibibyte, bodySeconds: 15, bodyValues: 2_000 };
 
 /** A template's sources. */
 const sources = { bodyBytes: 4 * mebibyte, bodySeconds: 30, bodyValues: 10_000 };
@@ -15,7 +15,7 @@ const values = { bodyBytes: 1 * mebibyte, bodySeconds: 30, bodyValues: 2_000 };
 const empty = { bodyBytes: 1 * kibibyte, bodySeconds: 10 };
 
 /** For callers who aren't known yet. */
-const strangers = { bodyBytes: 4 * kibibyte, bodySeconds: 10, bodyValues: 20 };
+const anonymousBody = { bodyBytes: 4 * kibibyte, bodySeconds: 10, bodyValues: 20 };
 
 /** A CSV file goes to disk. */
 const file = { bodyBytes: 1 * gibibyte, bodySeconds: 900, streamed: true };
@@ -23,31 +23,31 @@ const file = { bodyBytes: 1 * gibibyte, bodySeconds: 900, streamed: true };
 const none = { bodyBytes: 0, bodySeconds: 0 };
 
 /** The limits of a route of the management API. */
-export function limitOf(route: Route): RouteLimit {
+export function routeLimitOf(route: ManagementRoute): RouteLimit {
   const { method, path, access } = route;
   return {
     methods: [method],
     path: `${managementPrefix}${path}`,
-    caller: callerOf(access),
+    caller: describeCaller(access),
     known: access !== 'public',
     ...bodyOf(route),
   };
 }
 
-function bodyOf({ method, access, endpoint, size }: Route) {
+function bodyOf({ method, access, operation, size }: ManagementRoute) {
   if (method === 'GET') return none;
-  if (endpoint.accepts !== undefined) return file;
-  if (access === 'public') return strangers;
-  if (endpoint.body === undefined) return empty;
+  if (operation.accepts !== undefined) return file;
+  if (access === 'public') return anonymousBody;
+  if (operation.body === undefined) return empty;
   if (size === 'sources') return sources;
-  return size === 'values' ? values : usual;
+  return size === 'values' ? values : defaultBody;
 }
 
-function callerOf(access: Route['access']): string {
+function describeCaller(access: ManagementRoute['access']): string {
   if (access === 'public') return 'anyone';
   if (access === 'signed-in') return 'anyone signed in';
   return access === 'operate' ? 'operators' : `\`${access}\``;
 }
 
 /** The limits of every route of the management API. */
-export const managementLimits: readonly RouteLimit[] = routeTable.map(limitOf);
+export const managementLimits: readonly RouteLimit[] = routeTable.map(routeLimitOf);

@@ -3,33 +3,33 @@ import type { Http } from '../http/create-http.ts';
 import { admitActor } from './access/admit-actor.ts';
 import { identifyActor } from './access/identify-actor.ts';
 import { answerProblemDetails } from './answer/answer-problem-details.ts';
-import { entityTag, isAmong } from './answer/entity-tag.ts';
+import { entityTag, matchesEntityTag } from './answer/entity-tag.ts';
 import { notFound, Problem } from './answer/problem.ts';
 import { InputChecker } from './check-input.ts';
-import type { Call, PathParams } from './endpoint.ts';
-import { limitOf } from './management-limits.ts';
-import type { ManagementParts } from './management-parts.ts';
+import type { ManagementDependencies } from './management-dependencies.ts';
+import { routeLimitOf } from './management-limits.ts';
 import { managementPrefix } from './management-prefix.ts';
-import { malformedParam, namesInPath, pathParams } from './path-params.ts';
+import type { OperationCall, PathParams } from './operation.ts';
+import { malformedParam, pathParamNames, pathParams } from './path-params.ts';
 import { RequestShares } from './request-shares.ts';
-import { type Route, routeTable } from './route-table.ts';
+import { type ManagementRoute, routeTable } from './route-table.ts';
 
 /**
  * The management API: every route of the table under `/manage/v1`. Checks come in one order: path, caller, permission,
  * query, body. Answers are never cached by strangers and carry an ETag; refusals are problem details (RFC 9457).
- * @param partsOf what calls work with: the share of the connections of an account, or of a caller without one
+ * @param dependenciesOf what calls work with: the share of the connections of an account, or of a caller without one
  */
 export function registerManagementRoutes(
   http: Http,
-  parts: ManagementParts,
-  partsOf: (share: string) => ManagementParts,
+  dependencies: ManagementDependencies,
+  dependenciesOf: (share: string) => ManagementDependencies,
 ): void {
   const checker = new InputChecker();
   const shares = new RequestShares();
   http.register(
     async (scope) => {
       scope.setErrorHandler(answerProblemDetails);
-      scope.setNotFoundHandler((request, reply) => answerUnknown(request, reply));
+      scope.setNotFoundHandler((request, reply) => answerUnknownPath(request, reply));
       // Fastify's own checks would coerce and drop values.
       scope.setValidatorCompiler(() => () => true);
       scope.setSerializerCompiler(() => JSON.stringify);
@@ -37,7 +37,7 @@ export function registerManagementRoutes(
       scope.removeContentTypeParser('text/plain');
       scope.addContentTypeParser('text/csv', (_request, payload, done) => done(null, payload));
       for (const route of routeTable)
-        registerRoute(scope, { parts, partsOf, checker, shares }, route);
+        registerRoute(scope, { dependencies, dependenciesOf, checker, shares }, route);
     },
     { prefix: managementPrefix },
   );
@@ -55,7 +55,7 @@ for (const { method, path } of routeTable) {
 }
 
 /** 405 names what can be done instead (RFC 9110 section 15.5.6). */
-function answerUnknown(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function answerUnknownPath(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const [path = ''] = request.url.split('?');
   const methods = [...methodsByPath.values()]
     .filter(({ pattern }) => pattern.test(path))
@@ -67,43 +67,43 @@ function answerUnknown(request: FastifyRequest, reply: FastifyReply): FastifyRep
   return answerProblemDetails(problem, request, reply);
 }
 
-interface RouteScene {
-  readonly parts: ManagementParts;
-  readonly partsOf: (share: string) => ManagementParts;
+interface RouteContext {
+  readonly dependencies: ManagementDependencies;
+  readonly dependenciesOf: (share: string) => ManagementDependencies;
   readonly checker: InputChecker;
   readonly shares: RequestShares;
 }
 
 function registerRoute(
   scope: Http,
-  { parts, partsOf, checker, shares }: RouteScene,
-  route: Route,
+  { dependencies, dependenciesOf, checker, shares }: RouteContext,
+  route: ManagementRoute,
 ): void {
-  const { method, path, access, endpoint } = route;
-  const { bodyValues } = limitOf(route);
-  const calls = new WeakMap<FastifyRequest, Pick<Call, 'params' | 'actor' | 'account'>>();
+  const { method, path, access, operation } = route;
+  const { bodyValues } = routeLimitOf(route);
+  const calls = new WeakMap<FastifyRequest, Pick<OperationCall, 'params' | 'actor' | 'account'>>();
   scope.route({
     method,
     url: path,
     // Before the body is read, so that strangers cannot make the service keep bodies.
     async onRequest(request, reply) {
       const given = request.params as Readonly<Record<string, string>>;
-      const actor = access === 'public' ? undefined : await identifyActor(parts, request);
-      const admitted = await admitActor(parts, actor, access, given.accountId, request);
+      const actor = access === 'public' ? undefined : await identifyActor(dependencies, request);
+      const admitted = await admitActor(dependencies, actor, access, given.accountId, request);
       calls.set(request, { params: readParams(path, given), ...admitted });
-      if (admitted.account !== undefined) await shares.take(admitted.account.id, reply);
+      if (admitted.account !== undefined) await shares.acquire(admitted.account.id, reply);
     },
     async handler(request, reply) {
       reply.header('cache-control', 'private, no-cache');
       const admitted = calls.get(request);
       if (admitted === undefined) throw new Error('a request reached its handler unadmitted');
-      const query = checker.readQuery(endpoint, request.query);
-      const body = checker.readBody(endpoint, request.body, bodyValues);
-      if (endpoint.status !== undefined) reply.code(endpoint.status);
-      const own = partsOf(shareOf(admitted));
-      const call = { parts: own, ...admitted, query, body, request, reply };
-      const answer = await endpoint.handle(call);
-      return reply.sent || endpoint.produces !== undefined ? reply : send(request, reply, answer);
+      const query = checker.readQuery(operation, request.query);
+      const body = checker.readBody(operation, request.body, bodyValues);
+      if (operation.status !== undefined) reply.code(operation.status);
+      const callDependencies = dependenciesOf(shareOf(admitted));
+      const call = { dependencies: callDependencies, ...admitted, query, body, request, reply };
+      const answer = await operation.handle(call);
+      return reply.sent || operation.produces !== undefined ? reply : send(request, reply, answer);
     },
   });
 }
@@ -112,7 +112,7 @@ function registerRoute(
  * Whose share of the connections a call is made from: the account's; without one the caller's own, so that neither strangers
  * who ask for what is public nor one person keep others from the console.
  */
-function shareOf({ account, actor }: Pick<Call, 'account' | 'actor'>): string {
+function shareOf({ account, actor }: Pick<OperationCall, 'account' | 'actor'>): string {
   if (account !== undefined) return account.id;
   if (actor === undefined) return '';
   return actor.kind === 'key' ? actor.accountId : `person ${actor.personId}`;
@@ -125,7 +125,7 @@ function send(request: FastifyRequest, reply: FastifyReply, answer: unknown): Fa
   const tag = entityTag(text);
   reply.header('etag', tag);
   const { 'if-none-match': known } = request.headers;
-  if (request.method === 'GET' && known !== undefined && isAmong(known, tag)) {
+  if (request.method === 'GET' && known !== undefined && matchesEntityTag(known, tag)) {
     return reply.code(304).send();
   }
   return reply.type('application/json; charset=utf-8').send(text);
@@ -134,7 +134,7 @@ function send(request: FastifyRequest, reply: FastifyReply, answer: unknown): Fa
 /** @throws Problem that names the first of them that can name nothing, and its form */
 function readParams(path: string, given: Readonly<Record<string, string>>): PathParams {
   const params: Record<string, string | number> = {};
-  for (const name of namesInPath(path)) {
+  for (const name of pathParamNames(path)) {
     const value = pathParams[name].read(given[name] ?? '');
     if (value === undefined) throw malformedParam(name);
     params[name] = value;

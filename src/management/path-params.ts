@@ -1,10 +1,10 @@
 import { domainToASCII } from 'node:url';
 import { type TSchema, Type } from 'typebox';
-import { normaliseAddress, parseEmailAddress } from '../foundation/email-address.ts';
+import { normalizeAddress, parseEmailAddress } from '../foundation/email-address.ts';
 import { isPublicId, parseMessageId } from '../foundation/ids.ts';
 import { systemMailKinds } from '../outbox/system-mail.ts';
 import { Problem } from './answer/problem.ts';
-import type { PathParams } from './endpoint.ts';
+import type { PathParams } from './operation.ts';
 
 interface PathParam {
   readonly schema: TSchema;
@@ -36,7 +36,7 @@ function address(description: string): PathParam {
     form: 'must be an e-mail address',
     read(text) {
       const parsed = parseEmailAddress(text);
-      return parsed.ok ? normaliseAddress(parsed.address) : undefined;
+      return parsed.ok ? normalizeAddress(parsed.address) : undefined;
     },
   };
 }
@@ -103,7 +103,7 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
 };
 
 /** The names of the parameters of a path such as `/accounts/:accountId`. */
-export function namesInPath(path: string): (keyof PathParams)[] {
+export function pathParamNames(path: string): (keyof PathParams)[] {
   return [...path.matchAll(/:(\w+)/g)].map((match) => match[1] as keyof PathParams);
 }
 

@@ -16,17 +16,8 @@ import {
 } from './account/manage-users-routes.ts';
 import { getQuotaUse } from './account/quota-routes.ts';
 import { getSetUp, setUp } from './account/set-up-routes.ts';
-import type { Endpoint } from './endpoint.ts';
-import {
-  listAuditEvents,
-  listInstallationAuditEvents,
-} from './installation/manage-audit-routes.ts';
-import { listReceivers } from './installation/manage-destinations-routes.ts';
-import {
-  emptyInbox,
-  getInboxMessage,
-  listInboxMessages,
-} from './installation/manage-inbox-routes.ts';
+import { listAuditEvents, listInstallationAuditEvents } from './audit/manage-audit-routes.ts';
+import { emptyInbox, getInboxMessage, listInboxMessages } from './inbox/manage-inbox-routes.ts';
 import {
   deleteOperator,
   getOperator,
@@ -40,6 +31,7 @@ import {
   putMailTemplate,
 } from './installation/manage-mail-templates-routes.ts';
 import { getPerson, listPeople, putPerson } from './installation/manage-people-routes.ts';
+import { listReceivers } from './installation/manage-receivers-routes.ts';
 import {
   getReceiverSettings,
   putReceiverSettings,
@@ -84,14 +76,15 @@ import {
 import { getMessage, getRenderedMessage, listMessages } from './message/manage-messages-routes.ts';
 import { getPause, pauseDestination, resumeDestination } from './message/manage-pauses-routes.ts';
 import { cancelQueue, getQueue, retryQueue } from './message/manage-queue-routes.ts';
+import type { ManagementOperation } from './operation.ts';
 import {
   erasePersonData,
   exportPersonData,
   getRetentionRule,
   putRetentionRule,
 } from './privacy/manage-privacy-routes.ts';
+import { getAttention } from './report/attention-routes.ts';
 import { exportReport, getReport } from './report/manage-reports-routes.ts';
-import { getAttention } from './report/overview-routes.ts';
 import { getDomainSettings, putDomainSettings } from './sender/domain-settings-routes.ts';
 import {
   checkDomain,
@@ -147,17 +140,23 @@ import {
 } from './webhook/manage-webhooks-routes.ts';
 import { listWebhookDeliveries, replayWebhook } from './webhook/webhook-log-routes.ts';
 
-export interface Route {
+export interface ManagementRoute {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
   /** Below `/manage/v1`. */
   readonly path: string;
   readonly access: Access;
-  readonly endpoint: Endpoint;
+  readonly operation: ManagementOperation;
   /** How large its body may be, where it isn't what follows from the rest of the line. */
   readonly size?: 'sources' | 'values' | undefined;
 }
 
-type Line = readonly [Route['method'], string, Access, Endpoint, Route['size']?];
+type RouteRow = readonly [
+  ManagementRoute['method'],
+  string,
+  Access,
+  ManagementOperation,
+  ManagementRoute['size']?,
+];
 
 const account = '/accounts/:accountId';
 const template = `${account}/templates/:templateId`;
@@ -168,7 +167,7 @@ const webhook = `${account}/webhooks/:webhookId`;
 const integration = `${account}/integrations/:clientId`;
 
 /** Every endpoint of the management API with what it asks of its caller. What does not stand here does not exist. */
-const lines: readonly Line[] = [
+const rows: readonly RouteRow[] = [
   ['GET', '/set-up', 'public', getSetUp],
   ['POST', '/set-up', 'public', setUp],
   ['GET', '/me', 'signed-in', getMe],
@@ -314,10 +313,12 @@ const lines: readonly Line[] = [
   ['DELETE', `${account}/inbox/messages`, 'inbox:write', emptyInbox],
 ];
 
-export const routeTable: readonly Route[] = lines.map(([method, path, access, endpoint, size]) => ({
-  method,
-  path,
-  access,
-  endpoint,
-  size,
-}));
+export const routeTable: readonly ManagementRoute[] = rows.map(
+  ([method, path, access, operation, size]) => ({
+    method,
+    path,
+    access,
+    operation,
+    size,
+  }),
+);

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { describeApiKey } from '../access/api-key.ts';
+import { toGeneratedApiKey } from '../access/api-key.ts';
 import { addApiKey } from '../access/api-key-store.ts';
-import { tokenPermissions } from '../access/contract-operations.ts';
+import { tokenPermissions } from '../access/token-operations.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
@@ -16,11 +16,11 @@ import {
 import { isDemoApplied, markDemoApplied } from './demo-store.ts';
 import type { Manifest } from './manifest.ts';
 import { ManifestError } from './manifest-problems.ts';
-import type { Environment } from './substitute-environment.ts';
+import type { EnvironmentVariables } from './substitute-environment.ts';
 
 const demoManifest = fileURLToPath(new URL('../../demo/manifest.yaml', import.meta.url));
 
-export interface DemoParts {
+export interface DemoDependencies {
   readonly database: Database;
   readonly key: MasterKey;
   /** Where the demo's secrets are kept. */
@@ -33,16 +33,17 @@ export interface DemoParts {
  * @returns true where the demo was set up, now or earlier, and its secrets are kept in this data folder
  * @throws OperatorError where the secrets cannot be kept, or the manifest does not fit what is there already
  */
-export async function applyDemo(parts: DemoParts): Promise<boolean> {
-  const { kysely } = parts.database;
+export async function applyDemo(dependencies: DemoDependencies): Promise<boolean> {
+  const { kysely } = dependencies.database;
   if (!(await isDemoApplied(kysely))) {
     const contents = await compileDemo();
     await kysely.transaction().execute(async (transaction) => {
       await lockInstallation(transaction);
-      if (!(await isDemoApplied(transaction))) await applyFirst(parts, contents, transaction);
+      if (!(await isDemoApplied(transaction)))
+        await applyFirst(dependencies, contents, transaction);
     });
   }
-  return hasDemoEnvironment(parts.dataDir);
+  return hasDemoEnvironment(dependencies.dataDir);
 }
 
 /** Compiled before the lock, which nobody else may wait for as long as compiling takes. */
@@ -55,18 +56,18 @@ async function compileDemo(): Promise<CompiledContents> {
   return contents;
 }
 
-async function readDemo(environment: Environment): Promise<Manifest> {
+async function readDemo(environment: EnvironmentVariables): Promise<Manifest> {
   const { readManifestText } = await import('./manifest-files.ts');
   const { parseManifest } = await import('./parse-manifest.ts');
   return parseManifest(await readManifestText(demoManifest), environment);
 }
 
 async function applyFirst(
-  { key, dataDir }: DemoParts,
+  { key, dataDir }: DemoDependencies,
   contents: CompiledContents,
   transaction: Database['kysely'],
 ): Promise<void> {
-  const { applyWithin } = await import('./apply-manifest.ts');
+  const { applyInTransaction: applyWithin } = await import('./apply-manifest.ts');
   const { recordApply } = await import('./record-apply.ts');
   const environment = await loadDemoEnvironment(dataDir);
   try {
@@ -88,7 +89,7 @@ async function addDemoKey(
   text: string | undefined,
 ): Promise<void> {
   if (text === undefined) return;
-  const { hash, hint } = describeApiKey(text);
+  const { hash, hint } = toGeneratedApiKey(text);
   await addApiKey(transaction, {
     accountId: demoAccountId,
     hash,

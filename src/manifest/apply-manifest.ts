@@ -1,18 +1,17 @@
-import type { Database } from '../foundation/database/open-database.ts';
-import { isRepeatable, isUniqueViolation } from '../foundation/database/sqlstate.ts';
+import type { Database, DatabaseTransaction } from '../foundation/database/open-database.ts';
+import { isRetryable, isUniqueViolation } from '../foundation/database/sqlstate.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
-import { ClientSecrets } from '../session/client-secret.ts';
+import { ClientSecretHasher } from '../session/client-secret.ts';
 import { lockInstallation } from './apply-lock-store.ts';
-import { type CompiledContents, withCompiled } from './compiled-contents.ts';
+import { type CompiledContents, withCompiledContents } from './compiled-contents.ts';
 import type { Manifest } from './manifest.ts';
 import type {
   ApplyOptions,
   ManifestChange,
   PlanContext,
   PlannedChange,
-  Transaction,
 } from './manifest-change.ts';
-import { ProblemList } from './manifest-problems.ts';
+import { ProblemCollector } from './manifest-problems.ts';
 import { planAccount } from './plan-account.ts';
 import { planIntegrations } from './plan-integrations.ts';
 import { planLists } from './plan-lists.ts';
@@ -23,7 +22,7 @@ import { planUsers } from './plan-users.ts';
 import { recordApply } from './record-apply.ts';
 
 /** Takes a dry run back; never leaves this file. */
-class DryRunOver extends Error {
+class DryRunRollback extends Error {
   readonly changes: readonly ManifestChange[];
 
   constructor(changes: readonly ManifestChange[]) {
@@ -32,7 +31,7 @@ class DryRunOver extends Error {
   }
 }
 
-const mostAttempts = 5;
+const maxAttempts = 5;
 
 /**
  * Creates and changes what a manifest names, in one transaction; what is as it should be is not touched. Applies that
@@ -46,7 +45,7 @@ export function applyManifest(
   manifest: Manifest,
   options: ApplyOptions = {},
 ): Promise<readonly ManifestChange[]> {
-  return withCompiled(undefined, (contents) =>
+  return withCompiledContents(undefined, (contents) =>
     applyCompiled(database, key, manifest, options, contents),
   );
 }
@@ -62,16 +61,16 @@ async function applyCompiled(
     try {
       return await database.kysely.transaction().execute(async (transaction) => {
         await lockInstallation(transaction);
-        const changes = await applyWithin(transaction, key, manifest, contents, options);
-        if (options.dryRun === true) throw new DryRunOver(changes);
+        const changes = await applyInTransaction(transaction, key, manifest, contents, options);
+        if (options.dryRun === true) throw new DryRunRollback(changes);
         await recordApply(transaction, changes);
         return changes;
       });
     } catch (error) {
-      if (error instanceof DryRunOver) return error.changes;
+      if (error instanceof DryRunRollback) return error.changes;
       // What somebody else made meanwhile is there when the next attempt looks.
-      const again = isRepeatable(error) || isUniqueViolation(error);
-      if (!again || attempt >= mostAttempts) throw error;
+      const retryable = isRetryable(error) || isUniqueViolation(error);
+      if (!retryable || attempt >= maxAttempts) throw error;
     }
   }
 }
@@ -80,15 +79,21 @@ async function applyCompiled(
  * As `applyManifest`, within the caller's transaction, which holds the lock (`apply-lock-store.ts`).
  * @throws NotCompiled where the content of a template is new and not compiled
  */
-export async function applyWithin(
-  transaction: Transaction,
+export async function applyInTransaction(
+  transaction: DatabaseTransaction,
   key: MasterKey,
   manifest: Manifest,
   contents: CompiledContents,
   options: ApplyOptions = {},
 ): Promise<readonly ManifestChange[]> {
-  const problems = new ProblemList(manifest.locate);
-  const context = { transaction, secrets: new ClientSecrets(key), problems, options, contents };
+  const problems = new ProblemCollector(manifest.locate);
+  const context = {
+    transaction,
+    secrets: new ClientSecretHasher(key),
+    problems,
+    options,
+    contents,
+  };
   await requireCompiled(manifest.accounts, context);
   const planned = await plan(manifest, context);
   problems.throwIfAny();
@@ -102,13 +107,13 @@ async function plan(manifest: Manifest, context: PlanContext): Promise<PlannedCh
   for (const account of manifest.accounts) {
     const users = await planUsers(account, people, context);
     const senders = await planSenders(account, context);
-    const surroundings = { members: users.members, senders: senders.addresses };
+    const references = { members: users.members, senders: senders.addresses };
     changes.push(
       await planAccount(account, context),
       ...users.changes,
       ...senders.changes,
       ...(await planIntegrations(account, context)),
-      ...(await planTemplates(account, surroundings, context)),
+      ...(await planTemplates(account, references, context)),
       ...(await planLists(account, context)),
     );
   }

@@ -11,7 +11,7 @@ import type {
   ManifestUser,
 } from './manifest.ts';
 import type { ManifestPath } from './manifest-path.ts';
-import type { Locate, ProblemList } from './manifest-problems.ts';
+import type { Locate, ProblemCollector } from './manifest-problems.ts';
 import type {
   RawAccount,
   RawIntegration,
@@ -20,15 +20,15 @@ import type {
   RawSender,
   RawUser,
 } from './manifest-schema.ts';
-import { largestCsv, readContacts } from './read-contacts.ts';
+import { maxCsvBytes, readContacts } from './read-contacts.ts';
 import {
   type BuildContext,
   checkPassword,
   checkSecret,
   checkText,
-  readAddress,
+  parseManifestAddress,
 } from './read-values.ts';
-import { describeRedirectUri } from './redirect-uri.ts';
+import { findRedirectUriProblem } from './redirect-uri.ts';
 
 /**
  * Makes typed values of a manifest that follows the schema, and reads its files. What cannot be used is a problem. Holes in
@@ -70,28 +70,30 @@ async function buildAccount(
     integrations: each('integrations', raw.integrations, (integration, at) =>
       buildIntegration(integration, at, problems),
     ),
-    templates: await inTurn(
+    templates: await runSequentially(
       each(
         'templates',
         raw.templates,
         (template, at) => () => buildTemplate(template, at, context),
       ),
     ),
-    lists: await inTurn(each('lists', raw.lists, (list, at) => () => buildList(list, at, context))),
+    lists: await runSequentially(
+      each('lists', raw.lists, (list, at) => () => buildList(list, at, context)),
+    ),
   };
 }
 
 /** One after the other, so that a manifest of thousands of files opens one at a time. */
-async function inTurn<Built>(builds: readonly (() => Promise<Built>)[]): Promise<Built[]> {
+async function runSequentially<Built>(builds: readonly (() => Promise<Built>)[]): Promise<Built[]> {
   const built: Built[] = [];
   for (const build of builds) built.push(await build());
   return built;
 }
 
-function buildUser(raw: RawUser, path: ManifestPath, problems: ProblemList): ManifestUser {
+function buildUser(raw: RawUser, path: ManifestPath, problems: ProblemCollector): ManifestUser {
   return {
     path,
-    email: readAddress(raw.email, [...path, 'email'], problems),
+    email: parseManifestAddress(raw.email, [...path, 'email'], problems),
     name: raw.name === undefined ? undefined : checkText(raw.name, [...path, 'name'], problems),
     password: checkPassword(raw.password, [...path, 'password'], problems),
     role: raw.role,
@@ -99,10 +101,14 @@ function buildUser(raw: RawUser, path: ManifestPath, problems: ProblemList): Man
   };
 }
 
-function buildSender(raw: RawSender, path: ManifestPath, problems: ProblemList): ManifestSender {
+function buildSender(
+  raw: RawSender,
+  path: ManifestPath,
+  problems: ProblemCollector,
+): ManifestSender {
   return {
     path,
-    address: readAddress(raw.address, [...path, 'address'], problems),
+    address: parseManifestAddress(raw.address, [...path, 'address'], problems),
     displayNames: raw.displayNames?.map((name, index) =>
       checkText(name, [...path, 'displayNames', index], problems),
     ),
@@ -113,11 +119,11 @@ function buildSender(raw: RawSender, path: ManifestPath, problems: ProblemList):
 function buildIntegration(
   raw: RawIntegration,
   path: ManifestPath,
-  problems: ProblemList,
+  problems: ProblemCollector,
 ): ManifestIntegration {
   const { redirectUri } = raw;
-  const wrong = redirectUri === undefined ? undefined : describeRedirectUri(redirectUri);
-  if (wrong !== undefined) problems.add([...path, 'redirectUri'], wrong);
+  const problem = redirectUri === undefined ? undefined : findRedirectUriProblem(redirectUri);
+  if (problem !== undefined) problems.add([...path, 'redirectUri'], problem);
   return {
     path,
     clientId: raw.clientId as ClientId,
@@ -154,7 +160,7 @@ async function buildContacts(
   { files, problems }: BuildContext,
 ): Promise<ManifestContacts | undefined> {
   const at = [...path, 'csv'];
-  const text = await files.text(file, largestCsv);
+  const text = await files.text(file, maxCsvBytes);
   if (typeof text === 'string')
     return readContacts(text, (message) => problems.add(at, `${file} ${message}`));
   problems.add(at, `${file} ${text.reason}`);

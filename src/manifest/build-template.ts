@@ -4,10 +4,10 @@ import type { FieldSettings, TemplateSource } from '../template/template-source.
 import type { ManifestTemplate } from './manifest.ts';
 import type { ManifestPath } from './manifest-path.ts';
 import type { RawTemplate } from './manifest-schema.ts';
-import { type BuildContext, checkText, readAddress } from './read-values.ts';
+import { type BuildContext, checkText, parseManifestAddress } from './read-values.ts';
 
 /** Bytes of a file with a template's HTML, MJML or text; its characters are limited by compiling. */
-const largestPart = 2 * 1024 * 1024;
+const maxPartBytes = 2 * 1024 * 1024;
 
 /** Section "Send operation" of the decisions: 15 minutes unless set. */
 const defaultFreshnessMinutes = 15;
@@ -21,13 +21,15 @@ export async function buildTemplate(
   const { problems } = context;
   const source = await readSource(raw, path, context);
   const sender =
-    raw.sender === undefined ? undefined : readAddress(raw.sender, [...path, 'sender'], problems);
+    raw.sender === undefined
+      ? undefined
+      : parseManifestAddress(raw.sender, [...path, 'sender'], problems);
   const freshnessSeconds = (raw.freshnessMinutes ?? defaultFreshnessMinutes) * 60;
   return {
     path,
     id: raw.id as TemplateId,
     name: checkText(raw.name, [...path, 'name'], problems),
-    createdBy: readAddress(raw.createdBy, [...path, 'createdBy'], problems),
+    createdBy: parseManifestAddress(raw.createdBy, [...path, 'createdBy'], problems),
     sender,
     freshnessSeconds,
     whenUncertain: raw.whenUncertain,
@@ -72,7 +74,7 @@ async function readPart(
   { files, problems }: BuildContext,
 ): Promise<string> {
   if (typeof given === 'string') return given;
-  const text = await files.text(given.file, largestPart);
+  const text = await files.text(given.file, maxPartBytes);
   if (typeof text === 'string') return text;
   problems.add(path, `${given.file} ${text.reason}`);
   return '';

@@ -1,14 +1,14 @@
 import type { Manifest, ManifestAccount, ManifestUser } from './manifest.ts';
 import { formatPath, type ManifestPath } from './manifest-path.ts';
-import type { ProblemList } from './manifest-problems.ts';
+import type { ProblemCollector } from './manifest-problems.ts';
 
 /** Adds what a manifest names twice, or says of one person in two ways. */
-export function checkDuplicates(manifest: Manifest, problems: ProblemList): void {
-  const once = new Once(problems);
+export function checkDuplicates(manifest: Manifest, problems: ProblemCollector): void {
+  const duplicates = new DuplicateChecker(problems);
   for (const account of manifest.accounts) {
-    once.add('account', account.id, [...account.path, 'id']);
+    duplicates.add('account', account.id, [...account.path, 'id']);
     for (const { clientId, path } of account.integrations)
-      once.add('integration', clientId, [...path, 'clientId']);
+      duplicates.add('integration', clientId, [...path, 'clientId']);
     checkAccount(account, problems);
   }
   checkPeople(
@@ -17,20 +17,20 @@ export function checkDuplicates(manifest: Manifest, problems: ProblemList): void
   );
 }
 
-function checkAccount(account: ManifestAccount, problems: ProblemList): void {
-  const once = new Once(problems);
-  for (const { email, path } of account.users) once.add('user', email, [...path, 'email']);
+function checkAccount(account: ManifestAccount, problems: ProblemCollector): void {
+  const duplicates = new DuplicateChecker(problems);
+  for (const { email, path } of account.users) duplicates.add('user', email, [...path, 'email']);
   for (const { address, path } of account.senders)
-    once.add('sender', address, [...path, 'address']);
-  for (const { id, path } of account.templates) once.add('template', id, [...path, 'id']);
-  for (const { id, path } of account.lists) once.add('list', id, [...path, 'id']);
+    duplicates.add('sender', address, [...path, 'address']);
+  for (const { id, path } of account.templates) duplicates.add('template', id, [...path, 'id']);
+  for (const { id, path } of account.lists) duplicates.add('list', id, [...path, 'id']);
 }
 
-class Once {
+class DuplicateChecker {
   readonly #seen = new Map<string, ManifestPath>();
-  readonly #problems: ProblemList;
+  readonly #problems: ProblemCollector;
 
-  constructor(problems: ProblemList) {
+  constructor(problems: ProblemCollector) {
     this.#problems = problems;
   }
 
@@ -43,7 +43,7 @@ class Once {
 }
 
 /** People are global: several accounts may name one, but only under one name and with one password. */
-function checkPeople(users: readonly ManifestUser[], problems: ProblemList): void {
+function checkPeople(users: readonly ManifestUser[], problems: ProblemCollector): void {
   for (const member of ['name', 'password', 'operator'] as const) {
     const first = new Map<string, ManifestUser>();
     for (const user of users) {

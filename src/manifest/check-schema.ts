@@ -2,16 +2,16 @@ import { Ajv, type ErrorObject } from 'ajv';
 import { describeUnion, withoutAlternatives } from './describe-union.ts';
 import { makeUniqueItemsLinear } from './linear-unique-items.ts';
 import type { ManifestPath } from './manifest-path.ts';
-import type { ProblemList } from './manifest-problems.ts';
+import type { ProblemCollector } from './manifest-problems.ts';
 import { ManifestSchema, type RawManifest } from './manifest-schema.ts';
-import { withoutBroken } from './without-broken.ts';
+import { removeInvalidEntries } from './remove-invalid-entries.ts';
 
 /**
  * Checks a value against the manifest's schema and adds what breaks it, in the words of a person.
  * @returns the value without the entries and members of accounts that break the schema, so that the rest can be looked into;
  *   undefined where it is no list of accounts
  */
-export function checkSchema(value: unknown, problems: ProblemList): RawManifest | undefined {
+export function checkSchema(value: unknown, problems: ProblemCollector): RawManifest | undefined {
   const ajv = makeUniqueItemsLinear(
     new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true }),
   );
@@ -20,7 +20,7 @@ export function checkSchema(value: unknown, problems: ProblemList): RawManifest 
   if (check(value)) return value;
   const errors = describeSchemaErrors(check.errors ?? [], value);
   for (const { path, message } of errors) problems.add(path, message);
-  return withoutBroken(
+  return removeInvalidEntries(
     value,
     errors.map(({ path }) => path),
   );
@@ -37,9 +37,11 @@ export function describeSchemaErrors(
 ): { readonly path: ManifestPath; readonly message: string }[] {
   // What is wrong with a name is said by the error inside it.
   // Each union is compared with all errors. Those of its alternatives stand beside it.
-  const looked = max === undefined ? errors : errors.slice(0, 20 * max);
-  const told = withoutAlternatives(looked).filter(({ keyword }) => keyword !== 'propertyNames');
-  return told.slice(0, max).map((error) => ({
+  const inspected = max === undefined ? errors : errors.slice(0, 20 * max);
+  const reported = withoutAlternatives(inspected).filter(
+    ({ keyword }) => keyword !== 'propertyNames',
+  );
+  return reported.slice(0, max).map((error) => ({
     path: pathOf(error, value),
     message: describe(error),
   }));
@@ -64,7 +66,7 @@ function pathOf(error: ErrorObject, value: unknown): ManifestPath {
   return path;
 }
 
-const kinds: Readonly<Record<string, string>> = {
+const typeNames: Readonly<Record<string, string>> = {
   string: 'text',
   boolean: 'true or false',
   integer: 'a whole number',
@@ -112,7 +114,7 @@ function describe(error: ErrorObject): string {
 }
 
 function describeType(type: string, data: unknown): string {
-  const wanted = kinds[type] ?? type;
+  const wanted = typeNames[type] ?? type;
   if (data === null) return `is empty; it must be ${wanted}`;
   if (type === 'string' && (typeof data === 'number' || typeof data === 'boolean'))
     return 'must be text: put it in quotes';

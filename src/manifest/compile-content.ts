@@ -2,7 +2,7 @@ import type { CompiledTemplate } from '../template/compiled-template.ts';
 import type { TemplateProblem } from '../template/template-problem.ts';
 import type { CompiledContents } from './compiled-contents.ts';
 import type { ManifestTemplate } from './manifest.ts';
-import type { ProblemList } from './manifest-problems.ts';
+import type { ProblemCollector } from './manifest-problems.ts';
 
 /** What a template's content is as a version. */
 export interface CompiledContent {
@@ -15,12 +15,12 @@ export interface CompiledContent {
  * @returns undefined where it cannot be one; then why is among the problems
  * @throws NotCompiled
  */
-export function contentAsVersion(
+export function resolveCompiledContent(
   template: ManifestTemplate,
   contents: CompiledContents,
-  problems: ProblemList,
+  problems: ProblemCollector,
 ): CompiledContent | undefined {
-  const { compiled, problems: found } = contents.of(template);
+  const { compiled, problems: found } = contents.get(template);
   for (const problem of found) {
     if (problem.severity === 'error')
       problems.add([...template.path, problem.part], describe(problem, template));

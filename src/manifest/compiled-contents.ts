@@ -32,7 +32,7 @@ export class CompiledContents {
   }
 
   /** @throws NotCompiled */
-  of(template: ManifestTemplate): CompileResult {
+  get(template: ManifestTemplate): CompileResult {
     const result = this.#results.get(keyOf(template));
     if (result === undefined) throw new NotCompiled([template]);
     return result;
@@ -43,14 +43,14 @@ function keyOf({ contentHash }: ManifestTemplate): string {
   return contentHash.toString('base64');
 }
 
-const mostAttempts = 5;
+const maxAttempts = 5;
 
 /**
  * Runs a change that needs templates compiled, without compiling inside it: it is broken off where one is not, and run again
  * once that one is. So no transaction and no lock lasts as long as compiling does, and what is changed is what was compiled.
  * @throws NotCompiled where the templates change again and again meanwhile
  */
-export async function withCompiled<Result>(
+export async function withCompiledContents<Result>(
   group: string | undefined,
   change: (contents: CompiledContents) => Promise<Result>,
 ): Promise<Result> {
@@ -59,7 +59,7 @@ export async function withCompiled<Result>(
     try {
       return await change(contents);
     } catch (error) {
-      if (!(error instanceof NotCompiled) || attempt >= mostAttempts) throw error;
+      if (!(error instanceof NotCompiled) || attempt >= maxAttempts) throw error;
       await contents.compile(error.templates);
     }
   }

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { makeApiKey } from '../access/api-key.ts';
+import { generateApiKey } from '../access/api-key.ts';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import type { Environment } from './substitute-environment.ts';
+import type { EnvironmentVariables } from './substitute-environment.ts';
 
 /** The account of demo/manifest.yaml. */
 export const demoAccountId = '1000' as AccountId;
@@ -26,59 +26,59 @@ const secretNames = [
 ];
 
 /** What programs read the inbox with where no setting says so. */
-const inboxName = 'INBOX_TOKEN';
+const inboxTokenVariable = 'INBOX_TOKEN';
 
 /**
  * The demo's passwords and secrets: those of the file, which is made with new ones where there is none.
  * @throws OperatorError where the file cannot be read or written
  */
-export async function loadDemoEnvironment(dataDir: string): Promise<Environment> {
+export async function loadDemoEnvironment(dataDir: string): Promise<EnvironmentVariables> {
   const file = demoEnvironmentFile(dataDir);
-  const text = await readIfThere(file);
-  return parseEnv(isDemo(text) ? text : await addLines(file, text, composeDemo()));
+  const text = await readIfExists(file);
+  return parseEnv(hasDemoVariables(text) ? text : await addLines(file, text, composeDemo()));
 }
 
 /** Values that nobody keeps, for reading the manifest without a data folder. */
-export function throwawayDemoEnvironment(): Environment {
+export function throwawayDemoEnvironment(): EnvironmentVariables {
   return parseEnv(composeDemo().join(''));
 }
 
 /** True where the demo's passwords and secrets are kept here. */
 export async function hasDemoEnvironment(dataDir: string): Promise<boolean> {
-  return isDemo(await readIfThere(demoEnvironmentFile(dataDir)));
+  return hasDemoVariables(await readIfExists(demoEnvironmentFile(dataDir)));
 }
 
 /** Whether the file holds the demo's API key: that of a folder from before 0.2.0 has none. */
 export async function hasDemoKey(dataDir: string): Promise<boolean> {
-  const text = await readIfThere(demoEnvironmentFile(dataDir));
+  const text = await readIfExists(demoEnvironmentFile(dataDir));
   return text !== undefined && /^(?:export )?DEMO_API_KEY=/m.test(text);
 }
 
 /** The inbox's token that is kept here, if there is one. */
 export async function readInboxToken(dataDir: string): Promise<string | undefined> {
-  return parseEnv((await readIfThere(demoEnvironmentFile(dataDir))) ?? '')[inboxName];
+  return parseEnv((await readIfExists(demoEnvironmentFile(dataDir))) ?? '')[inboxTokenVariable];
 }
 
 /**
  * The inbox's token that is kept here; made where there is none.
  * @throws OperatorError where the file cannot be read or written
  */
-export async function keepInboxToken(dataDir: string): Promise<string | undefined> {
-  const kept = await readInboxToken(dataDir);
-  if (kept !== undefined) return kept;
+export async function ensureInboxToken(dataDir: string): Promise<string | undefined> {
+  const existing = await readInboxToken(dataDir);
+  if (existing !== undefined) return existing;
   const file = demoEnvironmentFile(dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o711 });
-  await addLines(file, await readIfThere(file), [secretLine(inboxName)]);
+  await addLines(file, await readIfExists(file), [secretLine(inboxTokenVariable)]);
   // Another start on this folder may have been faster.
   return readInboxToken(dataDir);
 }
 
 /** Without the demo the file may hold the inbox's token alone. */
-function isDemo(text: string | undefined): text is string {
+function hasDemoVariables(text: string | undefined): text is string {
   return text !== undefined && /^(?:export )?DEMO_/m.test(text);
 }
 
-async function readIfThere(file: string): Promise<string | undefined> {
+async function readIfExists(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {
@@ -126,7 +126,7 @@ function composeDemo(): string[] {
     'export DEMO_SERVICE_EMAIL=service@shop.test\n',
     'export DEMO_CLIENT_ID=demo\n',
     ...secretNames.map(secretLine),
-    `export DEMO_API_KEY=${makeApiKey(demoAccountId).text}\n`,
+    `export DEMO_API_KEY=${generateApiKey(demoAccountId).text}\n`,
   ];
 }
 

@@ -10,12 +10,12 @@ export function withoutAlternatives(errors: readonly ErrorObject[]): ErrorObject
   const dropped = new Set<ErrorObject>();
   for (const union of errors.filter(({ keyword }) => keyword === 'anyOf')) {
     const inside = errors.filter((error) => isInside(error, union));
-    const meant = meantAlternative(union);
-    const kept = inside.filter(
-      (error) => meant !== undefined && error.schemaPath.startsWith(`${meant}/`),
+    const matching = matchingAlternative(union);
+    const relevant = inside.filter(
+      (error) => matching !== undefined && error.schemaPath.startsWith(`${matching}/`),
     );
-    for (const error of kept.length > 0 ? [union, ...inside] : inside) {
-      if (!kept.includes(error)) dropped.add(error);
+    for (const error of relevant.length > 0 ? [union, ...inside] : inside) {
+      if (!relevant.includes(error)) dropped.add(error);
     }
   }
   return errors.filter((error) => !dropped.has(error));
@@ -29,7 +29,7 @@ function isInside(error: ErrorObject, union: ErrorObject): boolean {
 }
 
 /** Where the only alternative stands that takes an object, or a list, as it was given. */
-function meantAlternative({ data, schema, schemaPath }: ErrorObject): string | undefined {
+function matchingAlternative({ data, schema, schemaPath }: ErrorObject): string | undefined {
   if (typeof data !== 'object' || data === null) return undefined;
   const type = Array.isArray(data) ? 'array' : 'object';
   const alternatives = schema as readonly Schema[];
@@ -68,8 +68,8 @@ function describeAlternative(schema: Schema): string {
 function describeBounds(schema: Schema): string {
   const { minimum, maximum, exclusiveMinimum } = schema;
   if (exclusiveMinimum !== undefined) {
-    const most = maximum === undefined ? '' : ` and at most ${maximum}`;
-    return ` above ${exclusiveMinimum}${most}`;
+    const upperBound = maximum === undefined ? '' : ` and at most ${maximum}`;
+    return ` above ${exclusiveMinimum}${upperBound}`;
   }
   if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`;
   if (minimum !== undefined) return ` of at least ${minimum}`;

@@ -1,9 +1,9 @@
-import type { Database } from '../foundation/database/open-database.ts';
+import type { DatabaseTransaction } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import type { ClientSecrets } from '../session/client-secret.ts';
+import type { ClientSecretHasher } from '../session/client-secret.ts';
 import type { CompiledContents } from './compiled-contents.ts';
 import type { ManifestPath } from './manifest-path.ts';
-import type { ProblemList } from './manifest-problems.ts';
+import type { ProblemCollector } from './manifest-problems.ts';
 
 export type ChangeKind = 'account' | 'user' | 'sender' | 'integration' | 'template' | 'list';
 
@@ -24,8 +24,6 @@ export interface ManifestChange {
   readonly changed?: readonly string[];
 }
 
-export type Transaction = Database['kysely'];
-
 /** A change and how it is made; `run` is absent where there is nothing to do. */
 export interface PlannedChange extends ManifestChange {
   readonly run?: () => Promise<void>;
@@ -40,9 +38,9 @@ export interface ApplyOptions {
 
 /** What planning needs: it reads in the transaction in which the changes are made afterwards. */
 export interface PlanContext {
-  readonly transaction: Transaction;
-  readonly secrets: ClientSecrets;
-  readonly problems: ProblemList;
+  readonly transaction: DatabaseTransaction;
+  readonly secrets: ClientSecretHasher;
+  readonly problems: ProblemCollector;
   readonly options: ApplyOptions;
   /** Of templates whose content is new. */
   readonly contents: CompiledContents;

@@ -5,7 +5,7 @@ import { codeOf } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
 
 /** Bytes of a manifest. */
-const largestManifest = 4 * 1024 * 1024;
+const maxManifestBytes = 4 * 1024 * 1024;
 
 /** The text of a manifest and where it came from. */
 export interface ManifestText {
@@ -26,7 +26,7 @@ export async function readManifestText(file: string): Promise<ManifestText> {
     if (typeof text === 'string') return { text, name: 'standard input', folder: process.cwd() };
     throw new OperatorError(`The manifest on standard input ${text.reason}.`);
   }
-  const text = await readTextFile(resolve(file), largestManifest);
+  const text = await readTextFile(resolve(file), maxManifestBytes);
   if (typeof text === 'string') return { text, name: file, folder: dirname(resolve(file)) };
   throw new OperatorError(`The manifest ${file} ${text.reason}.`);
 }
@@ -42,12 +42,12 @@ export class ManifestFiles {
 
   /**
    * The text of a file, or why there is none.
-   * @param most bytes that it may have
+   * @param maxBytes bytes that it may have
    */
-  text(file: string, most: number): Promise<string | Unreadable> {
+  text(file: string, maxBytes: number): Promise<string | Unreadable> {
     const path = resolve(this.#folder, file);
-    const key = `${most}:${path}`;
-    const reading = this.#read.get(key) ?? readTextFile(path, most);
+    const key = `${maxBytes}:${path}`;
+    const reading = this.#read.get(key) ?? readTextFile(path, maxBytes);
     this.#read.set(key, reading);
     return reading;
   }
@@ -64,19 +64,19 @@ async function readStandardInput(): Promise<string | Unreadable> {
   for await (const chunk of process.stdin) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > largestManifest) return tooLarge(largestManifest);
+    if (size > maxManifestBytes) return tooLarge(maxManifestBytes);
   }
   return decode(Buffer.concat(chunks));
 }
 
-async function readTextFile(path: string, most: number): Promise<string | Unreadable> {
+async function readTextFile(path: string, maxBytes: number): Promise<string | Unreadable> {
   let handle: FileHandle | undefined;
   try {
     // A device or a pipe might never end; opening a pipe would wait for somebody to write to it.
     handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const facts = await handle.stat();
-    if (!facts.isFile()) return { reason: 'is not a file' };
-    if (facts.size > most) return tooLarge(most);
+    const stats = await handle.stat();
+    if (!stats.isFile()) return { reason: 'is not a file' };
+    if (stats.size > maxBytes) return tooLarge(maxBytes);
     return decode(await handle.readFile());
   } catch (error) {
     return { reason: describeReadError(codeOf(error)) };
@@ -94,8 +94,8 @@ function decode(bytes: Buffer): string | Unreadable {
   }
 }
 
-function tooLarge(most: number): Unreadable {
-  return { reason: `has more than ${most} bytes` };
+function tooLarge(maxBytes: number): Unreadable {
+  return { reason: `has more than ${maxBytes} bytes` };
 }
 
 function describeReadError(code: string | undefined): string {

@@ -25,16 +25,16 @@ export class ManifestError extends Error {
 export type Locate = (path: ManifestPath) => number | undefined;
 
 /** Problems told apart at most; the rest would only repeat them. */
-export const mostProblems = 50;
+export const maxProblems = 50;
 
 /**
  * Collects problems of all steps, so that one run names all of them. Where one step found a problem, later ones only find
  * what comes of it, so they are not heard about that place.
  */
-export class ProblemList {
+export class ProblemCollector {
   readonly #problems: ManifestProblem[] = [];
-  readonly #toldBefore: ManifestPath[] = [];
-  readonly #toldNow: ManifestPath[] = [];
+  readonly #reportedBefore: ManifestPath[] = [];
+  readonly #reportedNow: ManifestPath[] = [];
   readonly #locate: Locate;
 
   constructor(locate: Locate) {
@@ -46,15 +46,15 @@ export class ProblemList {
   }
 
   add(path: ManifestPath, message: string): void {
-    if (this.#problems.length >= mostProblems) return;
-    if (this.#toldBefore.some((told) => isAtOrIn(told, path))) return;
-    this.#toldNow.push(path);
+    if (this.#problems.length >= maxProblems) return;
+    if (this.#reportedBefore.some((reported) => isAtOrIn(reported, path))) return;
+    this.#reportedNow.push(path);
     this.#problems.push({ path: formatPath(path), line: this.#locate(path), message });
   }
 
   /** Begins the next step. */
   nextStep(): void {
-    this.#toldBefore.push(...this.#toldNow.splice(0));
+    this.#reportedBefore.push(...this.#reportedNow.splice(0));
   }
 
   /** @throws ManifestError where there is any problem */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { roles } from '../account/account.ts';
-import { longestPassword } from '../account/hash-password.ts';
+import { maxPasswordLength } from '../account/hash-password.ts';
 
 /** Ids of accounts, integrations, templates and lists. */
 function PublicId(description: string) {
@@ -72,7 +72,7 @@ export const UserSchema = Type.Object(
       Type.String({
         description:
           'At least 12 characters; better a reference to the environment. Set for users without one only; nobody’s password is changed.',
-        maxLength: longestPassword,
+        maxLength: maxPasswordLength,
       }),
     ),
     role: Type.Enum([...roles], {
@@ -212,14 +212,14 @@ export const ListSchema = Type.Object(
   { ...strict, description: 'A contact list.' },
 );
 
-function Most(description: string) {
+function QuotaLimit(description: string) {
   return Type.Optional(Type.Integer({ description, minimum: 0, maximum: 1_000_000_000 }));
 }
 
 export const QuotaSchema = Type.Object(
   {
-    perHour: Most('Of a clock hour.'),
-    perDay: Most('Of a day in UTC.'),
+    perHour: QuotaLimit('Of a clock hour.'),
+    perDay: QuotaLimit('Of a day in UTC.'),
   },
   {
     ...strict,

@@ -1,13 +1,13 @@
 import { buildManifest } from './build-manifest.ts';
 import { checkDuplicates } from './check-duplicates.ts';
 import { checkSchema } from './check-schema.ts';
-import { contentAsVersion } from './compile-content.ts';
+import { resolveCompiledContent } from './compile-content.ts';
 import { CompiledContents } from './compiled-contents.ts';
 import type { Manifest } from './manifest.ts';
 import { ManifestFiles, type ManifestText } from './manifest-files.ts';
-import { ProblemList } from './manifest-problems.ts';
+import { ProblemCollector } from './manifest-problems.ts';
 import { parseYaml } from './parse-yaml.ts';
-import { type Environment, substituteEnvironment } from './substitute-environment.ts';
+import { type EnvironmentVariables, substituteEnvironment } from './substitute-environment.ts';
 
 /**
  * Makes a manifest of its text: YAML or JSON, variables of the environment put in, checked against the schema, files
@@ -16,10 +16,10 @@ import { type Environment, substituteEnvironment } from './substitute-environmen
  */
 export async function parseManifest(
   { text, folder }: ManifestText,
-  environment: Environment,
+  environment: EnvironmentVariables,
 ): Promise<Manifest> {
   const { value, locate } = parseYaml(text);
-  const problems = new ProblemList(locate);
+  const problems = new ProblemCollector(locate);
   const filled = substituteEnvironment(value, environment, problems);
   problems.nextStep();
   const raw = checkSchema(filled, problems);
@@ -36,11 +36,11 @@ export async function parseManifest(
 }
 
 /** Compiles all templates of a manifest that comes no further; else only those are compiled whose content is new. */
-async function checkTemplates({ accounts }: Manifest, problems: ProblemList): Promise<void> {
+async function checkTemplates({ accounts }: Manifest, problems: ProblemCollector): Promise<void> {
   problems.nextStep();
   const contents = new CompiledContents();
   for (const { templates } of accounts) {
     await contents.compile(templates);
-    for (const template of templates) contentAsVersion(template, contents, problems);
+    for (const template of templates) resolveCompiledContent(template, contents, problems);
   }
 }

@@ -1,6 +1,6 @@
 import { isMap, isNode, LineCounter, parseDocument } from 'yaml';
 import type { ManifestPath } from './manifest-path.ts';
-import { type Locate, ManifestError, mostProblems, ProblemList } from './manifest-problems.ts';
+import { type Locate, ManifestError, maxProblems, ProblemCollector } from './manifest-problems.ts';
 
 export interface ParsedYaml {
   readonly value: unknown;
@@ -22,11 +22,11 @@ export function parseYaml(text: string): ParsedYaml {
   const [first] = document.errors;
   if (first !== undefined) {
     // What follows text that cannot be read may be sound; members that stand twice hide nothing.
-    const told = document.errors
+    const duplicates = document.errors
       .filter(({ code }) => code === 'DUPLICATE_KEY')
-      .slice(0, mostProblems);
+      .slice(0, maxProblems);
     throw new ManifestError(
-      (first.code === 'DUPLICATE_KEY' ? told : [first]).map(({ code, message, pos }) => ({
+      (first.code === 'DUPLICATE_KEY' ? duplicates : [first]).map(({ code, message, pos }) => ({
         path: '',
         line: lineAt(pos[0]),
         message: describe(code, message),
@@ -37,7 +37,7 @@ export function parseYaml(text: string): ParsedYaml {
     return { value: document.toJS({ maxAliasCount: 100 }), locate };
   } catch {
     // The library counts what aliases expand to and gives up on documents made to explode.
-    const problems = new ProblemList(locate);
+    const problems = new ProblemCollector(locate);
     problems.add([], 'uses its aliases (*name) too often, or one that is not defined');
     problems.throwIfAny();
     throw new Error('unreachable');

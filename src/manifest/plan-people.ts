@@ -3,13 +3,13 @@ import { hashPassword } from '../account/hash-password.ts';
 import {
   createPerson,
   findPersonByEmail,
+  hasOperatorRole,
   type PersonWithPassword,
-  readOperator,
   renamePerson,
   setOperator,
 } from '../account/person-store.ts';
 import { newPersonId, type PersonId } from '../foundation/ids.ts';
-import { replacePassword } from '../session/change-password.ts';
+import { replacePersonPassword } from '../session/change-password.ts';
 import type { Manifest } from './manifest.ts';
 import type { ChangeAction, PlanContext } from './manifest-change.ts';
 
@@ -91,26 +91,26 @@ async function planExisting(
   context: PlanContext,
 ): Promise<PlannedPerson> {
   const { transaction } = context;
-  const ranked =
-    operator !== undefined && operator !== (await readOperator(transaction, person.id));
+  const operatorChanged =
+    operator !== undefined && operator !== (await hasOperatorRole(transaction, person.id));
   const renamed = name !== undefined && name !== person.name;
   const passwords = await comparePassword(person, password);
   const first = passwords === 'first';
   return {
     id: person.id,
-    action: renamed || first || ranked ? 'changed' : 'unchanged',
+    action: renamed || first || operatorChanged ? 'changed' : 'unchanged',
     notes: [
       ...(first ? ['first password'] : []),
       ...(passwords === 'other'
         ? ['another password than the manifest’s, which stays; `user password-link` changes it']
         : []),
-      ...(ranked ? [operator ? 'operator' : 'no operator any more'] : []),
+      ...(operatorChanged ? [operator ? 'operator' : 'no operator any more'] : []),
     ],
     run: async () => {
-      if (ranked) await setOperator(transaction, person.id, operator);
+      if (operatorChanged) await setOperator(transaction, person.id, operator);
       if (renamed) await renamePerson(transaction, person.id, name);
       if (!first || password === undefined) return;
-      await replacePassword(transaction, person.id, await hashPassword(password), undefined);
+      await replacePersonPassword(transaction, person.id, await hashPassword(password), undefined);
     },
   };
 }

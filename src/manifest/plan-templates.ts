@@ -6,15 +6,15 @@ import {
   saveTemplate,
   type TemplateRow,
 } from '../template/template-store.ts';
-import { contentAsVersion } from './compile-content.ts';
+import { resolveCompiledContent } from './compile-content.ts';
 import { NotCompiled } from './compiled-contents.ts';
 import type { ManifestAccount, ManifestTemplate } from './manifest.ts';
 import { type PlanContext, type PlannedChange, toRemove } from './manifest-change.ts';
-import type { MembersAfter } from './plan-users.ts';
+import type { ResultingMembers } from './plan-users.ts';
 
 /** What templates of an account may refer to once the manifest is applied. */
-export interface TemplateSurroundings {
-  readonly members: MembersAfter;
+export interface TemplateReferences {
+  readonly members: ResultingMembers;
   readonly senders: ReadonlySet<string>;
 }
 
@@ -25,15 +25,15 @@ export async function requireCompiled(
 ): Promise<void> {
   const missing: ManifestTemplate[] = [];
   for (const { id, templates } of accounts) {
-    const unknown = templates.filter((template) => !contents.has(template));
-    if (unknown.length === 0) continue;
+    const uncompiled = templates.filter((template) => !contents.has(template));
+    if (uncompiled.length === 0) continue;
     const existing = await readTemplates(transaction, id);
     const isNew = (template: ManifestTemplate) =>
       !hasContent(
         existing.find((one) => one.id === template.id),
         template,
       );
-    missing.push(...unknown.filter(isNew));
+    missing.push(...uncompiled.filter(isNew));
   }
   if (missing.length > 0) throw new NotCompiled(missing);
 }
@@ -45,14 +45,14 @@ function hasContent(before: TemplateRow | undefined, { contentHash }: ManifestTe
 /** Finds out what becomes of the templates of an account. */
 export async function planTemplates(
   account: ManifestAccount,
-  surroundings: TemplateSurroundings,
+  references: TemplateReferences,
   context: PlanContext,
 ): Promise<PlannedChange[]> {
   const existing = await readTemplates(context.transaction, account.id);
   const changes: PlannedChange[] = [];
   for (const template of account.templates) {
     const before = existing.find(({ id }) => id === template.id);
-    const createdBy = checkReferences(template, surroundings, context);
+    const createdBy = checkReferences(template, references, context);
     const change = planTemplate({ account, template, before, createdBy }, context);
     if (change !== undefined) changes.push(change);
   }
@@ -75,7 +75,7 @@ export async function planTemplates(
 /** What a template names has to be there, as the default From is made of it. */
 function checkReferences(
   template: ManifestTemplate,
-  { members, senders }: TemplateSurroundings,
+  { members, senders }: TemplateReferences,
   { problems }: PlanContext,
 ): PersonId | undefined {
   const { path, sender } = template;
@@ -86,7 +86,7 @@ function checkReferences(
   return createdBy;
 }
 
-interface Planned {
+interface TemplatePlanInput {
   readonly account: ManifestAccount;
   readonly template: ManifestTemplate;
   readonly before: TemplateRow | undefined;
@@ -94,7 +94,7 @@ interface Planned {
 }
 
 function planTemplate(
-  { account, template, before, createdBy }: Planned,
+  { account, template, before, createdBy }: TemplatePlanInput,
   context: PlanContext,
 ): PlannedChange | undefined {
   const { transaction, contents, problems } = context;
@@ -106,7 +106,7 @@ function planTemplate(
     path: template.path,
   } as const;
   const sameContent = hasContent(before, template);
-  const fresh = sameContent ? undefined : contentAsVersion(template, contents, problems);
+  const fresh = sameContent ? undefined : resolveCompiledContent(template, contents, problems);
   if (createdBy === undefined || (fresh === undefined && !sameContent)) return undefined;
   const sameSettings =
     before !== undefined &&

@@ -10,14 +10,14 @@ import { type PlanContext, type PlannedChange, toRemove } from './manifest-chang
 import type { PlannedPeople, PlannedPerson } from './plan-people.ts';
 
 /** Who will be a member of an account once the manifest is applied. */
-export type MembersAfter = ReadonlyMap<string, PersonId>;
+export type ResultingMembers = ReadonlyMap<string, PersonId>;
 
 /** Finds out what becomes of the users of an account. */
 export async function planUsers(
   account: ManifestAccount,
   people: PlannedPeople,
   context: PlanContext,
-): Promise<{ readonly changes: PlannedChange[]; readonly members: MembersAfter }> {
+): Promise<{ readonly changes: PlannedChange[]; readonly members: ResultingMembers }> {
   const existing = await readMembers(context.transaction, account.id);
   const after = new Map(existing.map((member) => [member.email, member.personId]));
   const changes: PlannedChange[] = [];
@@ -51,8 +51,8 @@ function planUser(
   member: Member | undefined,
   { transaction }: PlanContext,
 ): PlannedChange {
-  const joins = member?.role !== user.role;
-  const changes = joins || person.action !== 'unchanged';
+  const roleChanged = member?.role !== user.role;
+  const changes = roleChanged || person.action !== 'unchanged';
   return {
     account: account.id,
     kind: 'user',
@@ -62,7 +62,7 @@ function planUser(
     notes: person.notes,
     run: async () => {
       await person.run();
-      if (!joins) return;
+      if (!roleChanged) return;
       const { id: accountId } = account;
       await saveMembership(transaction, { accountId, personId: person.id, role: user.role });
     },

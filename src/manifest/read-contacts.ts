@@ -1,19 +1,23 @@
 import { createHash } from 'node:crypto';
 import { CsvError, parse } from 'csv-parse/sync';
-import { normaliseAddress, parseEmailAddress } from '../foundation/email-address.ts';
-import { longestName, longestValue, mostColumns } from '../list/contact-limits.ts';
+import { normalizeAddress, parseEmailAddress } from '../foundation/email-address.ts';
+import {
+  maxContactColumns,
+  maxContactFieldLength,
+  maxContactFieldNameLength,
+} from '../list/contact-limits.ts';
 import type { ManifestContact, ManifestContacts } from './manifest.ts';
 
-const mostRows = 200_000;
+const maxRows = 200_000;
 
 /** Bytes of a file of contacts. */
-export const largestCsv = 32 * 1024 * 1024;
+export const maxCsvBytes = 32 * 1024 * 1024;
 
 /** Wrong rows named at most. */
-const mostWrongRows = 20;
+const maxReportedRows = 20;
 
 /** Says what is wrong, after the name of the file: "line 3: …". */
-export type Complain = (message: string) => void;
+export type ReportContactProblem = (message: string) => void;
 
 interface Row {
   readonly record: string[];
@@ -24,48 +28,56 @@ interface Row {
  * Reads a CSV file (RFC 4180) whose first row names the columns, one of them `email` in any case.
  * @returns undefined where `complain` was told why
  */
-export function readContacts(text: string, complain: Complain): ManifestContacts | undefined {
-  const rows = parseRows(text, complain);
+export function readContacts(
+  text: string,
+  reportProblem: ReportContactProblem,
+): ManifestContacts | undefined {
+  const rows = parseRows(text, reportProblem);
   if (rows === undefined) return undefined;
   const [header, ...rest] = rows;
   if (header === undefined) {
-    complain('has no header row');
+    reportProblem('has no header row');
     return undefined;
   }
   const columns = header.record.map((name) => name.trim());
-  const emailColumn = readHeader(columns, complain);
+  const emailColumn = readHeader(columns, reportProblem);
   if (emailColumn === undefined) return undefined;
-  return new ContactReader(columns, emailColumn, complain).read(rest);
+  return new ContactReader(columns, emailColumn, reportProblem).read(rest);
 }
 
-function parseRows(text: string, complain: Complain): Row[] | undefined {
+function parseRows(text: string, reportProblem: ReportContactProblem): Row[] | undefined {
   try {
     return parse(text, {
       info: true,
       relax_column_count: true,
       skip_empty_lines: true,
-      max_record_size: mostColumns * longestValue,
-      to: mostRows + 2,
+      max_record_size: maxContactColumns * maxContactFieldLength,
+      to: maxRows + 2,
     }) as unknown as Row[];
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     const line = typeof error.lines === 'number' ? `line ${error.lines}: ` : '';
-    complain(`${line}is not CSV (${error.code})`);
+    reportProblem(`${line}is not CSV (${error.code})`);
     return undefined;
   }
 }
 
 /** @returns the place of the email column */
-function readHeader(columns: readonly string[], complain: Complain): number | undefined {
+function readHeader(
+  columns: readonly string[],
+  reportProblem: ReportContactProblem,
+): number | undefined {
   const lower = columns.map((name) => name.toLowerCase());
   const before = lower.filter((name, index) => lower.indexOf(name) !== index);
-  if (columns.length > mostColumns) complain(`has more than ${mostColumns} columns`);
-  else if (columns.includes('')) complain('line 1: has a column without a name');
-  else if (columns.some((name) => name.includes('\0'))) complain('line 1: has a NUL character');
-  else if (columns.some((name) => name.length > longestName))
-    complain(`line 1: names a column with more than ${longestName} characters`);
-  else if (before.length > 0) complain(`line 1: names the column ${before[0]} twice`);
-  else if (!lower.includes('email')) complain('line 1: has no column named email');
+  if (columns.length > maxContactColumns)
+    reportProblem(`has more than ${maxContactColumns} columns`);
+  else if (columns.includes('')) reportProblem('line 1: has a column without a name');
+  else if (columns.some((name) => name.includes('\0')))
+    reportProblem('line 1: has a NUL character');
+  else if (columns.some((name) => name.length > maxContactFieldNameLength))
+    reportProblem(`line 1: names a column with more than ${maxContactFieldNameLength} characters`);
+  else if (before.length > 0) reportProblem(`line 1: names the column ${before[0]} twice`);
+  else if (!lower.includes('email')) reportProblem('line 1: has no column named email');
   else return lower.indexOf('email');
   return undefined;
 }
@@ -83,19 +95,23 @@ function hashContacts(contacts: readonly ManifestContact[]): Buffer {
 class ContactReader {
   readonly #columns: readonly string[];
   readonly #emailColumn: number;
-  readonly #complain: Complain;
+  readonly #reportProblem: ReportContactProblem;
   readonly #lines = new Map<string, number>();
-  #wrong = 0;
+  #rejected = 0;
 
-  constructor(columns: readonly string[], emailColumn: number, complain: Complain) {
+  constructor(
+    columns: readonly string[],
+    emailColumn: number,
+    reportProblem: ReportContactProblem,
+  ) {
     this.#columns = columns;
     this.#emailColumn = emailColumn;
-    this.#complain = complain;
+    this.#reportProblem = reportProblem;
   }
 
   read(rows: readonly Row[]): ManifestContacts | undefined {
-    if (rows.length > mostRows) {
-      this.#complain(`has more than ${mostRows} rows`);
+    if (rows.length > maxRows) {
+      this.#reportProblem(`has more than ${maxRows} rows`);
       return undefined;
     }
     const contacts: ManifestContact[] = [];
@@ -104,32 +120,32 @@ class ContactReader {
       if (contact === undefined) continue;
       contacts.push(contact);
     }
-    if (this.#wrong > mostWrongRows) {
-      this.#complain(`has ${this.#wrong - mostWrongRows} more rows that cannot be used`);
+    if (this.#rejected > maxReportedRows) {
+      this.#reportProblem(`has ${this.#rejected - maxReportedRows} more rows that cannot be used`);
     }
-    return this.#wrong > 0 ? undefined : { rows: contacts, contentHash: hashContacts(contacts) };
+    return this.#rejected > 0 ? undefined : { rows: contacts, contentHash: hashContacts(contacts) };
   }
 
   #readRow(record: readonly string[], line: number): ManifestContact | undefined {
-    const wrong = (reason: string): undefined => {
-      this.#wrong += 1;
-      if (this.#wrong <= mostWrongRows) this.#complain(`line ${line}: ${reason}`);
+    const reject = (reason: string): undefined => {
+      this.#rejected += 1;
+      if (this.#rejected <= maxReportedRows) this.#reportProblem(`line ${line}: ${reason}`);
       return undefined;
     };
     if (record.length !== this.#columns.length) {
-      return wrong(`has ${record.length} columns, the header row ${this.#columns.length}`);
+      return reject(`has ${record.length} columns, the header row ${this.#columns.length}`);
     }
     for (const [index, value] of record.entries()) {
       const column = this.#columns[index];
-      if (value.length > longestValue)
-        return wrong(`has more than ${longestValue} characters in the column ${column}`);
-      if (value.includes('\0')) return wrong(`has a NUL character in the column ${column}`);
+      if (value.length > maxContactFieldLength)
+        return reject(`has more than ${maxContactFieldLength} characters in the column ${column}`);
+      if (value.includes('\0')) return reject(`has a NUL character in the column ${column}`);
     }
     const parsed = parseEmailAddress((record[this.#emailColumn] ?? '').trim());
-    if (!parsed.ok) return wrong(`the address ${parsed.reason}`);
-    const email = normaliseAddress(parsed.address);
+    if (!parsed.ok) return reject(`the address ${parsed.reason}`);
+    const email = normalizeAddress(parsed.address);
     const before = this.#lines.get(email);
-    if (before !== undefined) return wrong(`has the address of line ${before} again`);
+    if (before !== undefined) return reject(`has the address of line ${before} again`);
     this.#lines.set(email, line);
     const fields = Object.fromEntries(
       this.#columns

@@ -1,33 +1,33 @@
-import { longestPassword, shortestPassword } from '../account/hash-password.ts';
+import { maxPasswordLength, minPasswordLength } from '../account/hash-password.ts';
 import {
   type ComparableAddress,
-  normaliseAddress,
+  normalizeAddress,
   parseEmailAddress,
 } from '../foundation/email-address.ts';
 import type { ManifestFiles } from './manifest-files.ts';
 import type { ManifestPath } from './manifest-path.ts';
-import type { ProblemList } from './manifest-problems.ts';
+import type { ProblemCollector } from './manifest-problems.ts';
 
 /** What building a part of a manifest needs. */
 export interface BuildContext {
   readonly files: ManifestFiles;
-  readonly problems: ProblemList;
+  readonly problems: ProblemCollector;
 }
 
 /** The address in the spelling for comparing. */
-export function readAddress(
+export function parseManifestAddress(
   text: string,
   path: ManifestPath,
-  problems: ProblemList,
+  problems: ProblemCollector,
 ): ComparableAddress {
   const parsed = parseEmailAddress(text);
-  if (parsed.ok) return normaliseAddress(parsed.address);
+  if (parsed.ok) return normalizeAddress(parsed.address);
   problems.add(path, `is no e-mail address: it ${parsed.reason}`);
   return text.toLowerCase() as ComparableAddress;
 }
 
 /** A name is shown in pages and headers: no control characters, no halves of characters. */
-export function checkText(text: string, path: ManifestPath, problems: ProblemList): string {
+export function checkText(text: string, path: ManifestPath, problems: ProblemCollector): string {
   if (/\p{Cc}/u.test(text)) problems.add(path, 'has a control character');
   if (!text.isWellFormed()) problems.add(path, 'has half of a character (an unpaired surrogate)');
   return text;
@@ -37,14 +37,14 @@ export function checkText(text: string, path: ManifestPath, problems: ProblemLis
 export function checkPassword(
   text: string | undefined,
   path: ManifestPath,
-  problems: ProblemList,
+  problems: ProblemCollector,
 ): string | undefined {
   if (text === undefined) return undefined;
   const length = Array.from(text).length;
-  if (length < shortestPassword)
-    problems.add(path, `must have at least ${shortestPassword} characters`);
-  if (length > longestPassword)
-    problems.add(path, `must have at most ${longestPassword} characters`);
+  if (length < minPasswordLength)
+    problems.add(path, `must have at least ${minPasswordLength} characters`);
+  if (length > maxPasswordLength)
+    problems.add(path, `must have at most ${maxPasswordLength} characters`);
   return text;
 }
 
@@ -52,7 +52,7 @@ export function checkPassword(
 export function checkSecret(
   text: string | undefined,
   path: ManifestPath,
-  problems: ProblemList,
+  problems: ProblemCollector,
 ): string | undefined {
   if (text !== undefined && !/^[ -~]{24,1000}$/.test(text))
     problems.add(path, 'must be 24 to 1000 printable ASCII characters');

@@ -1,6 +1,7 @@
+import { AuditStore, type RequestOrigin } from '../audit/audit-store.ts';
+import type { DatabaseTransaction } from '../foundation/database/open-database.ts';
 import { newId } from '../foundation/ids.ts';
-import { AuditStore, type Origin } from '../session/audit-store.ts';
-import type { ManifestChange, Transaction } from './manifest-change.ts';
+import type { ManifestChange } from './manifest-change.ts';
 
 /**
  * Writes into the audit log, in the transaction of the apply, what a manifest did: an entry for each thing that it created,
@@ -8,7 +9,7 @@ import type { ManifestChange, Transaction } from './manifest-change.ts';
  * it was gets no entry. Nobody is signed in at a command line: who may run it is up to the machine.
  */
 export async function recordApply(
-  transaction: Transaction,
+  transaction: DatabaseTransaction,
   changes: readonly ManifestChange[],
 ): Promise<void> {
   const audit = new AuditStore({ kysely: transaction });
@@ -31,7 +32,7 @@ export async function recordApply(
 async function recordChange(
   audit: AuditStore,
   { action, kind, id, account, notes, changed }: ManifestChange,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<void> {
   if (action === 'unchanged') return;
   await audit.record({

@@ -4,7 +4,7 @@ const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost']);
  * Why a redirect URL cannot be registered, or undefined. RFC 6749 section 3.1.2: absolute, without a fragment.
  * RFC 8252 section 7: plain http for the loopback only; a private scheme contains a dot, as it is a reversed domain.
  */
-export function describeRedirectUri(text: string): string | undefined {
+export function findRedirectUriProblem(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null) return 'must be an absolute URL';
   if (/[^\x21-\x7e]/.test(text)) return 'must consist of ASCII characters without spaces';

@@ -1,7 +1,7 @@
 import type { ManifestPath } from './manifest-path.ts';
-import type { ProblemList } from './manifest-problems.ts';
+import type { ProblemCollector } from './manifest-problems.ts';
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /** `$${` first, then a whole reference, then anything that only begins like one. */
 const reference = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{/g;
@@ -12,8 +12,8 @@ const reference = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{/g;
  */
 export function substituteEnvironment(
   value: unknown,
-  environment: Environment,
-  problems: ProblemList,
+  environment: EnvironmentVariables,
+  problems: ProblemCollector,
   path: ManifestPath = [],
 ): unknown {
   if (typeof value === 'string') return substituteIn(value, environment, problems, path);
@@ -35,8 +35,8 @@ export function substituteEnvironment(
 
 function substituteIn(
   text: string,
-  environment: Environment,
-  problems: ProblemList,
+  environment: EnvironmentVariables,
+  problems: ProblemCollector,
   path: ManifestPath,
 ): string {
   return text.replace(reference, (whole, name: string | undefined) => {

@@ -32,7 +32,7 @@ export async function enqueueSystemMail(transaction: Kysely, mail: NewSystemMail
 }
 
 /** A mail that a worker took on. */
-export interface WaitingMail {
+export interface ClaimedSystemMail {
   readonly id: string;
   readonly kind: SystemMailKind;
   readonly toAddress: string;
@@ -46,8 +46,8 @@ export interface WaitingMail {
  * Takes mails that are due; one that is not settled is due again after a while, later each time. Notices come last: somebody
  * waits for a link, and whoever makes and revokes keys by turns must not keep people from their passwords.
  */
-export async function claimSystemMail(kysely: Kysely, limit: number): Promise<WaitingMail[]> {
-  const { rows } = await sql<WaitingMail>`
+export async function claimSystemMail(kysely: Kysely, limit: number): Promise<ClaimedSystemMail[]> {
+  const { rows } = await sql<ClaimedSystemMail>`
     with due as (
       select id from system_mail where due_at <= now()
       order by kind = 'security-notice', due_at limit ${limit} for update skip locked)

@@ -1,9 +1,9 @@
 import type { ClaimedMessage, RecipientResult } from './attempt.ts';
-import { isFinal, type MessageState } from './message-state.ts';
+import { isFinalState, type MessageState } from './message-state.ts';
 import { type EventDraft, eventOf } from './settle-attempt.ts';
 
 /** What the finished transactions of an attempt change before the next one begins. */
-export interface Advance {
+export interface AttemptProgress {
   readonly message: ClaimedMessage;
   /** Recipients that still have to be settled. */
   readonly pending: readonly number[];
@@ -15,7 +15,7 @@ export interface Advance {
   readonly state: MessageState | undefined;
   readonly events: readonly EventDraft[];
   /** What is not settled by this, for the report at the end. */
-  readonly left: readonly RecipientResult[];
+  readonly remaining: readonly RecipientResult[];
 }
 
 /**
@@ -26,24 +26,25 @@ export function advanceAttempt(
   message: ClaimedMessage,
   results: readonly RecipientResult[],
   next: readonly number[],
-): Advance {
-  const settled = results.filter(({ outcome }) => isFinal(outcome));
-  const gone = new Set(settled.map(({ recipient }) => recipient));
-  const unknown = results.filter(({ outcome }) => outcome === 'uncertain');
-  const decided = [...settled, ...unknown];
+): AttemptProgress {
+  const settled = results.filter(({ outcome }) => isFinalState(outcome));
+  const settledRecipients = new Set(settled.map(({ recipient }) => recipient));
+  const uncertain = results.filter(({ outcome }) => outcome === 'uncertain');
+  const decided = [...settled, ...uncertain];
   return {
     message,
-    pending: message.pending.filter((recipient) => !gone.has(recipient)),
+    pending: message.pending.filter((recipient) => !settledRecipients.has(recipient)),
     next,
-    doubtful: [...message.doubtful, ...unknown.map(({ recipient }) => recipient)].filter(
-      (recipient, place, all) => !gone.has(recipient) && all.indexOf(recipient) === place,
+    doubtful: [...message.doubtful, ...uncertain.map(({ recipient }) => recipient)].filter(
+      (recipient, place, all) =>
+        !settledRecipients.has(recipient) && all.indexOf(recipient) === place,
     ),
     state: decided.find(({ recipient }) => recipient === 0)?.outcome,
     events: decided
       .filter(({ recorded }) => recorded !== true)
       .map((result) => eventOf(message, result, undefined)),
-    left: results
-      .filter(({ recipient }) => !gone.has(recipient))
-      .map((result) => (unknown.includes(result) ? { ...result, recorded: true } : result)),
+    remaining: results
+      .filter(({ recipient }) => !settledRecipients.has(recipient))
+      .map((result) => (uncertain.includes(result) ? { ...result, recorded: true } : result)),
   };
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import type { Advance } from './advance-attempt.ts';
+import type { AttemptProgress } from './advance-attempt.ts';
 import { eventRow } from './event-detail.ts';
-import { runStatement } from './run-statement-store.ts';
+import { runQueueStatement } from './queue-statement-store.ts';
 
 /**
  * Writes what the finished transactions of an attempt came to, and whom the next one is for, in one flushed statement
@@ -12,10 +12,10 @@ import { runStatement } from './run-statement-store.ts';
 export async function advanceLease(
   database: Database,
   clock: Clock,
-  advance: Advance,
+  advance: AttemptProgress,
 ): Promise<boolean> {
   const { message } = advance;
-  const { rows } = await runStatement(database, {
+  const { rows } = await runQueueStatement(database, {
     name: 'queue-advance',
     text: advanceStatement,
     values: [

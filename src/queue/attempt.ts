@@ -25,7 +25,7 @@ export interface ClaimedMessage {
   readonly pausedDestinations: readonly string[];
   readonly expired: boolean;
   /** Milliseconds from the claim until `expires_at`; negative once it is past. */
-  readonly millisecondsLeft: number;
+  readonly remainingMs: number;
   readonly whenUncertain: UncertainPolicy;
   readonly acceptedAt: Date;
   readonly deliverWhenDelayed: boolean;
@@ -37,7 +37,7 @@ export interface ClaimedMessage {
   /** As accepted; null where it was erased or its retention is over. */
   readonly content: unknown;
   /** `performance.now()` at which the lease ends unless it is renewed; measured from before the claim, so never late. */
-  leaseEnds: number;
+  leaseEndsAt: number;
 }
 
 /** What the template wants for a message whose final dot may have left. */
@@ -63,18 +63,18 @@ export interface RecipientResult {
 }
 
 /** Something to know about a message that is no recipient's outcome, such as a link that was emptied. */
-export interface Note {
+export interface AttemptNote {
   readonly kind: string;
   readonly recipient?: number;
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-export interface AttemptReport {
+export interface AttemptResult {
   /** One for each pending recipient that was tried. Empty: nothing was tried, and the lease is given back. */
   readonly results: readonly RecipientResult[];
   /** With empty results: when to try, and why not now. Absent: at once, since this process stops. */
-  readonly postponed?: { readonly milliseconds: number; readonly reason: string };
-  readonly notes: readonly Note[];
+  readonly postponed?: { readonly delayMs: number; readonly reason: string };
+  readonly notes: readonly AttemptNote[];
   /** Fields whose values are erased once the message is final; undefined: none. */
   readonly secretFields?: readonly string[] | undefined;
 }
@@ -104,4 +104,4 @@ export interface Lease {
 }
 
 /** Sends a claimed message. Never throws for what the outside world does; undefined: the lease is lost, write nothing. */
-export type Attempt = (message: ClaimedMessage, lease: Lease) => Promise<AttemptReport | undefined>;
+export type Attempt = (message: ClaimedMessage, lease: Lease) => Promise<AttemptResult | undefined>;

@@ -5,6 +5,6 @@
 const claimSizes = [64, 32, 16, 8, 4, 2, 1] as const;
 
 /** How many messages are claimed where there is room for so many. */
-export function claimSize(most: number): number {
-  return claimSizes.find((size) => size <= most) ?? 1;
+export function claimSize(max: number): number {
+  return claimSizes.find((size) => size <= max) ?? 1;
 }

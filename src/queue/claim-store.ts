@@ -3,9 +3,9 @@ import type { Database } from '../foundation/database/open-database.ts';
 import { type AccountId, type MessageId, newId, type TemplateId } from '../foundation/ids.ts';
 import type { ClaimedMessage, UncertainPolicy } from './attempt.ts';
 import { claimSize } from './claim-size.ts';
-import { forgetOldTimes, readDatabaseTime } from './clock-store.ts';
+import { readQueueClock, rescheduleAfterClockStep } from './clock-store.ts';
 import { ClockWatch } from './clock-watch.ts';
-import { runStatement } from './run-statement-store.ts';
+import { runQueueStatement } from './queue-statement-store.ts';
 
 interface ClaimedRow {
   message_id: MessageId;
@@ -29,20 +29,20 @@ interface ClaimedRow {
   content: unknown;
 }
 
-const clockLookMilliseconds = 5_000;
+const clockCheckIntervalMs = 5_000;
 
 /** Finds due messages and takes leases on them. */
 export class ClaimStore {
   readonly #database: Database;
   readonly #clock: Clock;
-  readonly #leaseMilliseconds: number;
-  readonly #watch = new ClockWatch();
-  #nextLook = 0;
+  readonly #leaseMs: number;
+  readonly #clockWatch = new ClockWatch();
+  #nextClockCheck = 0;
 
-  constructor(database: Database, clock: Clock, leaseMilliseconds: number) {
+  constructor(database: Database, clock: Clock, leaseMs: number) {
     this.#database = database;
     this.#clock = clock;
-    this.#leaseMilliseconds = leaseMilliseconds;
+    this.#leaseMs = leaseMs;
   }
 
   /**
@@ -50,7 +50,7 @@ export class ClaimStore {
    * scan), so its cost is that of the accounts that wait, not of their messages.
    */
   async findDueAccounts(): Promise<AccountId[]> {
-    const { rows } = await runStatement<{ account_id: AccountId }>(this.#database, {
+    const { rows } = await runQueueStatement<{ account_id: AccountId }>(this.#database, {
       name: 'queue-find-due-accounts',
       text: `
         with recursive waiting (account_id, priority) as (
@@ -82,12 +82,12 @@ export class ClaimStore {
    * Looks at the database's clock now and then, and makes due what a step back of it would leave waiting.
    * @returns how many entries that were; undefined where it was not set back
    */
-  async followClock(): Promise<number | undefined> {
-    if (performance.now() < this.#nextLook) return undefined;
-    this.#nextLook = performance.now() + clockLookMilliseconds;
-    const time = await readDatabaseTime(this.#database, this.#clock);
-    if (!this.#watch.wasSetBack(time, performance.now())) return undefined;
-    return forgetOldTimes(this.#database, this.#clock, this.#leaseMilliseconds);
+  async checkClock(): Promise<number | undefined> {
+    if (performance.now() < this.#nextClockCheck) return undefined;
+    this.#nextClockCheck = performance.now() + clockCheckIntervalMs;
+    const time = await readQueueClock(this.#database, this.#clock);
+    if (!this.#clockWatch.wasSetBack(time, performance.now())) return undefined;
+    return rescheduleAfterClockStep(this.#database, this.#clock, this.#leaseMs);
   }
 
   /**
@@ -96,16 +96,16 @@ export class ClaimStore {
    * transaction are uncertain: event and state are written here, so that it is on record before anything is sent again, and
    * they stay marked until an outcome says what follows, whatever happens to this claim.
    */
-  async claim(accountId: AccountId, most: number): Promise<ClaimedMessage[]> {
-    const asked = performance.now();
+  async claim(accountId: AccountId, max: number): Promise<ClaimedMessage[]> {
+    const startedAt = performance.now();
     const owner = newId();
-    const size = claimSize(most);
-    const { rows } = await runStatement<ClaimedRow>(this.#database, {
+    const size = claimSize(max);
+    const { rows } = await runQueueStatement<ClaimedRow>(this.#database, {
       name: `queue-claim-${size}`,
       text: claimStatement(size),
-      values: [accountId, this.#clock.offset, owner, this.#leaseMilliseconds],
+      values: [accountId, this.#clock.offset, owner, this.#leaseMs],
     });
-    return rows.map((row) => readClaimed(accountId, row, owner, asked + this.#leaseMilliseconds));
+    return rows.map((row) => toClaimedMessage(accountId, row, owner, startedAt + this.#leaseMs));
   }
 }
 
@@ -169,11 +169,11 @@ function claimStatement(size: number): string {
   order by l.priority, l.message_id`;
 }
 
-function readClaimed(
+function toClaimedMessage(
   accountId: AccountId,
   row: ClaimedRow,
   owner: string,
-  leaseEnds: number,
+  leaseEndsAt: number,
 ): ClaimedMessage {
   return {
     accountId,
@@ -189,7 +189,7 @@ function readClaimed(
     pausedDestinations: row.paused_destinations ?? [],
     // A message that nobody had time for gets its one try, unless being late makes it worthless.
     expired: row.milliseconds_left <= 0 && (row.attempts > 1 || row.deliver_when_delayed === false),
-    millisecondsLeft: row.milliseconds_left,
+    remainingMs: row.milliseconds_left,
     whenUncertain: row.when_uncertain ?? 'resend',
     acceptedAt: row.accepted_at,
     deliverWhenDelayed: row.deliver_when_delayed,
@@ -199,6 +199,6 @@ function readClaimed(
     trackOpens: row.track_opens,
     trackClicks: row.track_clicks,
     content: row.content,
-    leaseEnds,
+    leaseEndsAt,
   };
 }

@@ -1,13 +1,13 @@
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import { runStatement } from './run-statement-store.ts';
+import { runQueueStatement } from './queue-statement-store.ts';
 
 /** Entries of one statement, so that no lock lasts long. */
-const chunk = 1_000;
+const chunkSize = 1_000;
 
 /** Milliseconds that the database's clock shows. */
-export async function readDatabaseTime(database: Database, clock: Clock): Promise<number> {
-  const { rows } = await runStatement<{ time: number }>(database, {
+export async function readQueueClock(database: Database, clock: Clock): Promise<number> {
+  const { rows } = await runQueueStatement<{ time: number }>(database, {
     name: 'queue-time',
     text: 'select extract(epoch from clock_timestamp())::float8 * 1000 + $1::float8 as time',
     values: [clock.offset],
@@ -21,24 +21,24 @@ export async function readDatabaseTime(database: Database, clock: Clock): Promis
  * waits for a person waits on. Of all accounts at once, as the clock is that of all.
  * @returns how many entries were changed
  */
-export async function forgetOldTimes(
+export async function rescheduleAfterClockStep(
   database: Database,
   clock: Clock,
-  leaseMilliseconds: number,
+  leaseMs: number,
 ): Promise<number> {
   let changed = 0;
   for (;;) {
-    const { rowCount } = await runStatement(database, {
+    const { rowCount } = await runQueueStatement(database, {
       name: 'queue-forget-old-times',
-      text: forgetStatement,
-      values: [clock.offset, leaseMilliseconds],
+      text: rescheduleStatement,
+      values: [clock.offset, leaseMs],
     });
     changed += rowCount ?? 0;
-    if ((rowCount ?? 0) < chunk) return changed;
+    if ((rowCount ?? 0) < chunkSize) return changed;
   }
 }
 
-const forgetStatement = `
+const rescheduleStatement = `
   with moment as materialized (
     select now() + $1::float8 * interval '1 ms' as now,
       now() + ($1::float8 + $2::float8) * interval '1 ms' as lease_end),
@@ -46,7 +46,7 @@ const forgetStatement = `
     select q.account_id, q.message_id from queue_entry q, moment
     where q.due_at < 'infinity'
       and q.due_at > case when q.lease_owner is null then moment.now else moment.lease_end end
-    limit ${chunk} for update of q skip locked)
+    limit ${chunkSize} for update of q skip locked)
   update queue_entry q
   set due_at = case when q.lease_owner is null then moment.now else moment.lease_end end
   from late, moment

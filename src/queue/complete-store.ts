@@ -1,8 +1,8 @@
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import { isRepeatable } from '../foundation/database/sqlstate.ts';
+import { isRetryable } from '../foundation/database/sqlstate.ts';
 import { eventRow } from './event-detail.ts';
-import { runStatement } from './run-statement-store.ts';
+import { runQueueStatement } from './queue-statement-store.ts';
 import type { Completion } from './settle-attempt.ts';
 
 /** Writes what attempts came to. */
@@ -22,7 +22,7 @@ export class CompleteStore {
    */
   async complete(completions: readonly Completion[]): Promise<boolean[]> {
     const run = () =>
-      runStatement<{ place: number }>(this.#database, {
+      runQueueStatement<{ place: number }>(this.#database, {
         name: 'queue-complete',
         text: completeStatement,
         values: [
@@ -32,7 +32,7 @@ export class CompleteStore {
         ],
       });
     const { rows } = await run().catch((error: unknown) => {
-      if (isRepeatable(error)) return run();
+      if (isRetryable(error)) return run();
       throw error;
     });
     const answers = completions.map(() => false);

@@ -6,14 +6,14 @@ import type { AccountId, MessageId } from '../foundation/ids.ts';
 import { releasePaused } from './release-paused-store.ts';
 
 /** Which of an account's waiting messages: one, those to a domain, or all. */
-export interface Selection {
+export interface QueueSelection {
   readonly accountId: AccountId;
   readonly messageId?: MessageId | undefined;
   /** A domain of To, in lower-case A-labels. */
   readonly destination?: string | undefined;
 }
 
-export interface ControlResult {
+export interface QueueActionResult {
   /** Messages that it was done to. */
   readonly changed: number;
   /** Messages that are being sent at this moment and were left alone. */
@@ -33,7 +33,7 @@ interface Chunk {
 type Action = 'pause' | 'resume' | 'cancel' | 'retry';
 
 /** Messages of one statement, so that no lock lasts long. */
-const chunk = 500;
+const chunkSize = 500;
 
 const leased = 'q.lease_owner is not null and q.due_at > moment.now';
 
@@ -82,13 +82,13 @@ export class QueueControlStore {
    */
   async control(
     action: Action,
-    selection: Selection,
+    selection: QueueSelection,
     commitWith?: CommitWith,
-  ): Promise<ControlResult> {
+  ): Promise<QueueActionResult> {
     const { accountId, messageId, destination } = selection;
     if (messageId === undefined && (action === 'pause' || action === 'resume')) {
       const paused = action === 'pause';
-      const done = await this.#together(commitWith, async (transaction) => ({
+      const done = await this.#withCommit(commitWith, async (transaction) => ({
         changed: await this.setPause(transaction, accountId, destination ?? '*', paused),
         busy: 0,
       }));
@@ -98,13 +98,13 @@ export class QueueControlStore {
     let after = '00000000-0000-0000-0000-000000000000';
     const result = { changed: 0, busy: 0 };
     for (;;) {
-      const done = await this.#together(
+      const done = await this.#withCommit(
         result.changed === 0 ? commitWith : undefined,
         (transaction) => this.#controlChunk(transaction, action, selection, after),
       );
       result.changed += done.changed;
       result.busy += done.busy;
-      if (done.last === null || done.seen < chunk) return result;
+      if (done.last === null || done.seen < chunkSize) return result;
       after = done.last;
     }
   }
@@ -118,7 +118,7 @@ export class QueueControlStore {
     return rows.map((row) => row.destination);
   }
 
-  async #together<Result extends { readonly changed: number }>(
+  async #withCommit<Result extends { readonly changed: number }>(
     commitWith: CommitWith | undefined,
     work: (transaction: Kysely) => Promise<Result>,
   ): Promise<Result> {
@@ -161,7 +161,7 @@ export class QueueControlStore {
   async #controlChunk(
     kysely: Kysely,
     action: Action,
-    selection: Selection,
+    selection: QueueSelection,
     after: string,
   ): Promise<Chunk> {
     const { set, unless } = changes[action];
@@ -175,7 +175,7 @@ export class QueueControlStore {
               select from message m
               where m.account_id = $1 and m.id = q.message_id and m.retention_days = q.retention_days
                 and split_part(lower(m.content ->> 'to'), '@', -1) = $3))
-          order by q.message_id limit ${chunk} for update of q),
+          order by q.message_id limit ${chunkSize} for update of q),
         changed as (
           update queue_entry q set ${set}
           from chosen, moment

@@ -1,13 +1,13 @@
 import { GroupCommit } from '../foundation/group-commit.ts';
 import type { Log } from '../foundation/log.ts';
-import type { Advance } from './advance-attempt.ts';
+import type { AttemptProgress } from './advance-attempt.ts';
 import type { ClaimedMessage } from './attempt.ts';
 
 /** What the keeper needs of the database. */
 export interface Leases {
   markDots(messages: readonly ClaimedMessage[]): Promise<boolean[]>;
   renew(messages: readonly ClaimedMessage[]): Promise<boolean[]>;
-  advance(advance: Advance): Promise<boolean>;
+  advance(advance: AttemptProgress): Promise<boolean>;
 }
 
 /** Keeps the leases of what is under way, and grants final dots. */
@@ -16,19 +16,19 @@ export class LeaseKeeper {
   readonly #log: Log;
   readonly #held = new Set<ClaimedMessage>();
   readonly #dots: GroupCommit<ClaimedMessage, boolean>;
-  readonly #every: number;
+  readonly #renewIntervalMs: number;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(leases: Leases, leaseMilliseconds: number, log: Log) {
+  constructor(leases: Leases, leaseMs: number, log: Log) {
     this.#leases = leases;
     this.#log = log;
-    this.#every = leaseMilliseconds / 3;
+    this.#renewIntervalMs = leaseMs / 3;
     this.#dots = new GroupCommit((messages) => leases.markDots(messages), {
-      most: 200,
+      max: 200,
       // One at a time, so that what comes meanwhile makes the next one large: a statement costs more than its rows.
       concurrency: 1,
       waiting: Number.POSITIVE_INFINITY,
-      gather: { quietTurns: 5, milliseconds: 5 },
+      linger: { quietTurns: 5, maxMs: 5 },
     });
   }
 
@@ -38,12 +38,12 @@ export class LeaseKeeper {
 
   hold(message: ClaimedMessage): void {
     this.#held.add(message);
-    this.#timer ??= setInterval(() => void this.#renew(), this.#every);
+    this.#timer ??= setInterval(() => void this.#renew(), this.#renewIntervalMs);
   }
 
   drop(message: ClaimedMessage): void {
     this.#held.delete(message);
-    if (this.#held.size === 0) this.#rest();
+    if (this.#held.size === 0) this.#stopTimer();
   }
 
   /**
@@ -54,19 +54,19 @@ export class LeaseKeeper {
    */
   async markDot(message: ClaimedMessage): Promise<boolean> {
     const granted = await this.#dots.add(message);
-    return granted === true && performance.now() < message.leaseEnds;
+    return granted === true && performance.now() < message.leaseEndsAt;
   }
 
   async #renew(): Promise<void> {
-    const soon = performance.now() + 2 * this.#every;
-    const ending = [...this.#held].filter((message) => message.leaseEnds < soon);
+    const renewBefore = performance.now() + 2 * this.#renewIntervalMs;
+    const ending = [...this.#held].filter((message) => message.leaseEndsAt < renewBefore);
     if (ending.length === 0) return;
     await this.#leases.renew(ending).catch((error: unknown) => {
       this.#log.warn({ err: error }, 'leases could not be renewed; trying again');
     });
   }
 
-  #rest(): void {
+  #stopTimer(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }

@@ -1,21 +1,21 @@
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import { isRepeatable } from '../foundation/database/sqlstate.ts';
-import type { Advance } from './advance-attempt.ts';
+import { isRetryable } from '../foundation/database/sqlstate.ts';
+import type { AttemptProgress } from './advance-attempt.ts';
 import { advanceLease } from './advance-lease-store.ts';
 import type { ClaimedMessage } from './attempt.ts';
-import { runStatement } from './run-statement-store.ts';
+import { runQueueStatement } from './queue-statement-store.ts';
 
 /** Writes about leases that this process holds; each names owner and fence, so a lost lease changes nothing. */
 export class LeaseStore {
   readonly #database: Database;
   readonly #clock: Clock;
-  readonly #leaseMilliseconds: number;
+  readonly #leaseMs: number;
 
-  constructor(database: Database, clock: Clock, leaseMilliseconds: number) {
+  constructor(database: Database, clock: Clock, leaseMs: number) {
     this.#database = database;
     this.#clock = clock;
-    this.#leaseMilliseconds = leaseMilliseconds;
+    this.#leaseMs = leaseMs;
   }
 
   /**
@@ -28,17 +28,17 @@ export class LeaseStore {
   }
 
   /** Writes what the finished transactions of an attempt came to. @returns whether the lease is still held */
-  advance(advance: Advance): Promise<boolean> {
+  advance(advance: AttemptProgress): Promise<boolean> {
     return advanceLease(this.#database, this.#clock, advance);
   }
 
   /** Prolongs leases. @returns for each whether it is still held */
   async renew(messages: readonly ClaimedMessage[]): Promise<boolean[]> {
-    const asked = performance.now();
-    const prolonged = "due_at = now() + ($1::float8 + $2::float8) * interval '1 ms'";
-    const answers = await this.#write('queue-renew', prolonged, messages);
+    const startedAt = performance.now();
+    const extension = "due_at = now() + ($1::float8 + $2::float8) * interval '1 ms'";
+    const answers = await this.#write('queue-renew', extension, messages);
     messages.forEach((message, place) => {
-      if (answers[place] === true) message.leaseEnds = asked + this.#leaseMilliseconds;
+      if (answers[place] === true) message.leaseEndsAt = startedAt + this.#leaseMs;
     });
     return answers;
   }
@@ -51,7 +51,7 @@ export class LeaseStore {
     // The arrays stand in sub-selects, and due_at in a sum, so that the planner takes one plan for all: it would read the
     // index of due times for those that are leased, which it believes to be none.
     const run = () =>
-      runStatement<{ place: number }>(this.#database, {
+      runQueueStatement<{ place: number }>(this.#database, {
         name,
         text: `
           update queue_entry q
@@ -64,7 +64,7 @@ export class LeaseStore {
           returning held.place::int as place`,
         values: [
           this.#clock.offset,
-          this.#leaseMilliseconds,
+          this.#leaseMs,
           messages.map((message) => message.owner),
           messages.map((message) => message.accountId),
           messages.map((message) => message.messageId),
@@ -72,7 +72,7 @@ export class LeaseStore {
         ],
       });
     const { rows } = await run().catch((error: unknown) => {
-      if (isRepeatable(error)) return run();
+      if (isRetryable(error)) return run();
       throw error;
     });
     const answers = messages.map(() => false);

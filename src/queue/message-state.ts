@@ -53,7 +53,7 @@ const finalStates: ReadonlySet<MessageState> = new Set<MessageState>([
 ]);
 
 /** True where nothing more will be done about the recipient. */
-export function isFinal(state: MessageState): boolean {
+export function isFinalState(state: MessageState): boolean {
   return finalStates.has(state);
 }
 
@@ -61,4 +61,4 @@ export function isFinal(state: MessageState): boolean {
 export const priorities = { transactional: 0, other: 1 } as const;
 
 /** How long delivery is tried, in milliseconds, unless the freshness window ends it sooner (RFC 5321 section 4.5.4.1: 4 to 5 days are usual for mail between people; news of an event is worthless long before). */
-export const longestWait = 48 * 3_600_000;
+export const maxDeliveryMs = 48 * 3_600_000;

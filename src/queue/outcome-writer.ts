@@ -8,8 +8,8 @@ export interface Outcomes {
   complete(completions: readonly Completion[]): Promise<boolean[]>;
 }
 
-const firstPause = 100;
-const longestPause = 2_000;
+const minBackoffMs = 100;
+const maxBackoffMs = 2_000;
 
 /**
  * Writes outcomes in batches, and keeps trying for as long as the database is gone: what a receiver has said must not
@@ -26,11 +26,11 @@ export class OutcomeWriter {
     this.#outcomes = outcomes;
     this.#log = log;
     this.#group = new GroupCommit((completions) => this.#write(completions), {
-      most: 200,
+      max: 200,
       concurrency: 1,
       waiting: Number.POSITIVE_INFINITY,
       // Nobody waits for them but the slots.
-      gather: { quietTurns: 20, milliseconds: 20 },
+      linger: { quietTurns: 20, maxMs: 20 },
     });
   }
 
@@ -50,18 +50,18 @@ export class OutcomeWriter {
   }
 
   async #write(completions: readonly Completion[]): Promise<boolean[]> {
-    for (let pause = firstPause; ; pause = Math.min(pause * 2, longestPause)) {
+    for (let backoffMs = minBackoffMs; ; backoffMs = Math.min(backoffMs * 2, maxBackoffMs)) {
       try {
         const answers = await this.#outcomes.complete(completions);
         this.#failing = false;
         return answers;
       } catch (error) {
         if (this.#giveUp.signal.aborted) return completions.map(() => false);
-        const alone = completions.length > 1 && (await this.#isolate(completions, error));
-        if (alone !== false) return alone;
+        const isolated = completions.length > 1 && (await this.#isolate(completions, error));
+        if (isolated !== false) return isolated;
         if (!this.#failing) this.#log.warn({ err: error }, 'outcomes cannot be written; trying on');
         this.#failing = true;
-        await delay(pause, undefined, { signal: this.#giveUp.signal }).catch(() => undefined);
+        await delay(backoffMs, undefined, { signal: this.#giveUp.signal }).catch(() => undefined);
       }
     }
   }

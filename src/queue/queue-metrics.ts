@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Clock } from '../foundation/clock.ts';
 import type { Log } from '../foundation/log.ts';
-import type { Written } from './settle-attempt.ts';
+import type { RecordedEvents } from './settle-attempt.ts';
 
 /** What the gauges ask the database. */
 export interface QueueSizes {
@@ -24,7 +24,7 @@ export function registerQueueMetrics(
   clock: Clock,
   busy: () => number,
   log: Log,
-): (written: Written) => void {
+): (recorded: RecordedEvents) => void {
   const registers = [registry];
   const readSize = shareReading(sizes, log);
   const gaugeOfSize = (name: string, help: string, read: (size: QueueSize) => number): void => {
@@ -70,12 +70,12 @@ export function registerQueueMetrics(
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600],
     registers,
   });
-  return (written) => {
-    for (const event of written.events) {
+  return (recorded) => {
+    for (const event of recorded.events) {
       if (event.recipient === null) continue;
       outcomes.inc({ outcome: event.kind });
       if (event.kind === 'delivered' && event.recipient === 0) {
-        latency.observe(Math.max(0, clock.now() - written.message.acceptedAt.getTime()) / 1_000);
+        latency.observe(Math.max(0, clock.now() - recorded.message.acceptedAt.getTime()) / 1_000);
       }
     }
   };

@@ -2,7 +2,7 @@ import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 
 /** Up to this many entries are counted one by one. */
-const countedUpTo = 10_000;
+const maxExactCount = 10_000;
 
 /** Says how much waits, at a cost that does not grow with it. */
 export class QueueSizeStore {
@@ -42,7 +42,7 @@ export class QueueSizeStore {
           (select coalesce(extract(epoch from now() + $1::float8 * interval '1 ms' - min(due_at)), 0)
             from first where due_at < 'infinity')::float8 as oldest
         from counted`,
-      values: [this.#clock.offset, countedUpTo],
+      values: [this.#clock.offset, maxExactCount],
     });
     const [row] = rows;
     return { entries: row?.entries ?? 0, oldestSeconds: Math.max(0, row?.oldest ?? 0) };

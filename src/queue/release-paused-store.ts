@@ -7,7 +7,7 @@ import type { AccountId } from '../foundation/ids.ts';
 export const pausedReason = 'its destination is paused';
 
 /** Entries of one statement, so that no lock lasts long. */
-const chunk = 500;
+const chunkSize = 500;
 
 /**
  * Makes due what was put off for a pause that is over. Each chunk is a commit of its own: what a crash leaves out, and what
@@ -31,7 +31,7 @@ export async function releasePaused(
     ]);
     const { rows } = await kysely.executeQuery<{ seen: number; last: string | null }>(query);
     const { seen = 0, last = null } = rows[0] ?? {};
-    after = seen < chunk ? null : last;
+    after = seen < chunkSize ? null : last;
   }
 }
 
@@ -47,7 +47,7 @@ const releaseStatement = `
           and ($2 = split_part(lower(m.content ->> 'to'), '@', -1) or exists (
             select from json_array_elements_text(m.content -> 'cc') cc
             where $2 = split_part(lower(cc), '@', -1)))))
-    order by q.message_id limit ${chunk} for update of q),
+    order by q.message_id limit ${chunkSize} for update of q),
   released as (
     update queue_entry q set due_at = least(q.due_at, moment.now), reason = 'resumed by hand'
     from chosen, moment

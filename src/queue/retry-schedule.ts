@@ -24,18 +24,23 @@ export type RetryKind = keyof typeof retrySchedules;
 /** Waits differ by up to this part of themselves, so that what failed together does not come back together. */
 export const jitter = 0.2;
 
-const longestAskedFor = 6 * 3_600;
+const maxRequestedSeconds = 6 * 3_600;
 
 /**
  * Seconds to wait after an attempt.
  * @param attempt counts from 1
  * @param random 0 to 1
- * @param askedFor seconds that the receiver named; believed up to 6 hours where it is longer than the schedule's
+ * @param requestedSeconds seconds that the receiver named; believed up to 6 hours where it is longer than the schedule's
  */
-export function retryDelay(kind: RetryKind, attempt: number, random: number, askedFor = 0): number {
+export function retryDelay(
+  kind: RetryKind,
+  attempt: number,
+  random: number,
+  requestedSeconds = 0,
+): number {
   const schedule: readonly number[] = retrySchedules[kind];
-  const place = Math.min(Math.max(Math.trunc(attempt) || 1, 1), schedule.length) - 1;
-  const planned = schedule[place] ?? 3_600;
-  const wait = Math.max(planned, Math.min(Math.max(askedFor, 0), longestAskedFor));
+  const index = Math.min(Math.max(Math.trunc(attempt) || 1, 1), schedule.length) - 1;
+  const planned = schedule[index] ?? 3_600;
+  const wait = Math.max(planned, Math.min(Math.max(requestedSeconds, 0), maxRequestedSeconds));
   return wait * (1 + jitter * random);
 }

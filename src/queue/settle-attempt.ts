@@ -1,4 +1,4 @@
-import type { AttemptReport, ClaimedMessage, RecipientResult } from './attempt.ts';
+import type { AttemptResult, ClaimedMessage, RecipientResult } from './attempt.ts';
 import type { MessageState } from './message-state.ts';
 import { retryDelay } from './retry-schedule.ts';
 
@@ -10,7 +10,7 @@ export interface EventDraft {
 }
 
 /** Events that were written about a message. */
-export interface Written {
+export interface RecordedEvents {
   readonly message: ClaimedMessage;
   readonly events: readonly EventDraft[];
 }
@@ -40,22 +40,23 @@ export interface Completion {
  */
 export function settleAttempt(
   message: ClaimedMessage,
-  report: AttemptReport,
+  attemptResult: AttemptResult,
   random: number,
 ): Completion {
   // Where nobody is left to send to, since the last one was erased, the message ends without a result.
-  if (report.results.length === 0 && message.pending.length > 0) return release(message, report);
+  if (attemptResult.results.length === 0 && message.pending.length > 0)
+    return release(message, attemptResult);
   const held = [...message.held];
   const pending: number[] = [];
-  const tried = new Map(report.results.map((result) => [result.recipient, result]));
+  const tried = new Map(attemptResult.results.map((result) => [result.recipient, result]));
   let dueIn: number | undefined;
   let reason: string | null = null;
   for (const recipient of message.pending) {
     const result = tried.get(recipient);
-    if (result !== undefined && waitsForPerson(message, result)) held.push(recipient);
-    else if (result === undefined || mayBeTriedAgain(result)) {
+    if (result !== undefined && isHeldForReview(message, result)) held.push(recipient);
+    else if (result === undefined || isRetryable(result)) {
       pending.push(recipient);
-      const wait = waitOf(message, result, random);
+      const wait = retryDelayMs(message, result, random);
       if (dueIn === undefined || wait < dueIn) dueIn = wait;
     } else continue;
     reason ??= result?.reason ?? null;
@@ -70,53 +71,53 @@ export function settleAttempt(
     held,
     reason: done ? null : reason,
     events: [
-      ...notesOf(report),
-      ...report.results
+      ...notesOf(attemptResult),
+      ...attemptResult.results
         .filter((result) => result.recorded !== true)
         .map((result) => eventOf(message, result, dueIn)),
     ],
-    erased: done ? report.secretFields : undefined,
+    erased: done ? attemptResult.secretFields : undefined,
     released: false,
   };
 }
 
-function release(message: ClaimedMessage, report: AttemptReport): Completion {
+function release(message: ClaimedMessage, attemptResult: AttemptResult): Completion {
   return {
     message,
     done: false,
     state: undefined,
-    dueIn: report.postponed?.milliseconds ?? 0,
+    dueIn: attemptResult.postponed?.delayMs ?? 0,
     pending: message.pending,
     held: message.held,
-    reason: report.postponed?.reason ?? 'the service stopped before it was sent',
-    events: notesOf(report),
+    reason: attemptResult.postponed?.reason ?? 'the service stopped before it was sent',
+    events: notesOf(attemptResult),
     erased: undefined,
     released: true,
   };
 }
 
-function mayBeTriedAgain(result: RecipientResult): boolean {
+function isRetryable(result: RecipientResult): boolean {
   return result.outcome === 'deferred' || result.outcome === 'uncertain';
 }
 
-function waitsForPerson(message: ClaimedMessage, result: RecipientResult): boolean {
+function isHeldForReview(message: ClaimedMessage, result: RecipientResult): boolean {
   if (result.outcome === 'failed') return true;
   return result.outcome === 'uncertain' && message.whenUncertain === 'hold';
 }
 
 /** Never past the message's end: there it comes up once more, to expire. */
-function waitOf(
+function retryDelayMs(
   message: ClaimedMessage,
   result: RecipientResult | undefined,
   random: number,
 ): number {
   const kind = result?.retry ?? 'ordinary';
   const wait = retryDelay(kind, message.attempt, random, result?.retryAfter) * 1_000;
-  return Math.max(0, Math.min(wait, message.millisecondsLeft));
+  return Math.max(0, Math.min(wait, message.remainingMs));
 }
 
-function notesOf(report: AttemptReport): EventDraft[] {
-  return report.notes.map((note) => ({
+function notesOf(attemptResult: AttemptResult): EventDraft[] {
+  return attemptResult.notes.map((note) => ({
     kind: note.kind,
     recipient: note.recipient ?? null,
     detail: note.detail,
@@ -129,14 +130,14 @@ export function eventOf(
   result: RecipientResult,
   dueIn: number | undefined,
 ): EventDraft {
-  const again = mayBeTriedAgain(result) && !waitsForPerson(message, result);
+  const willRetry = isRetryable(result) && !isHeldForReview(message, result);
   return {
     kind: result.outcome,
     recipient: result.recipient,
     detail: {
       attempt: message.attempt,
       reason: result.reason,
-      ...(again && dueIn !== undefined && { retryInSeconds: Math.round(dueIn / 1_000) }),
+      ...(willRetry && dueIn !== undefined && { retryInSeconds: Math.round(dueIn / 1_000) }),
       ...result.detail,
     },
   };

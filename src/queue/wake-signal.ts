@@ -10,11 +10,11 @@ export class WakeSignal {
   }
 
   /** Resolves at the next ring, at once where one came since the last wait, or after `milliseconds`. */
-  async wait(milliseconds: number): Promise<void> {
+  async wait(timeoutMs: number): Promise<void> {
     if (!this.#rung) {
       await new Promise<void>((resolve) => {
         this.#resolve = resolve;
-        this.#timer = setTimeout(resolve, milliseconds);
+        this.#timer = setTimeout(resolve, timeoutMs);
       });
       clearTimeout(this.#timer);
       this.#resolve = undefined;

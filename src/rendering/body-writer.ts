@@ -2,7 +2,7 @@ import { MAX_RENDERED_BYTES } from '../template/template-limits.ts';
 import type { BodyPiece, StaticText } from './load-template.ts';
 
 /** More bytes than a body may have; `renderMessage` turns it into a `RenderingTooLarge` that names the field. */
-export class BodyFull extends Error {
+export class BodyTooLarge extends Error {
   override name = 'BodyFull';
 }
 
@@ -14,7 +14,7 @@ export class BodyWriter {
   readonly pieces: BodyPiece[] = [];
   readonly #maxBytes: number;
   /** Never less than the bytes of all pieces, and exact for those before `#counted`. */
-  #bytesAtMost = 0;
+  #upperBoundBytes = 0;
   #exactBytes = 0;
   #counted = 0;
 
@@ -31,14 +31,14 @@ export class BodyWriter {
   }
 
   /** Called before a value is escaped, which makes it no shorter. */
-  requireRoomFor(value: string): void {
-    if (value.length > this.#maxBytes) throw new BodyFull();
+  requireCapacityFor(value: string): void {
+    if (value.length > this.#maxBytes) throw new BodyTooLarge();
   }
 
-  #add(piece: BodyPiece, bytesAtMost: number): void {
+  #add(piece: BodyPiece, upperBoundBytes: number): void {
     this.pieces.push(piece);
-    this.#bytesAtMost += bytesAtMost;
-    if (this.#bytesAtMost > this.#maxBytes) this.#count();
+    this.#upperBoundBytes += upperBoundBytes;
+    if (this.#upperBoundBytes > this.#maxBytes) this.#count();
   }
 
   /** Most bodies are far below the limit, so bytes are only counted where the estimate passes it. */
@@ -47,10 +47,10 @@ export class BodyWriter {
       const piece = this.pieces[this.#counted];
       if (piece !== undefined) this.#exactBytes += bytesOf(piece);
     }
-    this.#bytesAtMost = this.#exactBytes;
+    this.#upperBoundBytes = this.#exactBytes;
     if (this.#exactBytes <= this.#maxBytes) return;
     this.pieces.pop();
-    throw new BodyFull();
+    throw new BodyTooLarge();
   }
 }
 

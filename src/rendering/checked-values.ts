@@ -25,8 +25,8 @@ export class CheckedValues {
   /** True where the value can stand in a style. */
   fitsStyle(value: string): boolean {
     this.#styles ??= new Map();
-    const known = this.#styles.get(value);
-    if (known !== undefined) return known;
+    const cached = this.#styles.get(value);
+    if (cached !== undefined) return cached;
     const fits = STYLE_VALUE.test(value);
     this.#styles.set(value, fits);
     return fits;

@@ -1,11 +1,11 @@
 import { domainOf, type EmailAddress, needsSmtpUtf8 } from '../foundation/email-address.ts';
 import type { EncodedBody } from './encode-body.ts';
-import { type Mailbox, mailboxHeader, textHeader } from './message-headers.ts';
-import type { RenderedMessage } from './render-message.ts';
+import { type HeaderMailbox, mailboxHeader, textHeader } from './message-headers.ts';
+import type { RenderedMail } from './render-message.ts';
 
 /** Who a message is from and to, as its headers say it. */
-export interface MessageEnvelope {
-  readonly from: Mailbox;
+export interface HeaderAddresses {
+  readonly from: HeaderMailbox;
   /** Set in the header only where it differs from the From address. */
   readonly replyTo?: EmailAddress | undefined;
   readonly to: EmailAddress;
@@ -48,36 +48,37 @@ const CRLF = '\r\n';
  * chance: the same input gives the same bytes on every attempt.
  */
 export function composeMime(
-  rendered: RenderedMessage,
-  envelope: MessageEnvelope,
+  rendered: RenderedMail,
+  addresses: HeaderAddresses,
   identity: MessageIdentity,
 ): ComposedMessage {
-  const messageId = `<${identity.messageId}@${identity.host ?? domainOf(envelope.from.address)}>`;
-  const { from, replyTo, to, cc = [] } = envelope;
-  const wideSender = needsSmtpUtf8(from.address) || needsSmtpUtf8(replyTo ?? from.address);
-  const wide = wideSender || [to, ...cc].some(needsSmtpUtf8);
-  const raw = composeForm(rendered, envelope, identity, messageId, 'utf8');
+  const messageId = `<${identity.messageId}@${identity.host ?? domainOf(addresses.from.address)}>`;
+  const { from, replyTo, to, cc = [] } = addresses;
+  const senderNeedsUtf8 = needsSmtpUtf8(from.address) || needsSmtpUtf8(replyTo ?? from.address);
+  const needsUtf8 = senderNeedsUtf8 || [to, ...cc].some(needsSmtpUtf8);
+  const raw = composeForm(rendered, addresses, identity, messageId, 'utf8');
   return {
-    raw: Buffer.from(raw, wide ? 'utf8' : 'latin1'),
+    raw: Buffer.from(raw, needsUtf8 ? 'utf8' : 'latin1'),
     messageId,
-    needsSmtpUtf8: wide,
+    needsSmtpUtf8: needsUtf8,
     composeAscii:
-      wide && !wideSender
-        ? () => Buffer.from(composeForm(rendered, envelope, identity, messageId, 'ascii'), 'latin1')
+      needsUtf8 && !senderNeedsUtf8
+        ? () =>
+            Buffer.from(composeForm(rendered, addresses, identity, messageId, 'ascii'), 'latin1')
         : undefined,
   };
 }
 
 /** @param form `ascii`: addresses that need SMTPUTF8 are named and cannot be answered to */
 function composeForm(
-  rendered: RenderedMessage,
-  envelope: MessageEnvelope,
+  rendered: RenderedMail,
+  addresses: HeaderAddresses,
   identity: MessageIdentity,
   messageId: string,
   form: 'utf8' | 'ascii',
 ): string {
-  const { from, replyTo, to, cc = [] } = envelope;
-  const recipient = (address: EmailAddress): Mailbox => ({
+  const { from, replyTo, to, cc = [] } = addresses;
+  const recipient = (address: EmailAddress): HeaderMailbox => ({
     address,
     removed: form === 'ascii' && needsSmtpUtf8(address),
   });
@@ -105,7 +106,7 @@ function formatDate(date: Date): string {
   return date.toUTCString().replace('GMT', '+0000');
 }
 
-function composeBody(rendered: RenderedMessage, id: string): string {
+function composeBody(rendered: RenderedMail, id: string): string {
   const text = rendered.encodeText();
   const html = rendered.encodeHtml();
   if (html === null)

@@ -33,7 +33,7 @@ function qWords(units: readonly string[], column: number): string {
   const words: string[] = [];
   let word = Q_START;
   for (const unit of units) {
-    if (word.length + unit.length + END.length > room(words.length, column)) {
+    if (word.length + unit.length + END.length > wordCapacity(words.length, column)) {
       words.push(word + END);
       word = Q_START;
     }
@@ -50,7 +50,7 @@ function bWords(characters: readonly string[], column: number): string {
   for (const character of characters) {
     const more = Buffer.byteLength(character);
     const length = B_START.length + Math.ceil((octets + more) / 3) * 4 + END.length;
-    if (length > room(words.length, column)) {
+    if (length > wordCapacity(words.length, column)) {
       words.push(B_START + Buffer.from(part).toString('base64') + END);
       part = '';
       octets = 0;
@@ -63,6 +63,6 @@ function bWords(characters: readonly string[], column: number): string {
 }
 
 /** Room for the next word: the first one stands in a line that has begun, others after one space. */
-function room(before: number, column: number): number {
+function wordCapacity(before: number, column: number): number {
   return Math.min(MAX_WORD, before === 0 ? MAX_LINE - column : MAX_LINE - 1);
 }

@@ -1,4 +1,4 @@
-import { normaliseValue } from '../template/normalise-value.ts';
+import { normalizeValue } from '../template/normalize-value.ts';
 import type { LoadedTemplate } from './load-template.ts';
 
 /** The values of a message by the template's fields, defaults filled in, ready for a body. */
@@ -9,6 +9,6 @@ export function fieldValues(
   return names.map((name, index) => {
     // Own properties only: `constructor` is a field like any other.
     const value = Object.hasOwn(given, name) ? given[name] : defaults[index];
-    return normaliseValue(value ?? '');
+    return normalizeValue(value ?? '');
   });
 }

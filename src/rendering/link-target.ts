@@ -3,7 +3,7 @@ import type { LoadedNode, LoadedTemplate } from './load-template.ts';
 import { buildUrl, type UrlNode } from './render-body.ts';
 
 /** The link nodes of each version by their number, made once. */
-const known = new WeakMap<LoadedTemplate, ReadonlyMap<number, UrlNode>>();
+const linkCache = new WeakMap<LoadedTemplate, ReadonlyMap<number, UrlNode>>();
 
 /**
  * Where a link of the HTML part leads, as the message had it.
@@ -24,7 +24,7 @@ export function linkTarget(
 }
 
 function linksOf(template: LoadedTemplate): ReadonlyMap<number, UrlNode> {
-  const found = known.get(template);
+  const found = linkCache.get(template);
   if (found !== undefined) return found;
   const links = new Map<number, UrlNode>();
   const visit = (nodes: readonly LoadedNode[]): void => {
@@ -35,6 +35,6 @@ function linksOf(template: LoadedTemplate): ReadonlyMap<number, UrlNode> {
     }
   };
   visit(template.html?.withLinks ?? []);
-  known.set(template, links);
+  linkCache.set(template, links);
   return links;
 }

@@ -1,10 +1,10 @@
-import { type SizeFacts, sizeFacts } from '../template/certain-size.ts';
 import type {
   CompiledLink,
   CompiledNode,
   CompiledTemplate,
 } from '../template/compiled-template.ts';
 import { escapeHtml } from '../template/escape-html.ts';
+import { computeSizeBounds, type SizeBounds } from '../template/size-bounds.ts';
 import { type EncodedText, encodeText } from './quoted-printable.ts';
 
 /** Static text of a body with its encoded form, made once per template version. */
@@ -46,7 +46,7 @@ export interface LoadedTemplate {
   readonly defaults: readonly string[];
   readonly html: LoadedBody | null;
   readonly text: LoadedBody | null;
-  readonly size: SizeFacts;
+  readonly size: SizeBounds;
 }
 
 /** One body in two forms: in the second, links that no value changes are static. */
@@ -65,7 +65,7 @@ export function loadTemplate(compiled: CompiledTemplate): LoadedTemplate {
     defaults: compiled.fields.map((field) => field.default ?? ''),
     html: compiled.html === null ? null : loader.body(compiled.html),
     text: compiled.text === null ? null : loader.body(compiled.text),
-    size: sizeFacts(compiled),
+    size: computeSizeBounds(compiled),
   };
 }
 

@@ -11,7 +11,7 @@ const PRINTABLE = /^[ -~]*$/;
 const ATOMS = /^[\w!#$%&'*+/=?^`{|}~-]+(?: [\w!#$%&'*+/=?^`{|}~-]+)*$/;
 
 /** A mailbox of a header. */
-export interface Mailbox {
+export interface HeaderMailbox {
   readonly address: EmailAddress;
   readonly displayName?: string | undefined;
   /**
@@ -29,7 +29,7 @@ export function textHeader(name: string, text: string): string {
 }
 
 /** `Name: mailbox, mailbox`, one line each where they do not fit together. */
-export function mailboxHeader(name: string, mailboxes: readonly Mailbox[]): string {
+export function mailboxHeader(name: string, mailboxes: readonly HeaderMailbox[]): string {
   let header = `${name}:`;
   let column = header.length;
   mailboxes.forEach((mailbox, index) => {
@@ -49,7 +49,10 @@ export function mailboxHeader(name: string, mailboxes: readonly Mailbox[]): stri
 
 const removedPrefix = 'Internationalized Address ';
 
-function writeMailbox({ address, displayName = '', removed }: Mailbox, column: number): string {
+function writeMailbox(
+  { address, displayName = '', removed }: HeaderMailbox,
+  column: number,
+): string {
   if (removed === true)
     return `${removedPrefix}${encodeWords(address, column + removedPrefix.length)}\r\n Removed:;`;
   const name = oneLine(displayName);

@@ -107,9 +107,9 @@ export class QuotedPrintableWriter {
     this.octets += text.length;
     let from = 0;
     while (text.length - from > MAX_BEFORE_BREAK - this.#column) {
-      const room = MAX_BEFORE_BREAK - this.#column;
-      this.encoded += text.slice(from, from + room);
-      from += room;
+      const capacity = MAX_BEFORE_BREAK - this.#column;
+      this.encoded += text.slice(from, from + capacity);
+      from += capacity;
       this.#softBreak();
     }
     this.encoded += text.slice(from);

@@ -48,7 +48,7 @@ function addNodes(writer: BodyWriter, nodes: readonly LoadedNode[], context: Bod
     if (node.type === 'static') writer.addStatic(node);
     else if (node.type === 'field') {
       // A style may leave a value out; elsewhere it only grows.
-      if (node.as !== 'css') writer.requireRoomFor(context.values[node.field] ?? '');
+      if (node.as !== 'css') writer.requireCapacityFor(context.values[node.field] ?? '');
       writer.addText(renderField(node, context));
     } else if (node.type === 'section') {
       if ((context.values[node.field] !== '') === node.filled)

@@ -1,8 +1,8 @@
 import type { CompiledNode } from '../template/compiled-template.ts';
 import { escapeHtml } from '../template/escape-html.ts';
-import { normaliseValue } from '../template/normalise-value.ts';
+import { normalizeValue } from '../template/normalize-value.ts';
 import { parseOverride } from '../template/parse-override.ts';
-import { BodyFull } from './body-writer.ts';
+import { BodyTooLarge } from './body-writer.ts';
 import { CheckedValues } from './checked-values.ts';
 import { bodyText, type EncodedBody, encodeBody } from './encode-body.ts';
 import { fieldValues } from './field-values.ts';
@@ -19,7 +19,7 @@ import {
   renderBody,
 } from './render-body.ts';
 import { renderLine } from './render-line.ts';
-import { largestField, RenderingTooLarge } from './rendering-too-large.ts';
+import { findLargestField, RenderingTooLarge } from './rendering-too-large.ts';
 
 /** What one message brings to its template. */
 export interface RenderInput {
@@ -47,13 +47,13 @@ const PREVIEW_END = staticText(`${'&#847;&zwnj;&nbsp;'.repeat(70)}</div>`);
  * had to be left out is in `warnings`.
  * @throws RenderingTooLarge as soon as a body has more bytes than `MAX_RENDERED_BYTES`
  */
-export function renderMessage(template: LoadedTemplate, input: RenderInput): RenderedMessage {
+export function renderMessage(template: LoadedTemplate, input: RenderInput): RenderedMail {
   const warnings: RenderWarning[] = [];
   const values = fieldValues(template, input.values);
   const lookUp = (name: string): string => {
     const place = template.names.indexOf(name);
     if (place !== -1) return values[place] ?? '';
-    return Object.hasOwn(input.values, name) ? normaliseValue(input.values[name] ?? '') : '';
+    return Object.hasOwn(input.values, name) ? normalizeValue(input.values[name] ?? '') : '';
   };
   const line = (own: readonly CompiledNode[], override: string | undefined): string =>
     renderLine(override === undefined ? own : overrideNodes(override), lookUp);
@@ -67,22 +67,22 @@ export function renderMessage(template: LoadedTemplate, input: RenderInput): Ren
     rewriteLink: input.rewriteLink,
     warn: (warning) => {
       // The same address can stand in a template several times.
-      const known = warnings.some(
+      const alreadyWarned = warnings.some(
         ({ code, field }) => code === warning.code && field === warning.field,
       );
-      if (!known) warnings.push(warning);
+      if (!alreadyWarned) warnings.push(warning);
     },
   };
-  return new RenderedMessage(
+  return new RenderedMail(
     subject,
-    renderOne('HTML', template.html, context),
-    renderOne('text', template.text, context),
+    renderPart('HTML', template.html, context),
+    renderPart('text', template.text, context),
     warnings,
   );
 }
 
 /** A message's content; bodies are joined or encoded when they are asked for. */
-export class RenderedMessage {
+export class RenderedMail {
   readonly subject: string;
   readonly warnings: readonly RenderWarning[];
   readonly #html: readonly BodyPiece[] | null;
@@ -118,7 +118,7 @@ export class RenderedMessage {
   }
 }
 
-function renderOne(
+function renderPart(
   part: 'HTML' | 'text',
   body: LoadedBody | null,
   context: BodyContext,
@@ -128,8 +128,8 @@ function renderOne(
   try {
     return renderBody(nodes, context);
   } catch (error) {
-    if (!(error instanceof BodyFull)) throw error;
-    throw new RenderingTooLarge(part, largestField(nodes, context.names, context.values));
+    if (!(error instanceof BodyTooLarge)) throw error;
+    throw new RenderingTooLarge(part, findLargestField(nodes, context.names, context.values));
   }
 }
 

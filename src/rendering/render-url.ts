@@ -1,5 +1,5 @@
 import { MAX_RENDERED_BYTES } from '../template/template-limits.ts';
-import { BodyFull } from './body-writer.ts';
+import { BodyTooLarge } from './body-writer.ts';
 import { type CheckedValues, percentEncode } from './checked-values.ts';
 
 /** What would end a `url(…)` in a style. */
@@ -34,7 +34,7 @@ export class UrlBuilder {
   #append(text: string): void {
     this.url += text;
     this.#begun ||= text.trim() !== '';
-    if (this.url.length > MAX_RENDERED_BYTES) throw new BodyFull();
+    if (this.url.length > MAX_RENDERED_BYTES) throw new BodyTooLarge();
   }
 
   #wholeUrl(value: string): string {

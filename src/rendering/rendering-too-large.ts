@@ -30,7 +30,7 @@ function describe({ name, length, uses }: LargestField): string {
 }
 
 /** The field whose value, with all its uses that are shown, takes the most characters. */
-export function largestField(
+export function findLargestField(
   nodes: readonly LoadedNode[],
   names: readonly string[],
   values: readonly string[],

@@ -1,7 +1,7 @@
-import type { MessageStatus, StoredEvent } from '../submission/message-status-store.ts';
+import type { StoredEvent, StoredMessageStatus } from '../submission/message-status-store.ts';
 
 /** Why a message has not arrived, for the person who asks, and what they can do. */
-export interface Explanation {
+export interface DeliveryExplanation {
   readonly sentence: string;
   readonly nextStep: string;
 }
@@ -59,9 +59,9 @@ const causes: Readonly<Record<string, readonly [why: string, step: string]>> = {
  * @param recipient 0 is To, 1 and up are Cc
  */
 export function explainMessage(
-  { message, entry, events }: MessageStatus,
+  { message, entry, events }: StoredMessageStatus,
   recipient = 0,
-): Explanation {
+): DeliveryExplanation {
   const last = events.findLast(
     (event) => event.recipient === recipient && event.kind in explainers,
   );
@@ -82,9 +82,9 @@ export function explainMessage(
 }
 
 function explainWaiting(
-  entry: NonNullable<MessageStatus['entry']>,
+  entry: NonNullable<StoredMessageStatus['entry']>,
   last: StoredEvent | undefined,
-): Explanation {
+): DeliveryExplanation {
   if (entry.leased) return { sentence: 'It is being sent right now.', nextStep: 'Wait a moment.' };
   const why = entry.reason ?? (last === undefined ? undefined : reasonOf(last));
   const because = why === undefined ? '' : `: ${why}`;
@@ -104,7 +104,7 @@ function explainWaiting(
   };
 }
 
-const explainers: Readonly<Record<string, (event: StoredEvent) => Explanation>> = {
+const explainers: Readonly<Record<string, (event: StoredEvent) => DeliveryExplanation>> = {
   delivered: (event) => ({
     sentence: `The recipient’s server took it at ${event.at.toISOString()}.`,
     nextStep:

@@ -1,12 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
-import { lowestId, timeOf } from '../foundation/uuid7.ts';
-import { LookTime } from './look-time.ts';
+import { minIdAt, timeOfId } from '../foundation/uuid7.ts';
 import { recentFrom } from './message-id-range.ts';
+import { TimeBudget } from './time-budget.ts';
 
 /** What messages are looked for by; members that are there must all fit. */
-export interface MessageFilter {
+export interface MessageSearchFilter {
   readonly messageId?: MessageId | undefined;
   readonly externalId?: string | undefined;
   /** Of To or a Cc, in any case. */
@@ -43,17 +43,17 @@ export interface FoundPage {
   readonly next: MessageId | undefined;
 }
 
-const mostRecipients = 6;
+const maxRecipients = 6;
 
 /** How far one page looks for what hardly ever comes together. */
-export interface Patience {
+export interface SearchBudget {
   /** Rows that one statement looks at. */
   readonly rows: number;
   /** No further statement begins that would end later than this, if it takes as long as the one before. */
-  readonly milliseconds: number;
+  readonly maxMs: number;
 }
 
-const usualPatience: Patience = { rows: 200, milliseconds: 15 };
+const defaultBudget: SearchBudget = { rows: 200, maxMs: 15 };
 
 /**
  * Messages of an account. One thing that must fit is read from its index in order, the others are checked on what it gives.
@@ -61,42 +61,42 @@ const usualPatience: Patience = { rows: 200, milliseconds: 15 };
 export async function findMessages(
   kysely: Database['kysely'],
   accountId: AccountId,
-  filter: MessageFilter,
-  patience = usualPatience,
+  filter: MessageSearchFilter,
+  budget = defaultBudget,
 ): Promise<FoundPage> {
-  const time = new LookTime(patience.milliseconds);
+  const timeBudget = new TimeBudget(budget.maxMs);
   const [first, ...others] = conditionsOf(filter);
   const conditions = [
     sql`account_id = ${accountId}`,
     ...(first === undefined ? [] : [first]),
-    ...is('message_id', filter.messageId),
+    ...equals('message_id', filter.messageId),
   ];
-  const lowest = lowestId(filter.from ?? new Date(0));
+  const minId = minIdAt(filter.from ?? new Date(0));
   const found: FoundMessage[] = [];
-  let before = highestOf(filter);
-  let from = filter.messageId === undefined ? recentFrom(lowest, before) : lowest;
+  let before = upperBoundOf(filter);
+  let from = filter.messageId === undefined ? recentFrom(minId, before) : minId;
   for (;;) {
     const missing = filter.limit - countMessages(found);
-    const look = await lookFor(
+    const step = await searchRange(
       kysely,
       [...conditions, sql`message_id >= ${from}`, ...below(before)],
       others,
       missing,
-      patience.rows,
+      budget.rows,
     );
-    found.push(...look.found);
-    if (look.full) return { found, next: undefined };
-    before = look.end ?? from;
-    if (look.end === undefined) {
-      if (from === lowest) return { found, next: undefined };
-      from = lowest;
+    found.push(...step.found);
+    if (step.full) return { found, next: undefined };
+    before = step.end ?? from;
+    if (step.end === undefined) {
+      if (from === minId) return { found, next: undefined };
+      from = minId;
     }
-    if (time.isOver() && others.length > 0) return { found, next: before as MessageId };
+    if (timeBudget.isExpired() && others.length > 0) return { found, next: before as MessageId };
   }
 }
 
-function highestOf({ until, before }: MessageFilter): string | undefined {
-  const ids = [...(until === undefined ? [] : [lowestId(until)]), ...(before ? [before] : [])];
+function upperBoundOf({ until, before }: MessageSearchFilter): string | undefined {
+  const ids = [...(until === undefined ? [] : [minIdAt(until)]), ...(before ? [before] : [])];
   return ids.sort()[0];
 }
 
@@ -104,7 +104,7 @@ function below(id: string | undefined) {
   return id === undefined ? [] : [sql`message_id < ${id}`];
 }
 
-interface Look {
+interface SearchStep {
   readonly found: readonly FoundMessage[];
   /** As many messages as were asked for. */
   readonly full: boolean;
@@ -113,16 +113,16 @@ interface Look {
 }
 
 /** Looks at a range of rows, the newest first, as far as one statement goes. */
-async function lookFor(
+async function searchRange(
   kysely: Database['kysely'],
   range: readonly RawBuilder<unknown>[],
   others: readonly RawBuilder<unknown>[],
   messages: number,
-  mostScanned: number,
-): Promise<Look> {
+  maxScanned: number,
+): Promise<SearchStep> {
   // A message has at most 6 recipients; the page ends with a whole message.
-  const rowLimit = messages * mostRecipients;
-  const scanned = others.length === 0 ? rowLimit : Math.max(rowLimit, mostScanned);
+  const rowLimit = messages * maxRecipients;
+  const scanned = others.length === 0 ? rowLimit : Math.max(rowLimit, maxScanned);
   // What stands so many rows before the end of the look was looked at with all its recipients.
   const { rows } = await sql<
     Omit<Row, 'messageId'> & { messageId: MessageId | null; end: string | null }
@@ -135,7 +135,7 @@ async function lookFor(
     from (select ${
       others.length === 0
         ? sql`null::uuid`
-        : sql`(select message_id from scanned order by message_id desc, recipient offset ${scanned - mostRecipients} limit 1)`
+        : sql`(select message_id from scanned order by message_id desc, recipient offset ${scanned - maxRecipients} limit 1)`
     } as "end") as last
     left join (
       select * from scanned where ${sql.join([sql`true`, ...others], sql` and `)}
@@ -162,24 +162,24 @@ function firstMessages(rows: readonly Row[], limit: number): FoundMessage[] {
   for (const row of rows) {
     ids.add(row.messageId);
     if (ids.size > limit) break;
-    page.push({ ...row, acceptedAt: timeOf(row.messageId) });
+    page.push({ ...row, acceptedAt: timeOfId(row.messageId) });
   }
   return page;
 }
 
 /** What must fit, the rarest first as far as that can be known. */
-function conditionsOf(filter: MessageFilter) {
-  const usual = filter.state === 'delivered';
+function conditionsOf(filter: MessageSearchFilter) {
+  const isCommonState = filter.state === 'delivered';
   return [
-    ...is('external_id', filter.externalId),
-    ...is('address', filter.address?.toLowerCase()),
-    ...(usual ? [] : is('state', filter.state)),
-    ...is('tag', filter.tag),
-    ...is('template_id', filter.templateId),
-    ...(usual ? is('state', filter.state) : []),
+    ...equals('external_id', filter.externalId),
+    ...equals('address', filter.address?.toLowerCase()),
+    ...(isCommonState ? [] : equals('state', filter.state)),
+    ...equals('tag', filter.tag),
+    ...equals('template_id', filter.templateId),
+    ...(isCommonState ? equals('state', filter.state) : []),
   ];
 }
 
-function is(column: string, value: string | undefined) {
+function equals(column: string, value: string | undefined) {
   return value === undefined ? [] : [sql`${sql.ref(column)} = ${value}`];
 }

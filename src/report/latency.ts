@@ -1,5 +1,5 @@
 /** Milliseconds from acceptance to delivery, within about 5 %. */
-export interface Latency {
+export interface LatencyPercentiles {
   readonly p50: number;
   readonly p95: number;
   readonly p99: number;
@@ -23,16 +23,16 @@ const sums = new Float64Array(2 ** 16);
  */
 export function addHistograms(histograms: Uint8Array): LatencyStep[] {
   const view = new DataView(histograms.buffer, histograms.byteOffset, histograms.byteLength);
-  let lowest = sums.length;
-  let highest = -1;
+  let minStep = sums.length;
+  let maxStep = -1;
   for (let at = 0; at + stepBytes <= view.byteLength; at += stepBytes) {
     const step = view.getUint16(at);
-    if (step < lowest) lowest = step;
-    if (step > highest) highest = step;
+    if (step < minStep) minStep = step;
+    if (step > maxStep) maxStep = step;
     sums[step] = (sums[step] ?? 0) + view.getUint32(at + 2);
   }
   const steps: LatencyStep[] = [];
-  for (let step = lowest; step <= highest; step += 1) {
+  for (let step = minStep; step <= maxStep; step += 1) {
     const count = sums[step] ?? 0;
     if (count > 0) steps.push({ step, count });
     sums[step] = 0;
@@ -44,7 +44,7 @@ export function addHistograms(histograms: Uint8Array): LatencyStep[] {
  * Percentiles of a histogram, in milliseconds; undefined where it is empty.
  * @param steps the lowest first
  */
-export function latencyOf(steps: readonly LatencyStep[]): Latency | undefined {
+export function latencyOf(steps: readonly LatencyStep[]): LatencyPercentiles | undefined {
   let total = 0;
   for (const { count } of steps) total += count;
   if (total === 0) return undefined;

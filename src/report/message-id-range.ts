@@ -1,7 +1,7 @@
-import { lowestId, timeOf } from '../foundation/uuid7.ts';
+import { minIdAt, timeOfId } from '../foundation/uuid7.ts';
 
-const days = 24 * 60 * 60 * 1_000;
-const recent = 14 * days;
+const dayMs = 24 * 60 * 60 * 1_000;
+const recentMs = 14 * dayMs;
 
 /**
  * Where to look at first: what is looked for is mostly of the last days, and only the partitions of the time that is looked
@@ -9,11 +9,11 @@ const recent = 14 * days;
  * @param before the end of the range
  * @returns the begin of its last days, or `lowest` where that is later
  */
-export function recentFrom(lowest: string, before: string | undefined): string {
+export function recentFrom(minId: string, before: string | undefined): string {
   const end = Math.min(
-    before === undefined ? Number.POSITIVE_INFINITY : timeOf(before).getTime(),
+    before === undefined ? Number.POSITIVE_INFINITY : timeOfId(before).getTime(),
     Date.now(),
   );
-  const from = lowestId(new Date(end - recent));
-  return from < lowest ? lowest : from;
+  const from = minIdAt(new Date(end - recentMs));
+  return from < minId ? minId : from;
 }

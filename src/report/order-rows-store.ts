@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { waitForCursor } from '../feedback/feed/event-feed-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import { followerName } from './roll-up-store.ts';
+import { reportFollowerName } from './roll-up-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -12,7 +12,7 @@ export interface UnorderedDay {
   readonly day: Date;
 }
 
-const dayMilliseconds = 24 * 60 * 60 * 1_000;
+const dayMs = 24 * 60 * 60 * 1_000;
 
 /** The tables, the time of their rows, and the order in which reports read them. */
 const tables: readonly (readonly [table: string, time: string, order: string])[] = [
@@ -27,7 +27,7 @@ const tables: readonly (readonly [table: string, time: string, order: string])[]
 export async function findUnordered(
   kysely: Kysely,
   bound: Date,
-  most: number,
+  limit: number,
 ): Promise<UnorderedDay[]> {
   const { rows } = await sql<UnorderedDay>`
     select a.id as "accountId", date_bin('1 day', first.quarter, '2000-01-01 00:00Z') as day
@@ -37,7 +37,7 @@ export async function findUnordered(
       select quarter from report_total t
       where t.account_id = a.id and t.quarter >= coalesce(o.until, '-infinity') and t.quarter < ${bound}
       order by quarter limit 1) as first
-    order by 2, 1 limit ${most}`.execute(kysely);
+    order by 2, 1 limit ${limit}`.execute(kysely);
   return rows;
 }
 
@@ -51,9 +51,9 @@ export async function orderRows(
   kysely: Kysely,
   { accountId, day }: UnorderedDay,
 ): Promise<boolean> {
-  const end = new Date(day.getTime() + dayMilliseconds);
+  const end = new Date(day.getTime() + dayMs);
   return await kysely.transaction().execute(async (transaction) => {
-    await waitForCursor(transaction, followerName);
+    await waitForCursor(transaction, reportFollowerName);
     const { rows } = await sql`
       insert into report_ordered (account_id, until) values (${accountId}, ${end})
       on conflict (account_id) do update set until = excluded.until where report_ordered.until < excluded.until

@@ -1,19 +1,19 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import { addHistograms, type Latency, latencyOf } from './latency.ts';
-import { type ReportColumn, type ReportCounts, reportColumns } from './report-columns.ts';
+import { addHistograms, type LatencyPercentiles, latencyOf } from './latency.ts';
+import { type ReportColumn, type ReportColumnCounts, reportColumns } from './report-columns.ts';
 import type { ReportQuery } from './report-query.ts';
-import { isTime, latencySource, reportSource } from './report-source-store.ts';
+import { isTimeGrouping, latencySource, reportSource } from './report-source-store.ts';
 
 type Kysely = Database['kysely'];
 
-export interface ReportRow {
+export interface ReportResultRow {
   /** Template, tag or domain; for hours and days their begin as local time, such as `2026-11-20T09:00`; empty for `none`. */
   readonly key: string;
-  readonly counts: ReportCounts;
+  readonly counts: ReportColumnCounts;
   /** Only of reports by nothing, time or template; undefined where nothing was delivered. */
-  readonly latency: Latency | undefined;
+  readonly latency: LatencyPercentiles | undefined;
 }
 
 /** Rows of a report; at most `mostRows`, those with the most messages of destinations and tags. */
@@ -21,7 +21,7 @@ export async function readReport(
   kysely: Kysely,
   accountId: AccountId,
   query: ReportQuery,
-): Promise<ReportRow[]> {
+): Promise<ReportResultRow[]> {
   const columns = sql.join(reportColumns.map((name) => sql.ref(name)));
   const sums = sql.join(
     reportColumns.map((name) => sql`sum(${sql.ref(name)}) as ${sql.ref(name)}`),
@@ -31,7 +31,7 @@ export async function readReport(
       select ${nameOf(query)} as key, accepted, to_json(array[${columns}]) as counts from (
         select ${keyOf(query)} as raw, ${sums} from (${reportSource(accountId, query, columns)}) as source
         group by 1) as summed
-      order by ${isTime(query) ? sql`raw` : sql`accepted desc`} limit ${mostRows}) as found
+      order by ${isTimeGrouping(query) ? sql`raw` : sql`accepted desc`} limit ${maxReportRows}) as found
     order by key`.execute(kysely);
   // Not at the same time: this connection is there, a second one would often have to be opened.
   const latencies = await readLatencies(kysely, accountId, query);
@@ -43,13 +43,13 @@ export async function readReport(
 }
 
 /** @param numbers in the order of the columns: as one value they are read in a tenth of the time of as many columns */
-function countsOf(numbers: readonly number[]): ReportCounts {
+function countsOf(numbers: readonly number[]): ReportColumnCounts {
   const counts = {} as Record<ReportColumn, number>;
   for (const [index, name] of reportColumns.entries()) counts[name] = numbers[index] ?? 0;
   return counts;
 }
 
-export const mostRows = 10_000;
+export const maxReportRows = 10_000;
 const noHistogram = Buffer.alloc(0);
 
 async function readLatencies(
@@ -69,12 +69,12 @@ async function readLatencies(
 
 /** What rows are summed up by: hours and days begin at a local time. */
 function keyOf(query: ReportQuery): RawBuilder<unknown> {
-  if (!isTime(query)) return sql`key`;
+  if (!isTimeGrouping(query)) return sql`key`;
   const { group, timeZone } = query;
   return sql`date_trunc(${sql.lit(group)}, begins at time zone ${sql.lit(timeZone)})`;
 }
 
 /** The key of summed rows. Each is named once, since naming a time costs more than adding. */
 function nameOf(query: ReportQuery): RawBuilder<string> {
-  return isTime(query) ? sql`to_char(raw, 'YYYY-MM-DD"T"HH24:MI')` : sql`raw`;
+  return isTimeGrouping(query) ? sql`to_char(raw, 'YYYY-MM-DD"T"HH24:MI')` : sql`raw`;
 }

@@ -23,4 +23,4 @@ export const reportColumns = [
 
 export type ReportColumn = (typeof reportColumns)[number];
 
-export type ReportCounts = Readonly<Record<ReportColumn, number>>;
+export type ReportColumnCounts = Readonly<Record<ReportColumn, number>>;

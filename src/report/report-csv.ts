@@ -1,10 +1,10 @@
 import { csvLine } from '../feedback/csv-line.ts';
-import type { ReportRow } from './read-report-store.ts';
+import type { ReportResultRow } from './read-report-store.ts';
 import { reportColumns } from './report-columns.ts';
-import type { ReportGroup } from './report-query.ts';
+import type { ReportGrouping } from './report-query.ts';
 
 /** A report as CSV (RFC 4180) with a header line; times to delivery are milliseconds. */
-export function reportCsv(group: ReportGroup, rows: readonly ReportRow[]): string {
+export function reportCsv(group: ReportGrouping, rows: readonly ReportResultRow[]): string {
   const lines = rows.map(({ key, counts, latency }) =>
     csvLine([
       key,

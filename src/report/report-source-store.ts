@@ -10,10 +10,10 @@ interface Span {
   readonly until: Date;
 }
 
-const dayMilliseconds = 24 * 60 * 60 * 1_000;
+const dayMs = 24 * 60 * 60 * 1_000;
 
 /** True where rows are hours or days. */
-export function isTime({ group }: ReportQuery): boolean {
+export function isTimeGrouping({ group }: ReportQuery): boolean {
   return group === 'hour' || group === 'day';
 }
 
@@ -39,7 +39,7 @@ export function reportSource(
     sum === undefined || sum.quarters === false
       ? read(tableOf(query), 'quarter', keyOf(query), filters(query))
       : read('report_sum', 'begins', sum.shown, sql`span = 'quarter' and ${sum.where}`);
-  if (sum === undefined || isTime(query)) return quarters(query);
+  if (sum === undefined || isTimeGrouping(query)) return quarters(query);
   const days = read('report_sum', 'begins', sum.shown, sql`span = 'day' and ${sum.where}`);
   return inSpans(query, days, quarters);
 }
@@ -63,7 +63,9 @@ export function latencySource(accountId: AccountId, query: ReportQuery): ReportS
         select ${key} as key, quarter as begins, histogram from report_latency
         where account_id = ${accountId} and quarter >= ${span.from} and quarter < ${span.until} and ${one}`
       : sums('quarter', span);
-  return isTime(query) ? quarters(query) : inSpans(query, (span) => sums('day', span), quarters);
+  return isTimeGrouping(query)
+    ? quarters(query)
+    : inSpans(query, (span) => sums('day', span), quarters);
 }
 
 /** Whole days in the middle, quarters before and after them. */
@@ -72,8 +74,8 @@ function inSpans(
   days: (span: Span) => RawBuilder<unknown>,
   quarters: (span: Span) => RawBuilder<unknown>,
 ): RawBuilder<unknown> {
-  const firstDay = new Date(Math.ceil(from.getTime() / dayMilliseconds) * dayMilliseconds);
-  const lastDay = new Date(Math.floor(until.getTime() / dayMilliseconds) * dayMilliseconds);
+  const firstDay = new Date(Math.ceil(from.getTime() / dayMs) * dayMs);
+  const lastDay = new Date(Math.floor(until.getTime() / dayMs) * dayMs);
   if (firstDay >= lastDay) return quarters({ from, until });
   const parts = [
     quarters({ from, until: firstDay }),
@@ -105,13 +107,13 @@ function sumOf(query: ReportQuery): Sum | undefined {
   if (names === 'tag template') {
     return {
       shown: group === 'template' ? sql`key` : group === 'tag' ? sql`tag` : sql`''`,
-      where: sql`sum_of = 'template_tag' and ${is('key', templateId)} and ${is('tag', tag)}`,
+      where: sql`sum_of = 'template_tag' and ${equals('key', templateId)} and ${equals('tag', tag)}`,
       quarters: false,
     };
   }
   if (named.size > 1) return undefined;
   const shown = named.has(group) ? sql`key` : sql`''`;
-  const where = sql`sum_of = ${names} and ${is('key', named.get(names))} and tag = ''`;
+  const where = sql`sum_of = ${names} and ${equals('key', named.get(names))} and tag = ''`;
   return names === 'destination' ? { shown, where, quarters: false } : { shown, where };
 }
 
@@ -138,11 +140,11 @@ function keyOf({ group }: ReportQuery): RawBuilder<unknown> {
 
 function filters(query: ReportQuery): RawBuilder<unknown> {
   if (tableOf(query) === 'report_destination')
-    return is('destination_domain', query.destinationDomain);
-  return sql`${is('template_id', query.templateId)} and ${is('tag', query.tag)}
-    and ${is('sender_domain', query.senderDomain)}`;
+    return equals('destination_domain', query.destinationDomain);
+  return sql`${equals('template_id', query.templateId)} and ${equals('tag', query.tag)}
+    and ${equals('sender_domain', query.senderDomain)}`;
 }
 
-function is(column: string, value: string | undefined): RawBuilder<unknown> {
+function equals(column: string, value: string | undefined): RawBuilder<unknown> {
   return value === undefined ? sql`true` : sql`${sql.ref(column)} = ${value}`;
 }

@@ -75,17 +75,17 @@ export function addSums(from: ReportTotals, spans: readonly Span[]) {
       set histogram = ${sumHistograms(sql`report_latency_sum.histogram`, sql`excluded.histogram`)})`;
 }
 
-const dayMilliseconds = 24 * 60 * 60 * 1_000;
+const dayMs = 24 * 60 * 60 * 1_000;
 
 /** Sums an account's totals of a time up anew. A day that is only in part in it is summed up whole. */
-export async function resum(
+export async function rebuildSums(
   transaction: Kysely,
   accountId: AccountId,
   from: Date,
   until: Date,
 ): Promise<void> {
-  const firstDay = new Date(Math.floor(from.getTime() / dayMilliseconds) * dayMilliseconds);
-  const lastDay = new Date(Math.ceil(until.getTime() / dayMilliseconds) * dayMilliseconds);
+  const firstDay = new Date(Math.floor(from.getTime() / dayMs) * dayMs);
+  const lastDay = new Date(Math.ceil(until.getTime() / dayMs) * dayMs);
   for (const [span, begin, end] of [
     ['quarter', from, until],
     ['day', firstDay, lastDay],

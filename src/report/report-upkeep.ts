@@ -4,11 +4,11 @@ import type { Log } from '../foundation/log.ts';
 import { PeriodicTask } from '../foundation/periodic-task.ts';
 import { findUnordered, orderRows } from './order-rows-store.ts';
 
-const hour = 60 * 60 * 1_000;
-const day = 24 * hour;
-const mostAtOnce = 1_000;
+const hourMs = 60 * 60 * 1_000;
+const dayMs = 24 * hourMs;
+const maxDaysPerBatch = 1_000;
 
-export interface ReportUpkeepParts {
+export interface ReportUpkeepDependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -16,12 +16,12 @@ export interface ReportUpkeepParts {
 
 /** Puts the rows of days that are over into the order in which reports read them, every hour. */
 export class ReportUpkeep {
-  readonly #parts: ReportUpkeepParts;
-  readonly #task = new PeriodicTask(hour, () => this.run());
+  readonly #dependencies: ReportUpkeepDependencies;
+  readonly #task = new PeriodicTask(hourMs, () => this.run());
   #stopping = false;
 
-  constructor(parts: ReportUpkeepParts) {
-    this.#parts = parts;
+  constructor(dependencies: ReportUpkeepDependencies) {
+    this.#dependencies = dependencies;
   }
 
   start(): void {
@@ -36,12 +36,12 @@ export class ReportUpkeep {
 
   /** One round; a fault is logged and left to the next. */
   async run(): Promise<void> {
-    const { database, clock, log } = this.#parts;
+    const { database, clock, log } = this.#dependencies;
     // Events of a day come for some time after it.
-    const bound = new Date(Math.floor((clock.now() - 2 * hour) / day) * day);
+    const bound = new Date(Math.floor((clock.now() - 2 * hourMs) / dayMs) * dayMs);
     try {
       for (;;) {
-        const days = await findUnordered(database.kysely, bound, mostAtOnce);
+        const days = await findUnordered(database.kysely, bound, maxDaysPerBatch);
         if (days.length === 0) return;
         for (const one of days) {
           if (this.#stopping) return;

@@ -6,17 +6,17 @@ import type { AccountId } from '../foundation/ids.ts';
 import { packSteps, sumHistograms } from './histogram-store.ts';
 import { reportColumns } from './report-columns.ts';
 import { countFacts, reportFacts } from './report-facts-store.ts';
-import { addSums, resum } from './report-sums-store.ts';
+import { addSums, rebuildSums } from './report-sums-store.ts';
 
 type Kysely = Database['kysely'];
 
 const columns = sql.join(reportColumns.map((name) => sql.ref(name)));
 /** Whoever changes totals holds its place. */
-export const followerName = 'report';
+export const reportFollowerName = 'report';
 
 /** Adds what happened to the totals; one writer at a time, so no row is fought for. */
 export const rollUp: Follower = {
-  name: followerName,
+  name: reportFollowerName,
   async follow(transaction, { from, until }) {
     const within = (table: string) =>
       sql`${sql.ref(`${table}.tx`)} >= ${from}::xid8 and ${sql.ref(`${table}.tx`)} < ${until}::xid8
@@ -37,7 +37,7 @@ export async function rebuildReport(
   until: Date,
 ): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
-    const place = await waitForCursor(transaction, followerName);
+    const cursor = await waitForCursor(transaction, reportFollowerName);
     for (const table of ['report_total', 'report_destination', 'report_latency']) {
       await sql`
         delete from ${sql.table(table)}
@@ -45,11 +45,11 @@ export async function rebuildReport(
         transaction,
       );
     }
-    const messages = sql`m.account_id = ${accountId} and m.tx < ${place}::xid8
+    const messages = sql`m.account_id = ${accountId} and m.tx < ${cursor}::xid8
       and m.accepted_at >= ${from} and m.accepted_at < ${until}`;
-    const events = sql`e.account_id = ${accountId} and e.tx < ${place}::xid8 and e.at >= ${from} and e.at < ${until}`;
+    const events = sql`e.account_id = ${accountId} and e.tx < ${cursor}::xid8 and e.at >= ${from} and e.at < ${until}`;
     await addFacts(transaction, reportFacts(messages, events));
-    await resum(transaction, accountId, from, until);
+    await rebuildSums(transaction, accountId, from, until);
     // The rows lie as they were counted.
     await sql`
       update report_ordered set until = least(until, date_bin('1 day', ${from}, '2000-01-01 00:00Z'))
@@ -66,10 +66,14 @@ async function addFacts(transaction: Kysely, facts: RawBuilder<unknown>): Promis
           sql`${sql.ref(name)} = ${sql.ref(`${table}.${name}`)} + ${sql.ref(`excluded.${name}`)}`,
       ),
     );
-  const news = { totals: sql`total`, destinations: sql`destination`, latencies: sql`latency` };
+  const increments = {
+    totals: sql`total`,
+    destinations: sql`destination`,
+    latencies: sql`latency`,
+  };
   await sql`
     with ${totalsOf(facts)},
-    ${addSums(news, ['quarter', 'day'])},
+    ${addSums(increments, ['quarter', 'day'])},
     totals as (
       insert into report_total (account_id, quarter, template_id, tag, sender_domain, ${columns})
       select account_id, quarter, template_id, tag, sender_domain, ${columns} from total order by 1, 2, 3, 4, 5

@@ -4,7 +4,7 @@ import { type FeedWindow, piecesOf } from '../feedback/feed/event-feed-store.ts'
 import type { Database } from '../foundation/database/open-database.ts';
 
 /** Section 2.2 of the contract: at most 5 Cc addresses. */
-const mostCc = 5;
+const maxCc = 5;
 
 /**
  * Writes the rows that messages are looked for by, and keeps their states, behind the messages themselves. Recipients
@@ -12,8 +12,8 @@ const mostCc = 5;
  */
 export const writeSearchRows: Follower = {
   name: 'search',
-  async follow(transaction, window, pace) {
-    for (const piece of piecesOf(window)) await pace(() => insertRows(transaction, piece));
+  async follow(transaction, window, throttle) {
+    for (const piece of piecesOf(window)) await throttle(() => insertRows(transaction, piece));
     const { from, until } = window;
     await sql`select set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`.execute(
       transaction,
@@ -49,7 +49,7 @@ async function insertRows(
       select c.place, c.address, 'queued'
       from json_array_elements_text(content.cc) with ordinality as c (address, place)
       union all
-      select c.place + ${mostCc}, c.address, 'suppressed'
+      select c.place + ${maxCc}, c.address, 'suppressed'
       from json_array_elements_text(content."suppressedCc") with ordinality as c (address, place)) as r
     where m.tx >= ${from}::xid8 and m.tx < ${until}::xid8
     on conflict do nothing`.execute(transaction);

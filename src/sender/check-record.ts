@@ -8,8 +8,8 @@ interface Verdict {
 }
 
 /** Most records that a finding shows. */
-const mostShown = 10;
-const longestShown = 1_000;
+const maxShownRecords = 10;
+const maxShownLength = 1_000;
 
 /** Looks a record up and compares it with what is expected. Never throws: what cannot be known is `unknown`. */
 export async function checkRecord(
@@ -19,41 +19,41 @@ export async function checkRecord(
 ): Promise<DomainFinding> {
   switch (record.kind) {
     case 'dkim':
-      return judge(record, await dns.lookUp(record.name, 'TXT'), (found) =>
-        judgeDkim(record.value, found),
+      return evaluateAnswer(record, await dns.lookUp(record.name, 'TXT'), (found) =>
+        evaluateDkim(record.value, found),
       );
     case 'spf':
     case 'from-spf': {
       const answer = await dns.lookUp(record.name, 'TXT');
       const spf = await checkSpf(dns, record.name, service);
-      return judge(record, answer, (found) => judgeSpf(found, spf), isSpf);
+      return evaluateAnswer(record, answer, (found) => evaluateSpf(found, spf), isSpf);
     }
     case 'return-path':
-      return judge(record, await dns.lookUp(record.name, 'MX'), (found) =>
-        judgeMx(service.host, found),
+      return evaluateAnswer(record, await dns.lookUp(record.name, 'MX'), (found) =>
+        evaluateMx(service.host, found),
       );
     case 'dmarc':
-      return judge(record, await lookUpDmarc(dns, record.name), judgeDmarc, isDmarc);
+      return evaluateAnswer(record, await lookUpDmarc(dns, record.name), evaluateDmarc, isDmarc);
     case 'tracking':
-      return judge(record, await dns.lookUp(record.name, 'CNAME'), (found) =>
-        judgeName(record.value, found),
+      return evaluateAnswer(record, await dns.lookUp(record.name, 'CNAME'), (found) =>
+        evaluateCname(record.value, found),
       );
   }
 }
 
-function judge<Type extends DnsType>(
+function evaluateAnswer<Type extends DnsType>(
   record: DomainRecord,
   answer: DnsAnswer<Type>,
   compare: (found: readonly string[]) => Verdict,
-  counts: (text: string) => boolean = () => true,
+  isRelevant: (text: string) => boolean = () => true,
 ): DomainFinding {
   const resolver = answer.server;
   if (answer.kind === 'fault') {
     const explanation = `The resolver could not say: ${answer.text}.`;
     return { record, state: 'unknown', found: [], explanation, resolver };
   }
-  const found = answer.kind === 'absent' ? [] : answer.records.map(show).filter(counts);
-  const shown = found.slice(0, mostShown).map((text) => text.slice(0, longestShown));
+  const found = answer.kind === 'absent' ? [] : answer.records.map(formatRecord).filter(isRelevant);
+  const shown = found.slice(0, maxShownRecords).map((text) => text.slice(0, maxShownLength));
   if (found.length === 0) {
     const explanation = `There is no such ${record.type} record at ${record.name}.`;
     return { record, state: 'missing', found: [], explanation, resolver };
@@ -61,11 +61,13 @@ function judge<Type extends DnsType>(
   return { record, ...compare(found), found: shown, resolver };
 }
 
-function show(data: string | { readonly preference: number; readonly exchange: string }): string {
+function formatRecord(
+  data: string | { readonly preference: number; readonly exchange: string },
+): string {
   return typeof data === 'string' ? data : `${data.preference} ${data.exchange}.`;
 }
 
-function judgeDkim(expected: string, found: readonly string[]): Verdict {
+function evaluateDkim(expected: string, found: readonly string[]): Verdict {
   if (found.length > 1)
     return wrong('There are several TXT records at this name; only one may stand there.');
   const [actual = ''] = found;
@@ -91,7 +93,7 @@ function isSpf(text: string): boolean {
   return /^v=spf1( |$)/i.test(text);
 }
 
-function judgeSpf(
+function evaluateSpf(
   found: readonly string[],
   spf: { readonly passes: boolean; readonly text: string },
 ): Verdict {
@@ -100,7 +102,7 @@ function judgeSpf(
   return spf.passes ? ok('This service may send.') : wrong(spf.text);
 }
 
-function judgeMx(host: string, found: readonly string[]): Verdict {
+function evaluateMx(host: string, found: readonly string[]): Verdict {
   const hosts = found.map((text) => text.slice(text.indexOf(' ') + 1));
   if (!hosts.includes(`${host}.`)) return wrong(`No MX record names ${host}.`);
   return ok('Bounces come back.');
@@ -123,7 +125,7 @@ async function lookUpDmarc(dns: Dns, name: string): Promise<DnsAnswer<'TXT'>> {
   return answer;
 }
 
-function judgeDmarc(found: readonly string[]): Verdict {
+function evaluateDmarc(found: readonly string[]): Verdict {
   if (found.length > 1) return wrong('There are several DMARC records; then none counts.');
   const policy = readTags(found[0] ?? '').get('p');
   if (policy === undefined || !['none', 'quarantine', 'reject'].includes(policy))
@@ -131,7 +133,7 @@ function judgeDmarc(found: readonly string[]): Verdict {
   return ok(`There is a policy: ${policy}.`);
 }
 
-function judgeName(expected: string, found: readonly string[]): Verdict {
+function evaluateCname(expected: string, found: readonly string[]): Verdict {
   const target = expected.replace(/\.$/, '').toLowerCase();
   const [actual = ''] = found;
   if (actual.replace(/\.$/, '') !== target) return wrong(`The name leads to ${actual}.`);

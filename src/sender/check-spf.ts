@@ -6,14 +6,14 @@ import type { ServiceNames } from './sending-domain.ts';
 const types: readonly DnsType[] = ['A', 'AAAA', 'CNAME', 'MX', 'PTR', 'TXT'];
 
 /** The shape of Node's own resolver over ours, as the SPF library takes it. */
-function resolverOf(dns: Dns): DNSResolver {
-  const resolve = async (name: string, wanted: string): Promise<unknown[]> => {
-    const type = types.find((one) => one === wanted);
-    if (type === undefined) throw fault('ENODATA', name);
+function toNodeResolver(dns: Dns): DNSResolver {
+  const resolve = async (name: string, requestedType: string): Promise<unknown[]> => {
+    const type = types.find((one) => one === requestedType);
+    if (type === undefined) throw dnsError('ENODATA', name);
     const answer = await dns.lookUp(name, type);
-    if (answer.kind === 'fault') throw fault('ESERVFAIL', name);
+    if (answer.kind === 'fault') throw dnsError('ESERVFAIL', name);
     if (answer.kind === 'absent')
-      throw fault(answer.what === 'name' ? 'ENOTFOUND' : 'ENODATA', name);
+      throw dnsError(answer.what === 'name' ? 'ENOTFOUND' : 'ENODATA', name);
     if (type === 'MX')
       return answer.records.map((record) =>
         typeof record === 'string'
@@ -26,7 +26,7 @@ function resolverOf(dns: Dns): DNSResolver {
   return resolve as DNSResolver;
 }
 
-function fault(code: string, name: string): Error {
+function dnsError(code: string, name: string): Error {
   return Object.assign(new Error(`${code} ${name}`), { code });
 }
 
@@ -37,7 +37,7 @@ export async function checkSpf(
   service: ServiceNames,
 ): Promise<{ readonly passes: boolean; readonly text: string }> {
   const addresses =
-    service.addresses.length > 0 ? service.addresses : await addressesOf(dns, service.host);
+    service.addresses.length > 0 ? service.addresses : await resolveAddresses(dns, service.host);
   if (addresses.length === 0)
     return { passes: false, text: `The mail server ${service.host} has no address record.` };
   for (const ip of addresses) {
@@ -45,7 +45,7 @@ export async function checkSpf(
       sender: `bounce@${domain}`,
       ip,
       helo: service.host,
-      resolver: resolverOf(dns),
+      resolver: toNodeResolver(dns),
       mta: service.host,
     });
     if (status.result !== 'pass')
@@ -54,7 +54,7 @@ export async function checkSpf(
   return { passes: true, text: '' };
 }
 
-async function addressesOf(dns: Dns, host: string): Promise<string[]> {
+async function resolveAddresses(dns: Dns, host: string): Promise<string[]> {
   const answers = [await dns.lookUp(host, 'A'), await dns.lookUp(host, 'AAAA')];
   return answers.flatMap((answer) => (answer.kind === 'found' ? [...answer.records] : []));
 }

@@ -7,7 +7,7 @@ import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 import type { SealedColumn } from '../foundation/reseal.ts';
 import { seal, unseal, unsealAny } from '../foundation/seal.ts';
 import { type DkimAlgorithm, type DkimKey, dkimRecord, readDkimKey } from './dkim-key.ts';
-import type { DkimKeyState, DomainKey } from './sending-domain.ts';
+import type { DkimKeyState, PublicDkimKey } from './sending-domain.ts';
 import { domainKey, domainTopic } from './sending-domain-store.ts';
 
 type Kysely = Database['kysely'];
@@ -48,14 +48,14 @@ export class DkimKeyStore {
         domain,
         selector,
         algorithm,
-        private_key: seal(this.#keys.current, place(accountId, domain, selector), der),
+        private_key: seal(this.#keys.current, sealContext(accountId, domain, selector), der),
         record: dkimRecord(privateKey),
       })
       .execute();
   }
 
   /** The keys of a domain without their private parts, oldest first. */
-  async list(kysely: Kysely, accountId: AccountId, domain: string): Promise<DomainKey[]> {
+  async list(kysely: Kysely, accountId: AccountId, domain: string): Promise<PublicDkimKey[]> {
     const rows = await kysely
       .selectFrom('dkim_key')
       .select(['selector', 'algorithm', 'record', 'state', 'state_at'])
@@ -77,7 +77,7 @@ export class DkimKeyStore {
    * The keys that sign for a domain now.
    * @throws Error where one cannot be decrypted
    */
-  async signing(kysely: Kysely, accountId: AccountId, domain: string): Promise<DkimKey[]> {
+  async readSigningKeys(kysely: Kysely, accountId: AccountId, domain: string): Promise<DkimKey[]> {
     const rows = await kysely
       .selectFrom('dkim_key')
       .select(['selector', 'private_key'])
@@ -89,7 +89,7 @@ export class DkimKeyStore {
       .orderBy('selector')
       .execute();
     return rows.map(({ selector, private_key: sealed }) => {
-      const der = unsealAny(this.#keys, place(accountId, domain, selector), sealed);
+      const der = unsealAny(this.#keys, sealContext(accountId, domain, selector), sealed);
       return readDkimKey(
         domain,
         selector,
@@ -99,7 +99,7 @@ export class DkimKeyStore {
   }
 
   /** Moves keys to another state, and tells all nodes at commit. */
-  async move(
+  async setState(
     transaction: Kysely,
     accountId: AccountId,
     domain: string,
@@ -141,6 +141,6 @@ export class DkimKeyStore {
   }
 }
 
-function place(accountId: AccountId, domain: string, selector: string): string {
+function sealContext(accountId: AccountId, domain: string, selector: string): string {
   return `${accountId}/${domain}/${selector}`;
 }

@@ -19,7 +19,7 @@ const rsaBits = 2_048;
 const generate = promisify(generateKeyPair);
 
 /** Makes a private key. RSA takes a thread of the pool for about a tenth of a second. */
-export async function makeDkimKey(algorithm: DkimAlgorithm): Promise<KeyObject> {
+export async function generateDkimKey(algorithm: DkimAlgorithm): Promise<KeyObject> {
   const pair =
     algorithm === 'rsa-sha256'
       ? await generate('rsa', { modulusLength: rsaBits })

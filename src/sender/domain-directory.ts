@@ -9,9 +9,9 @@ import type { SendingDomain } from './sending-domain.ts';
 import {
   domainKey,
   domainTopic,
-  findVerifiedAccount,
+  findAccountWithVerifiedDomain,
   isTrackingHostReady,
-  readDomain,
+  readSendingDomain,
 } from './sending-domain-store.ts';
 
 /** A domain with the keys that sign for it. */
@@ -32,13 +32,13 @@ export class DomainDirectory {
       const slash = key.indexOf('/');
       const accountId = key.slice(0, slash) as AccountId;
       const name = key.slice(slash + 1);
-      const domain = await readDomain(database.kysely, accountId, name);
+      const domain = await readSendingDomain(database.kysely, accountId, name);
       if (domain === undefined) return undefined;
       const trackingReady =
         domain.trackingHost !== undefined &&
         (await isTrackingHostReady(database.kysely, accountId, name));
-      const signing = await keys.signing(database.kysely, accountId, name);
-      return { ...domain, keys: signing, trackingReady };
+      const signingKeys = await keys.readSigningKeys(database.kysely, accountId, name);
+      return { ...domain, keys: signingKeys, trackingReady };
     });
   }
 
@@ -58,7 +58,7 @@ export class DomainDirectory {
   /** The sender of mail of the service itself is the operator's choice, so any account's verified domain can sign it. */
   async #findAnywhere(fromDomain: string): Promise<SigningDomain | undefined> {
     for (let name = fromDomain; name.includes('.'); name = name.slice(name.indexOf('.') + 1)) {
-      const accountId = await findVerifiedAccount(this.#database.kysely, name);
+      const accountId = await findAccountWithVerifiedDomain(this.#database.kysely, name);
       if (accountId !== undefined) return this.#domains.get(domainKey(accountId, name));
     }
     return undefined;

@@ -1,9 +1,9 @@
-import type { DomainKey, DomainRecord, SendingDomain, ServiceNames } from './sending-domain.ts';
+import type { DomainRecord, PublicDkimKey, SendingDomain, ServiceNames } from './sending-domain.ts';
 
 /** The records that a domain needs, each exactly as it is to be published. */
 export function domainRecords(
   domain: Pick<SendingDomain, 'domain' | 'returnPath' | 'trackingHost'>,
-  keys: readonly DomainKey[],
+  keys: readonly PublicDkimKey[],
   service: ServiceNames,
 ): DomainRecord[] {
   const name = domain.domain;

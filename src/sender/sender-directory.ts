@@ -1,12 +1,12 @@
+import { batchReads } from '../foundation/batch-reads.ts';
 import { Cache } from '../foundation/cache.ts';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import { gatherReads } from '../foundation/gather-reads.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import {
-  readNamedSenders,
+  readSendersByRef,
   type Sender,
-  type SenderName,
+  type SenderRef,
   senderKey,
   senderTopic,
 } from './sender-store.ts';
@@ -16,8 +16,8 @@ export class SenderDirectory {
   readonly #senders: Cache<Sender>;
 
   constructor(database: Database, changes: ChangeListener) {
-    const readOne = gatherReads((names: readonly SenderName[]) =>
-      readNamedSenders(database.kysely, names),
+    const readOne = batchReads((refs: readonly SenderRef[]) =>
+      readSendersByRef(database.kysely, refs),
     );
     this.#senders = new Cache(changes, senderTopic, (key) => {
       const slash = key.indexOf('/');

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import { alignByOrdinal } from '../foundation/database/align-by-ordinal.ts';
 import { announceChange } from '../foundation/database/announce.ts';
-import { inPlaces } from '../foundation/database/in-places.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 
@@ -24,7 +24,7 @@ export function senderKey(accountId: AccountId, address: string): string {
 }
 
 /** Which sender of which account. */
-export interface SenderName {
+export interface SenderRef {
   readonly accountId: AccountId;
   /** In the spelling for comparing. */
   readonly address: string;
@@ -36,21 +36,21 @@ export async function readSender(
   accountId: AccountId,
   address: string,
 ): Promise<Sender | undefined> {
-  const [sender] = await readNamedSenders(kysely, [{ accountId, address }]);
+  const [sender] = await readSendersByRef(kysely, [{ accountId, address }]);
   return sender;
 }
 
 /** The senders with these names, each in its name's place. */
-export async function readNamedSenders(
+export async function readSendersByRef(
   kysely: Kysely,
-  names: readonly SenderName[],
+  refs: readonly SenderRef[],
 ): Promise<(Sender | undefined)[]> {
   const { rows } = await sql<SenderRow & { readonly n: number }>`
     select k.n::int as n, s.address, s.display_names, s.verified_at
-    from unnest(${names.map((name) => name.accountId)}::text[], ${names.map((name) => name.address)}::text[])
+    from unnest(${refs.map((name) => name.accountId)}::text[], ${refs.map((name) => name.address)}::text[])
       with ordinality as k (account_id, address, n)
     join sender s on s.account_id = k.account_id and s.address = k.address`.execute(kysely);
-  return inPlaces(rows, names.length, toSender);
+  return alignByOrdinal(rows, refs.length, toSender);
 }
 
 /** All senders of an account, by address. */

@@ -3,16 +3,16 @@ import { sql } from 'kysely';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database, Tables } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import type { DomainJudgement } from './judge-domain.ts';
+import type { DomainEvaluation } from './evaluate-domain.ts';
+import { unverifySendersOfDomain } from './sender-verification-store.ts';
 import type {
   DomainFinding,
   DomainState,
   FindingState,
   RecordKind,
   SendingDomain,
-  WarmUp,
+  WarmUpSchedule,
 } from './sending-domain.ts';
-import { unverifySendersOfDomain } from './verify-sender-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -25,7 +25,7 @@ export function domainKey(accountId: AccountId, domain: string): string {
 }
 
 /** The domain of an account, or undefined. */
-export async function readDomain(
+export async function readSendingDomain(
   kysely: Kysely,
   accountId: AccountId,
   domain: string,
@@ -40,7 +40,10 @@ export async function readDomain(
 }
 
 /** All domains of an account, by name. */
-export async function readDomains(kysely: Kysely, accountId: AccountId): Promise<SendingDomain[]> {
+export async function readSendingDomains(
+  kysely: Kysely,
+  accountId: AccountId,
+): Promise<SendingDomain[]> {
   const rows = await kysely
     .selectFrom('sending_domain')
     .selectAll()
@@ -51,7 +54,7 @@ export async function readDomains(kysely: Kysely, accountId: AccountId): Promise
 }
 
 /** Adds a domain. @returns false where the account has it already */
-export async function addDomain(
+export async function addSendingDomain(
   transaction: Kysely,
   accountId: AccountId,
   domain: string,
@@ -69,7 +72,7 @@ export async function addDomain(
  * Removes a domain with its keys and findings; senders that it verified are verified no more. Tells all nodes at commit.
  * @returns false where there is none
  */
-export async function removeDomain(
+export async function removeSendingDomain(
   transaction: Kysely,
   accountId: AccountId,
   domain: string,
@@ -90,7 +93,7 @@ export async function setWarmUp(
   transaction: Kysely,
   accountId: AccountId,
   domain: string,
-  warmUp: WarmUp | undefined,
+  warmUp: WarmUpSchedule | undefined,
 ): Promise<void> {
   await transaction
     .updateTable('sending_domain')
@@ -162,53 +165,53 @@ export async function isTrackingHostReady(
  * Takes domains whose check is due, on one node only: the next check is put off first, so that a node that dies during a
  * check loses nothing but time.
  */
-export async function takeDueDomains(kysely: Kysely, most: number): Promise<SendingDomain[]> {
+export async function claimDueDomains(kysely: Kysely, limit: number): Promise<SendingDomain[]> {
   const { rows } = await sql<Selectable<Tables['sending_domain']>>`
     update sending_domain d set next_check_at = now() + interval '10 minutes'
     from (
       select account_id, domain from sending_domain where next_check_at <= now()
-      order by next_check_at limit ${most} for update skip locked) due
+      order by next_check_at limit ${limit} for update skip locked) due
     where d.account_id = due.account_id and d.domain = due.domain
     returning d.*`.execute(kysely);
   return rows.map(toDomain);
 }
 
 /** Keeps a domain from being removed until the transaction ends. @returns false where it is gone already */
-export async function holdDomain(
+export async function lockSendingDomain(
   transaction: Kysely,
   accountId: AccountId,
   domain: string,
 ): Promise<boolean> {
-  const held = await transaction
+  const locked = await transaction
     .selectFrom('sending_domain')
     .select('domain')
     .where('account_id', '=', accountId)
     .where('domain', '=', domain)
     .forKeyShare()
     .executeTakeFirst();
-  return held !== undefined;
+  return locked !== undefined;
 }
 
 /** Writes what a check came to: state, next check, findings. */
-export async function saveCheck(
+export async function saveCheckResult(
   transaction: Kysely,
   { accountId, domain }: SendingDomain,
-  judgement: DomainJudgement,
+  evaluation: DomainEvaluation,
   findings: readonly DomainFinding[],
 ): Promise<void> {
   await transaction
     .updateTable('sending_domain')
     .set((eb) => ({
-      state: judgement.state,
+      state: evaluation.state,
       state_at: eb
         .case()
-        .when('state', '=', judgement.state)
+        .when('state', '=', evaluation.state)
         .then(eb.ref('state_at'))
         .else(sql<Date>`now()`)
         .end(),
-      bad_checks: judgement.badChecks,
+      bad_checks: evaluation.badChecks,
       checked_at: sql<Date>`now()`,
-      next_check_at: sql<Date>`now() + ${judgement.nextCheck}::float8 * interval '1 s'`,
+      next_check_at: sql<Date>`now() + ${evaluation.nextCheckSeconds}::float8 * interval '1 s'`,
     }))
     .where('account_id', '=', accountId)
     .where('domain', '=', domain)
@@ -240,7 +243,7 @@ export async function saveCheck(
 }
 
 /** A finding with the time of its look. */
-export type DatedFinding = Omit<DomainFinding, 'record'> & {
+export type StoredDomainFinding = Omit<DomainFinding, 'record'> & {
   readonly kind: RecordKind;
   readonly name: string;
   readonly expected: string;
@@ -253,7 +256,7 @@ export async function readFindings(
   kysely: Kysely,
   accountId: AccountId,
   domain: string,
-): Promise<DatedFinding[]> {
+): Promise<StoredDomainFinding[]> {
   const rows = await kysely
     .selectFrom('domain_finding')
     .selectAll()
@@ -294,12 +297,12 @@ function toDomain(row: Selectable<Tables['sending_domain']>): SendingDomain {
 
 /** The driver reads a date as midnight of the process's own time zone. */
 function dayOf(date: Date): string {
-  const two = (value: number): string => String(value).padStart(2, '0');
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  const twoDigits = (value: number): string => String(value).padStart(2, '0');
+  return `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`;
 }
 
 /** An account that has this domain verified; undefined where none has. */
-export async function findVerifiedAccount(
+export async function findAccountWithVerifiedDomain(
   kysely: Kysely,
   domain: string,
 ): Promise<AccountId | undefined> {

@@ -19,12 +19,12 @@ export interface SendingDomain {
   /** Host under the domain for tracked links, where they are to carry it. */
   readonly trackingHost: string | undefined;
   readonly sourcePool: string;
-  readonly warmUp: WarmUp | undefined;
+  readonly warmUp: WarmUpSchedule | undefined;
   readonly checkedAt: Date | undefined;
 }
 
 /** Most messages of each day, from a day on. */
-export interface WarmUp {
+export interface WarmUpSchedule {
   /** `2026-03-01`, in UTC. */
   readonly from: string;
   readonly plan: readonly number[];
@@ -34,7 +34,7 @@ export interface WarmUp {
 export type DkimKeyState = 'pending' | 'active' | 'retired';
 
 /** A key as it is shown: without the private part. */
-export interface DomainKey {
+export interface PublicDkimKey {
   readonly selector: string;
   readonly algorithm: DkimAlgorithm;
   readonly record: string;

@@ -1,23 +1,23 @@
 import type { FastifyReply } from 'fastify';
 import type { Http } from '../http/create-http.ts';
 import { plainPage } from '../http/plain-page.ts';
-import type { SenderProofs } from './sender-proofs.ts';
+import type { SenderVerification } from './sender-verification.ts';
 
 /**
  * `GET /verify-sender/{token}` names the sender, the account and who asked, with one button, and changes nothing, since
  * programs follow links; `POST` verifies the sender. 404 for a token that is unknown, spent or a day old.
  */
-export function registerVerifySenderRoutes(http: Http, proofs: SenderProofs): void {
+export function registerVerifySenderRoutes(http: Http, verification: SenderVerification): void {
   http.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) =>
       done(null, body),
     );
     scope.get<{ Params: { token: string } }>('/verify-sender/:token', async (request, reply) => {
-      const facts = await proofs.describe(request.params.token);
-      if (facts === undefined) return showUnusable(reply);
+      const facts = await verification.find(request.params.token);
+      if (facts === undefined) return sendInvalidLinkPage(reply);
       const { address, accountName, accountId, askedBy } = facts;
-      return show(
+      return sendConfirmationPage(
         reply,
         `Let ${accountName} send from ${address}?`,
         `${askedBy ?? 'Someone'} wants the account ${accountName} (ID ${accountId}) to send email from ${address}. If you don’t know this account, close this page.`,
@@ -25,11 +25,11 @@ export function registerVerifySenderRoutes(http: Http, proofs: SenderProofs): vo
       );
     });
     scope.post<{ Params: { token: string } }>('/verify-sender/:token', async (request, reply) => {
-      const facts = await proofs.describe(request.params.token);
-      const address = await proofs.spend(request.params.token);
-      if (facts === undefined || address === undefined) return showUnusable(reply);
+      const facts = await verification.find(request.params.token);
+      const address = await verification.confirm(request.params.token);
+      if (facts === undefined || address === undefined) return sendInvalidLinkPage(reply);
       const { accountName, accountId } = facts;
-      return show(
+      return sendConfirmationPage(
         reply,
         'Confirmed',
         `The account ${accountName} (ID ${accountId}) can send from ${address} now.`,
@@ -38,12 +38,17 @@ export function registerVerifySenderRoutes(http: Http, proofs: SenderProofs): vo
   });
 }
 
-function showUnusable(reply: FastifyReply): FastifyReply {
+function sendInvalidLinkPage(reply: FastifyReply): FastifyReply {
   const text = 'Links work once and for a day. Ask for another one.';
-  return show(reply.code(404), 'This link doesn’t work.', text);
+  return sendConfirmationPage(reply.code(404), 'This link doesn’t work.', text);
 }
 
-function show(reply: FastifyReply, title: string, text: string, label?: string): FastifyReply {
+function sendConfirmationPage(
+  reply: FastifyReply,
+  title: string,
+  text: string,
+  label?: string,
+): FastifyReply {
   return reply
     .header('cache-control', 'no-store')
     .header('referrer-policy', 'no-referrer')

@@ -19,13 +19,13 @@ export function answerOAuthError(
     );
   if (refusal.retryAfter !== undefined) reply.header('retry-after', refusal.retryAfter);
   if (refusal.challenge !== undefined) reply.header('www-authenticate', refusal.challenge);
-  return neverCached(reply)
+  return preventCaching(reply)
     .code(refusal.status)
     .send({ error: refusal.error, error_description: refusal.message });
 }
 
 /** RFC 6749 section 5.1: no answer with tokens or about them is kept by anything on the way. */
-export function neverCached(reply: FastifyReply): FastifyReply {
+export function preventCaching(reply: FastifyReply): FastifyReply {
   return reply.header('cache-control', 'no-store').header('pragma', 'no-cache');
 }
 

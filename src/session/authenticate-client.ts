@@ -1,18 +1,18 @@
+import type { AuditStore, RequestOrigin } from '../audit/audit-store.ts';
 import type { Clock } from '../foundation/clock.ts';
 import { isPublicId } from '../foundation/ids.ts';
-import type { AuditStore, Origin } from './audit-store.ts';
 import type { ClientCredentials } from './client-credentials.ts';
-import type { ClientSecrets } from './client-secret.ts';
+import type { ClientSecretHasher } from './client-secret.ts';
 import type { IntegrationDirectory } from './integration-directory.ts';
-import type { KnownIntegration } from './integration-store.ts';
+import type { StoredIntegration } from './integration-store.ts';
 import { InvalidClient } from './oauth-errors.ts';
 
 /** A stranger who knows a client id could fill the audit log otherwise. */
-const pauseMilliseconds = 60_000;
+const recordIntervalMs = 60_000;
 
 /** Stores another hash of the same secret. */
-export type RenewSecret = (
-  clientId: KnownIntegration['clientId'],
+export type StoreSecretHash = (
+  clientId: StoredIntegration['clientId'],
   from: Uint8Array,
   to: Buffer,
 ) => Promise<void>;
@@ -20,21 +20,21 @@ export type RenewSecret = (
 /** Knows registered clients by their credentials (contract section 5.1 rule 2). */
 export class ClientAuthenticator {
   readonly #directory: IntegrationDirectory;
-  readonly #secrets: ClientSecrets;
+  readonly #secrets: ClientSecretHasher;
   readonly #audit: AuditStore;
   /** When each integration's last failure was recorded; integrations are few. */
   readonly #recordedAt = new Map<string, number>();
   readonly #clock: Clock;
-  readonly #renewSecret: RenewSecret;
+  readonly #storeSecretHash: StoreSecretHash;
 
   constructor(
     directory: IntegrationDirectory,
-    secrets: ClientSecrets,
+    secrets: ClientSecretHasher,
     audit: AuditStore,
     clock: Clock,
-    renewSecret: RenewSecret = async () => undefined,
+    storeSecretHash: StoreSecretHash = async () => undefined,
   ) {
-    this.#renewSecret = renewSecret;
+    this.#storeSecretHash = storeSecretHash;
     this.#audit = audit;
     this.#clock = clock;
     this.#directory = directory;
@@ -45,56 +45,59 @@ export class ClientAuthenticator {
    * The integration that the credentials prove. What a known one gets wrong is recorded, once a minute at most.
    * @throws InvalidClient, whose public sentence is the same whatever was wrong
    */
-  async authenticate(credentials: ClientCredentials, origin: Origin): Promise<KnownIntegration> {
+  async authenticate(
+    credentials: ClientCredentials,
+    origin: RequestOrigin,
+  ): Promise<StoredIntegration> {
     const { clientId, secrets, byHeader } = credentials;
     const integration = isPublicId(clientId)
       ? await this.#directory.integration(clientId)
       : undefined;
-    const wrong = this.#whatIsWrong(integration, secrets);
-    if (integration === undefined || wrong !== undefined) {
-      if (integration !== undefined && wrong !== undefined)
-        await this.#record(integration, wrong, origin);
+    const problem = this.#findProblem(integration, secrets);
+    if (integration === undefined || problem !== undefined) {
+      if (integration !== undefined && problem !== undefined)
+        await this.#record(integration, problem, origin);
       throw new InvalidClient('The client is unknown or its secret is wrong', byHeader, {
-        cause: wrong,
+        cause: problem,
       });
     }
-    this.#renew(integration, secrets);
+    this.#rehashSecret(integration, secrets);
     return integration;
   }
 
   /** A secret that was stored under the master key before is stored anew; nobody waits for that, and the next use tries again. */
-  #renew({ clientId, secretHash }: KnownIntegration, secrets: readonly string[]): void {
+  #rehashSecret({ clientId, secretHash }: StoredIntegration, secrets: readonly string[]): void {
     for (const secret of secrets) {
-      const renewed = this.#secrets.renewed(secret, secretHash);
-      if (renewed !== undefined)
-        this.#renewSecret(clientId, secretHash, renewed).catch(() => undefined);
+      const newHash = this.#secrets.rehash(secret, secretHash);
+      if (newHash !== undefined)
+        this.#storeSecretHash(clientId, secretHash, newHash).catch(() => undefined);
     }
   }
 
   async #record(
-    { clientId, accountId }: KnownIntegration,
+    { clientId, accountId }: StoredIntegration,
     reason: string,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<void> {
     const now = performance.now();
-    if ((this.#recordedAt.get(clientId) ?? -Infinity) > now - pauseMilliseconds) return;
+    if ((this.#recordedAt.get(clientId) ?? -Infinity) > now - recordIntervalMs) return;
     this.#recordedAt.set(clientId, now);
     const kind = 'client_authentication';
     const detail = { reason };
     await this.#audit.record({ kind, outcome: 'refused', clientId, accountId, origin, detail });
   }
 
-  #whatIsWrong(
-    integration: KnownIntegration | undefined,
+  #findProblem(
+    integration: StoredIntegration | undefined,
     secrets: readonly string[],
   ): string | undefined {
     if (integration === undefined) return 'unknown client';
-    if (!secrets.some((secret) => this.#provesItself(integration, secret))) return 'wrong secret';
+    if (!secrets.some((secret) => this.#hasValidSecret(integration, secret))) return 'wrong secret';
     return integration.disabled ? 'disabled client' : undefined;
   }
 
   /** The current secret, or the one before it while the overlap of a rotation lasts. */
-  #provesItself(integration: KnownIntegration, secret: string): boolean {
+  #hasValidSecret(integration: StoredIntegration, secret: string): boolean {
     if (this.#secrets.matches(secret, integration.secretHash)) return true;
     const { previousSecret } = integration;
     return (

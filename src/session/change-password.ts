@@ -1,21 +1,21 @@
-import { shortestPassword } from '../account/hash-password.ts';
+import { minPasswordLength } from '../account/hash-password.ts';
 import { setPasswordHash } from '../account/person-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { PersonId } from '../foundation/ids.ts';
 import { notifyPerson } from '../outbox/security-notice-store.ts';
-import { endCodesOfPerson, endTokensOfPerson } from './end-tokens-store.ts';
 import type { PasswordChecker } from './password-checker.ts';
+import { revokePersonCodes, revokePersonTokens } from './revoke-tokens-store.ts';
 
 /** More than anybody types; longer ones only cost work. */
-const longestPassword = 1_000;
+const maxPasswordLength = 1_000;
 
 /** Why a new password cannot be taken, as a sentence; undefined where it can (ASVS 2.1.1, 2.1.2). */
 export function passwordProblem(password: string): string | undefined {
   const length = [...password].length;
-  if (length < shortestPassword)
-    return `The new password needs at least ${shortestPassword} characters.`;
-  if (length > longestPassword)
-    return `The new password can have at most ${longestPassword} characters.`;
+  if (length < minPasswordLength)
+    return `The new password needs at least ${minPasswordLength} characters.`;
+  if (length > maxPasswordLength)
+    return `The new password can have at most ${maxPasswordLength} characters.`;
   return undefined;
 }
 
@@ -32,21 +32,21 @@ export async function changePassword(
   const passwordHash = await passwords.hash(password);
   await database.kysely
     .transaction()
-    .execute((transaction) => replacePassword(transaction, personId, passwordHash));
+    .execute((transaction) => replacePersonPassword(transaction, personId, passwordHash));
 }
 
 /**
  * The same with a password that is hashed already, inside the caller's transaction, which tells the person of it.
  * @param event undefined for a first password
  */
-export async function replacePassword(
+export async function replacePersonPassword(
   transaction: Database['kysely'],
   personId: PersonId,
   passwordHash: string,
   event: 'password-changed' | 'password-set-by-link' | undefined = 'password-changed',
 ): Promise<void> {
-  await endCodesOfPerson(transaction, personId);
+  await revokePersonCodes(transaction, personId);
   await setPasswordHash(transaction, personId, passwordHash);
-  await endTokensOfPerson(transaction, personId);
+  await revokePersonTokens(transaction, personId);
   if (event !== undefined) await notifyPerson(transaction, personId, event);
 }

@@ -37,7 +37,7 @@ export function readClientCredentials(
   return { ...credentials, byHeader: true };
 }
 
-const basic = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
+const basicPattern = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 
 /**
  * Client id and secret of a Basic header, or undefined where it is none. Both should be form-encoded; since many
@@ -46,7 +46,7 @@ const basic = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 export function decodeBasic(
   authorization: string,
 ): { readonly clientId: string; readonly secrets: readonly string[] } | undefined {
-  const encoded = basic.exec(authorization)?.[1];
+  const encoded = basicPattern.exec(authorization)?.[1];
   if (encoded === undefined) return undefined;
   const text = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = text.indexOf(':');

@@ -6,7 +6,7 @@ import type { PurposeKeys } from '../foundation/purpose-keys.ts';
  * Client secrets as the database keeps them: HMAC-SHA256 under a key of the installation. The secrets are random or
  * long, so nothing slower is needed, and a stolen database alone does not let anyone try guesses.
  */
-export class ClientSecrets {
+export class ClientSecretHasher {
   readonly #keys: PurposeKeys;
 
   constructor(key: MasterKey) {
@@ -24,10 +24,10 @@ export class ClientSecrets {
   }
 
   /** What should be stored for a secret that matches, where that is another hash by now. */
-  renewed(secret: string, secretHash: Uint8Array): Buffer | undefined {
+  rehash(secret: string, secretHash: Uint8Array): Buffer | undefined {
     if (this.#keys.others.length === 0) return undefined;
-    const made = (key: KeyObject) => isHashOf(key, secret, secretHash);
-    return made(this.#keys.current) || !this.#keys.others.some(made)
+    const wasHashedWith = (key: KeyObject) => isHashOf(key, secret, secretHash);
+    return wasHashedWith(this.#keys.current) || !this.#keys.others.some(wasHashedWith)
       ? undefined
       : this.hash(secret);
   }

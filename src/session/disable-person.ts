@@ -1,7 +1,7 @@
 import { setPersonDisabled } from '../account/person-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { PersonId } from '../foundation/ids.ts';
-import { endCodesOfPerson, endTokensOfPerson } from './end-tokens-store.ts';
+import { revokePersonCodes, revokePersonTokens } from './revoke-tokens-store.ts';
 
 /**
  * Keeps a person out of everything: tokens, codes and browser sessions end on all nodes within a second.
@@ -11,9 +11,9 @@ export async function disablePerson(
   transaction: Database['kysely'],
   personId: PersonId,
 ): Promise<void> {
-  await endCodesOfPerson(transaction, personId);
+  await revokePersonCodes(transaction, personId);
   await setPersonDisabled(transaction, personId, true);
-  await endTokensOfPerson(transaction, personId);
+  await revokePersonTokens(transaction, personId);
 }
 
 /** Lets a disabled person in again; what ended stays ended. */

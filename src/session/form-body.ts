@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
+import type { RequestOrigin } from '../audit/audit-store.ts';
 import type { Http } from '../http/create-http.ts';
-import type { Origin } from './audit-store.ts';
 import { Form, parseForm } from './form.ts';
 import { InvalidRequest } from './oauth-errors.ts';
 
@@ -30,6 +30,6 @@ export function formOf(request: FastifyRequest): Form {
 }
 
 /** Where a request comes from; the address is that of the client, as far as trusted proxies tell. */
-export function originOf(request: FastifyRequest): Origin {
+export function originOf(request: FastifyRequest): RequestOrigin {
   return { remoteAddress: request.ip, requestId: request.id };
 }

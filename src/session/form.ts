@@ -1,7 +1,7 @@
 import { InvalidRequest } from './oauth-errors.ts';
 
 /** Half of a surrogate pair alone, or NUL: neither can be part of text that is stored or compared. */
-const unusable = /\0|\p{Surrogate}/u;
+const unusablePattern = /\0|\p{Surrogate}/u;
 
 /**
  * The parameters of a form, each at most once. A parameter without a value counts as not given
@@ -36,9 +36,10 @@ export function parseForm(text: string): Form {
   if (!isWellEncoded(text)) throw new InvalidRequest('The form is badly encoded');
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(text)) {
-    if (unusable.test(name) || unusable.test(value))
+    if (unusablePattern.test(name) || unusablePattern.test(value))
       throw new InvalidRequest('The form is badly encoded');
-    if (fields.has(name)) throw new InvalidRequest(`The parameter ${shown(name)} is repeated`);
+    if (fields.has(name))
+      throw new InvalidRequest(`The parameter ${printableName(name)} is repeated`);
     fields.set(name, value);
   }
   return new Form(fields);
@@ -51,7 +52,7 @@ export function parseForm(text: string): Form {
 export function decodeFormValue(text: string): string | undefined {
   if (!isWellEncoded(text)) return undefined;
   const value = decodeURIComponent(text.replaceAll('+', ' '));
-  return unusable.test(value) ? undefined : value;
+  return unusablePattern.test(value) ? undefined : value;
 }
 
 /** False for a percent sign without two digits behind it, and for bytes that are no UTF-8. */
@@ -65,6 +66,6 @@ function isWellEncoded(text: string): boolean {
 }
 
 /** Names of parameters come from outside; an error shows only those that are plain words. */
-function shown(name: string): string {
+function printableName(name: string): string {
   return /^[A-Za-z0-9_.-]{1,40}$/.test(name) ? name : 'of that name';
 }

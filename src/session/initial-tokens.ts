@@ -6,7 +6,7 @@ import type { TokenPair } from './grants/grant.ts';
 import { issueTokens, secondsUntilAllowed } from './issue-tokens-store.ts';
 import { InvalidGrant, SlowDown } from './oauth-errors.ts';
 
-export interface InitialTokensParts {
+export interface InitialTokensDependencies {
   readonly database: Database;
   readonly mint: TokenMint;
   readonly clock: Clock;
@@ -28,18 +28,18 @@ export interface ProvenGrant {
  * @throws SlowDown where the allowance is used up, InvalidGrant where the person changed meanwhile
  */
 export async function issueInitialTokens(
-  { database, mint, clock }: InitialTokensParts,
+  { database, mint, clock }: InitialTokensDependencies,
   proven: ProvenGrant,
   executor = database.kysely,
 ): Promise<TokenPair> {
   const [access, refresh] = [mint.mint('access'), mint.mint('refresh')];
-  const granted = await issueTokens(executor, {
+  const issued = await issueTokens(executor, {
     ...proven,
     accessHash: access.hash,
     refreshHash: refresh.hash,
     offset: clock.offset,
   });
-  if (granted) return { accessToken: access.text, refreshToken: refresh.text };
+  if (issued) return { accessToken: access.text, refreshToken: refresh.text };
   const seconds = await secondsUntilAllowed(executor, { ...proven, offset: clock.offset });
   if (seconds === undefined)
     throw new InvalidGrant('The grant is not valid', { cause: 'the person changed meanwhile' });

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, ClientId } from '../foundation/ids.ts';
-import { endTokensOfClient } from './end-tokens-store.ts';
 import { integrationTopic } from './integration-store.ts';
+import { revokeClientTokens } from './revoke-tokens-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -23,7 +23,7 @@ export interface IntegrationOverview {
 }
 
 /** How much of the allowance one person has used with an integration in the last hour. */
-export interface AllowanceUse {
+export interface AllowanceUsage {
   readonly email: string;
   readonly used: number;
   readonly left: number;
@@ -40,7 +40,7 @@ export interface IntegrationSettings {
 }
 
 /** Most initial token requests an hour that an allowance can be lifted to. */
-export const highestAllowance = 1_000;
+export const maxAllowance = 1_000;
 
 /** The integrations of the installation, or the one with a client id. */
 export async function readIntegrationOverviews(
@@ -63,12 +63,12 @@ export async function readIntegrationOverviews(
  * The people who used something of an integration's allowance in the last hour, most first.
  * @param offset milliseconds added to the database's clock
  */
-export async function readAllowanceUses(
+export async function readAllowanceUsage(
   kysely: Kysely,
   clientId: ClientId,
   offset = 0,
-): Promise<AllowanceUse[]> {
-  const { rows } = await sql<AllowanceUse>`
+): Promise<AllowanceUsage[]> {
+  const { rows } = await sql<AllowanceUsage>`
     select email, used, greatest(0, allowance - used) as left,
       case when used >= allowance then times[allowance] + interval '1 hour' end as "freeAt"
     from (
@@ -102,7 +102,7 @@ export async function changeIntegration(
     where client_id = ${clientId} returning 1`.execute(transaction);
   await announceChange(transaction, integrationTopic, clientId);
   // Enabled again, it begins anew.
-  if (disabled === true) await endTokensOfClient(transaction, clientId);
+  if (disabled === true) await revokeClientTokens(transaction, clientId);
   return rows.length === 1;
 }
 

@@ -2,11 +2,11 @@ import { Cache } from '../foundation/cache.ts';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { ClientId } from '../foundation/ids.ts';
-import { integrationTopic, type KnownIntegration, readIntegration } from './integration-store.ts';
+import { integrationTopic, readIntegration, type StoredIntegration } from './integration-store.ts';
 
 /** Integrations from memory, correct within a second of a change on any node. */
 export class IntegrationDirectory {
-  readonly #integrations: Cache<KnownIntegration>;
+  readonly #integrations: Cache<StoredIntegration>;
 
   constructor(database: Database, changes: ChangeListener) {
     this.#integrations = new Cache(changes, integrationTopic, (clientId) =>
@@ -17,7 +17,7 @@ export class IntegrationDirectory {
   /** The integration with this client id, disabled or not; undefined where there is none. */
   integration(
     clientId: string,
-  ): Promise<KnownIntegration | undefined> | KnownIntegration | undefined {
+  ): Promise<StoredIntegration | undefined> | StoredIntegration | undefined {
     return this.#integrations.get(clientId);
   }
 }

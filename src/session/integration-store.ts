@@ -20,7 +20,7 @@ export interface Integration {
 }
 
 /** An integration with what operators set apart from its registration. */
-export interface KnownIntegration extends Integration {
+export interface StoredIntegration extends Integration {
   /** Whether the code grant must use PKCE (RFC 7636). */
   readonly requirePkce: boolean;
   /** The secret before the last rotation and when its overlap ends, where it has one. */
@@ -60,7 +60,7 @@ interface Row {
   readonly initial_requests_per_hour: number;
 }
 
-function toIntegration(row: Row): KnownIntegration {
+function toIntegration(row: Row): StoredIntegration {
   return {
     clientId: row.client_id as ClientId,
     accountId: row.account_id as AccountId,
@@ -82,7 +82,7 @@ function toIntegration(row: Row): KnownIntegration {
 export async function readIntegration(
   kysely: Kysely,
   clientId: ClientId,
-): Promise<KnownIntegration | undefined> {
+): Promise<StoredIntegration | undefined> {
   const row = await kysely
     .selectFrom('integration')
     .select(columns)
@@ -95,7 +95,7 @@ export async function readIntegration(
 export async function readIntegrations(
   kysely: Kysely,
   accountId: AccountId,
-): Promise<KnownIntegration[]> {
+): Promise<StoredIntegration[]> {
   const rows = await kysely
     .selectFrom('integration')
     .select(columns)

@@ -6,7 +6,7 @@ import type { AccountId, ClientId, PersonId } from '../foundation/ids.ts';
 export const accessTokenSeconds = 3600;
 
 /** An initial token request whose grant is proven. */
-export interface InitialRequest {
+export interface InitialTokenRequest {
   readonly personId: PersonId;
   readonly clientId: ClientId;
   /** The account of a code grant; undefined: all accounts of the person. */
@@ -28,7 +28,7 @@ export interface InitialRequest {
  */
 export async function issueTokens(
   executor: Kysely<Tables>,
-  request: InitialRequest,
+  request: InitialTokenRequest,
 ): Promise<boolean> {
   const password = request.passwordHash ?? null;
   const accountId = request.accountId ?? null;

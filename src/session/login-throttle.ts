@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../foundation/clock.ts';
 import type { ClientId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
-import { networkOf } from '../foundation/network-of.ts';
+import { networkOf } from '../foundation/network/network-of.ts';
 import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 import { SlowDown } from './oauth-errors.ts';
 import type { CountedGuess, GuessSubject, WrongGuessStore } from './wrong-guess-store.ts';
@@ -16,13 +16,13 @@ const freePerPerson = 30;
  * Seconds between two passwords of strangers for one person, at most: with the free ones fewer than a hundred an hour
  * (ASVS 2.2.1). A longer delay would let strangers keep the person out.
  */
-const longestPersonDelay = 60;
+const maxPersonDelaySeconds = 60;
 /** Seconds that a request waits here for its turn; one that would wait longer is told to come again. */
-const longestHold = 8;
+const maxHoldSeconds = 8;
 /** Requests of a process that wait at once. */
-const maxHeld = 64;
+const maxHeldRequests = 64;
 /** A wrong guess of a client that made too many is answered this much later. */
-const lateMilliseconds = 250;
+const wrongGuessDelayMs = 250;
 
 /** Where a guess comes from. Guesses of one kind never count against another. */
 export type GuessOrigin =
@@ -51,14 +51,14 @@ export class LoginThrottle {
   readonly #store: WrongGuessStore;
   readonly #clock: Clock;
   readonly #keys: PurposeKeys;
-  readonly #sleep: (milliseconds: number) => Promise<void>;
+  readonly #sleep: (delayMs: number) => Promise<void>;
   #held = 0;
 
   constructor(
     store: WrongGuessStore,
     key: MasterKey,
     clock: Clock,
-    sleep: (milliseconds: number) => Promise<void> = delay,
+    sleep: (delayMs: number) => Promise<void> = delay,
   ) {
     this.#store = store;
     this.#clock = clock;
@@ -70,17 +70,17 @@ export class LoginThrottle {
   /**
    * Lets a guess be checked, unless too many were wrong before. One of an authenticated client is checked all the same, so that
    * a right one is never refused.
-   * @param whom names the person and what is guessed, as it was sent
+   * @param target names the person and what is guessed, as it was sent
    * @param check answers undefined for a wrong guess
    * @throws SlowDown while the delay lasts: without checking, or for a wrong guess of a client
    */
   async attempt<Proof>(
-    whom: string,
+    target: string,
     origin: GuessOrigin,
     check: Check<Proof>,
   ): Promise<Proof | undefined> {
-    const person = this.#personOf(whom, origin);
-    const subjects = this.#subjectsOf(whom, origin);
+    const person = this.#personOf(target, origin);
+    const subjects = this.#subjectsOf(target, origin);
     if (origin.kind === 'client') return this.#attemptOfClient([...subjects, person], check);
     if (origin.kind === 'sign-in' && origin.device === undefined) subjects.push(person);
     return this.#attempt(subjects, check);
@@ -97,22 +97,22 @@ export class LoginThrottle {
       if (own !== undefined) await this.#store.forget(own.key);
       return proof;
     }
-    const unheld = subjects.map((subject) => ({ ...subject, hold: 0 }));
-    const turn = await this.#store.count(unheld, this.#clock.offset);
+    const immediate = subjects.map((subject) => ({ ...subject, hold: 0 }));
+    const turn = await this.#store.count(immediate, this.#clock.offset);
     if (turn.counted !== undefined) return undefined;
-    await this.#hold(lateMilliseconds);
+    await this.#hold(wrongGuessDelayMs);
     throw slowDown(turn.wait);
   }
 
   /** As `attempt`, for what is short enough to be guessed from many addresses. */
   attemptCode<Proof>(
-    whom: string,
+    target: string,
     origin: GuessOrigin,
     check: Check<Proof>,
   ): Promise<Proof | undefined> {
-    const subjects = this.#subjectsOf(whom, origin);
+    const subjects = this.#subjectsOf(target, origin);
     if (origin.kind !== 'sign-in' || origin.device === undefined)
-      subjects.push({ key: this.#personOf(whom, origin).key, free: freePerCodes });
+      subjects.push({ key: this.#personOf(target, origin).key, free: freePerCodes });
     return this.#attempt(subjects, check);
   }
 
@@ -124,25 +124,25 @@ export class LoginThrottle {
     if (turn.counted === undefined) throw slowDown(turn.wait);
     const { counted } = turn;
     if (turn.wait > 0 && !(await this.#hold(Math.ceil(turn.wait * 1_000)))) {
-      await this.#store.takeBack(counted);
+      await this.#store.retract(counted);
       throw slowDown(turn.wait);
     }
-    const proof = await this.#read(check, counted);
+    const proof = await this.#runCheck(check, counted);
     const [own] = subjects;
     if (proof !== undefined && own !== undefined) {
       // The wrong ones before it were this person's own; those of others at the same address, or elsewhere, still count.
-      await this.#store.takeBack(counted.filter(({ key }) => !key.equals(own.key)));
+      await this.#store.retract(counted.filter(({ key }) => !key.equals(own.key)));
       await this.#store.forget(own.key);
     }
     return proof;
   }
 
   /** Waits; false, without waiting, where too many wait already. */
-  async #hold(milliseconds: number): Promise<boolean> {
-    if (this.#held >= maxHeld) return false;
+  async #hold(delayMs: number): Promise<boolean> {
+    if (this.#held >= maxHeldRequests) return false;
     this.#held += 1;
     try {
-      await this.#sleep(milliseconds);
+      await this.#sleep(delayMs);
     } finally {
       this.#held -= 1;
     }
@@ -150,40 +150,40 @@ export class LoginThrottle {
   }
 
   /** A guess that could not be read, since too many are, counts for nothing. */
-  async #read<Proof>(
+  async #runCheck<Proof>(
     check: () => Promise<Proof>,
     counted: readonly CountedGuess[],
   ): Promise<Proof> {
     try {
       return await check();
     } catch (cause) {
-      await this.#store.takeBack(counted);
+      await this.#store.retract(counted);
       throw cause;
     }
   }
 
   /** The first is the guesser's own. */
-  #subjectsOf(whom: string, origin: GuessOrigin): GuessSubject[] {
+  #subjectsOf(target: string, origin: GuessOrigin): GuessSubject[] {
     if (origin.kind === 'sign-in' && origin.device !== undefined)
-      return [{ key: this.#name('device', origin.device, whom), free: freePerPair }];
+      return [{ key: this.#hashKey('device', origin.device, target), free: freePerPair }];
     const network = networkOf(origin.remoteAddress);
     const scope = scopeOf(origin);
     return [
-      { key: this.#name('pair', scope, network, whom), free: freePerPair },
-      { key: this.#name('address', scope, network), free: freePerAddress },
+      { key: this.#hashKey('pair', scope, network, target), free: freePerPair },
+      { key: this.#hashKey('address', scope, network), free: freePerAddress },
     ];
   }
 
-  #personOf(whom: string, origin: GuessOrigin): GuessSubject {
+  #personOf(target: string, origin: GuessOrigin): GuessSubject {
     return {
-      key: this.#name('person', scopeOf(origin), whom),
+      key: this.#hashKey('person', scopeOf(origin), target),
       free: freePerPerson,
-      longestDelay: longestPersonDelay,
-      hold: longestHold,
+      maxDelaySeconds: maxPersonDelaySeconds,
+      hold: maxHoldSeconds,
     };
   }
 
-  #name(...parts: readonly string[]): Buffer {
+  #hashKey(...parts: readonly string[]): Buffer {
     return createHmac('sha256', this.#keys.current).update(parts.join('\0')).digest();
   }
 }

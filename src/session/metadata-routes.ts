@@ -1,5 +1,5 @@
 import type { Http } from '../http/create-http.ts';
-import { onlyScope } from './token-endpoint.ts';
+import { supportedScope } from './token-endpoint.ts';
 
 /**
  * `GET /.well-known/oauth-authorization-server` (RFC 8414): where everything is and what it can do, for client
@@ -15,7 +15,7 @@ export function registerMetadataRoutes(http: Http, publicUrl: () => string): voi
       token_endpoint: `${issuer}/token`,
       revocation_endpoint: `${issuer}/revoke`,
       introspection_endpoint: `${issuer}/introspect`,
-      scopes_supported: [onlyScope],
+      scopes_supported: [supportedScope],
       response_types_supported: ['code'],
       response_modes_supported: ['query'],
       grant_types_supported: ['authorization_code', 'password', 'refresh_token'],

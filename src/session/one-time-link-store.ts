@@ -4,12 +4,12 @@ import type { Database } from '../foundation/database/open-database.ts';
 type Kysely = Database['kysely'];
 
 /** What a one-time link opens: the form for the first owner, or the local inbox. */
-export type LinkPurpose = 'set-up' | 'inbox';
+export type OneTimeLinkPurpose = 'set-up' | 'inbox';
 
 /** Keeps the hash of a new code; the earlier one for the same purpose ends. */
 export async function saveOneTimeLink(
   kysely: Kysely,
-  purpose: LinkPurpose,
+  purpose: OneTimeLinkPurpose,
   codeHash: Buffer,
   seconds: number,
 ): Promise<void> {
@@ -22,9 +22,9 @@ export async function saveOneTimeLink(
 }
 
 /** Whether a code is the current one and has not expired. */
-export async function isOneTimeLink(
+export async function isValidOneTimeLink(
   kysely: Kysely,
-  purpose: LinkPurpose,
+  purpose: OneTimeLinkPurpose,
   codeHash: Buffer,
   offset: number,
 ): Promise<boolean> {
@@ -36,9 +36,9 @@ export async function isOneTimeLink(
 }
 
 /** Uses a code up. @returns false where it was used already, has expired, or never was one */
-export async function spendOneTimeLink(
+export async function consumeOneTimeLink(
   kysely: Kysely,
-  purpose: LinkPurpose,
+  purpose: OneTimeLinkPurpose,
   codeHash: Buffer,
   offset: number,
 ): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hashToken } from '../access/token-mint.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import { type LinkPurpose, saveOneTimeLink } from './one-time-link-store.ts';
+import { type OneTimeLinkPurpose, saveOneTimeLink } from './one-time-link-store.ts';
 
 /** How long a link works, unless it is used or replaced before. */
 const linkSeconds = 24 * 3600;
@@ -10,7 +10,7 @@ const linkSeconds = 24 * 3600;
  * What follows the service's address. The set-up code stands in the fragment, which browsers send to no server; the inbox works
  * without script, so its code is a parameter, worth nothing once the page has opened.
  */
-const places: Readonly<Record<LinkPurpose, string>> = {
+const linkPaths: Readonly<Record<OneTimeLinkPurpose, string>> = {
   'set-up': '/console#set-up=',
   inbox: '/inbox/enter?code=',
 };
@@ -19,12 +19,12 @@ const places: Readonly<Record<LinkPurpose, string>> = {
  * Makes a link that works once and for a day; the earlier one for the same purpose ends.
  * @param serviceUrl without a trailing slash
  */
-export async function makeOneTimeLink(
+export async function createOneTimeLink(
   database: Pick<Database, 'kysely'>,
-  purpose: LinkPurpose,
+  purpose: OneTimeLinkPurpose,
   serviceUrl: string,
 ): Promise<string> {
   const code = randomBytes(32).toString('base64url');
   await saveOneTimeLink(database.kysely, purpose, hashToken(code), linkSeconds);
-  return serviceUrl + places[purpose] + code;
+  return serviceUrl + linkPaths[purpose] + code;
 }

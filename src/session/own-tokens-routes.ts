@@ -1,14 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import type { Http } from '../http/create-http.ts';
-import { answerOAuthError, neverCached } from './answer-oauth-error.ts';
+import { answerOAuthError, preventCaching } from './answer-oauth-error.ts';
 import type { ClientAuthenticator } from './authenticate-client.ts';
 import { readClientCredentials } from './client-credentials.ts';
 import { acceptForms, formOf, originOf } from './form-body.ts';
-import type { KnownIntegration } from './integration-store.ts';
+import type { StoredIntegration } from './integration-store.ts';
 import type { OwnTokens } from './own-tokens.ts';
-import { onlyScope } from './token-endpoint.ts';
+import { supportedScope } from './token-endpoint.ts';
 
-export interface OwnTokensRoutesParts {
+export interface OwnTokensRoutesDependencies {
   readonly clients: ClientAuthenticator;
   readonly tokens: OwnTokens;
   readonly publicUrl: () => string;
@@ -18,9 +18,12 @@ export interface OwnTokensRoutesParts {
  * `POST /revoke` (RFC 7009): ends a token of the client; 200 also where there was none.
  * `POST /introspect` (RFC 7662): whether a token of the client is live, and whose it is; only for the client's own.
  */
-export function registerOwnTokensRoutes(http: Http, parts: OwnTokensRoutesParts): void {
-  const { clients, tokens, publicUrl } = parts;
-  const authenticate = (request: FastifyRequest): Promise<KnownIntegration> =>
+export function registerOwnTokensRoutes(
+  http: Http,
+  dependencies: OwnTokensRoutesDependencies,
+): void {
+  const { clients, tokens, publicUrl } = dependencies;
+  const authenticate = (request: FastifyRequest): Promise<StoredIntegration> =>
     clients.authenticate(
       readClientCredentials(request.headers.authorization, formOf(request)),
       originOf(request),
@@ -34,16 +37,16 @@ export function registerOwnTokensRoutes(http: Http, parts: OwnTokensRoutesParts)
       const client = await authenticate(request);
       await tokens.revoke(formOf(request).require('token'), client, originOf(request));
       // The body counts for nothing (RFC 7009 section 2.2), but some clients insist on JSON.
-      return neverCached(reply).send({});
+      return preventCaching(reply).send({});
     });
 
     scope.post('/introspect', async (request, reply) => {
       const client = await authenticate(request);
       const found = await tokens.find(formOf(request).require('token'), client);
-      if (found === undefined) return neverCached(reply).send({ active: false });
-      return neverCached(reply).send({
+      if (found === undefined) return preventCaching(reply).send({ active: false });
+      return preventCaching(reply).send({
         active: true,
-        scope: onlyScope,
+        scope: supportedScope,
         client_id: client.clientId,
         username: found.email,
         sub: found.personId,

@@ -1,7 +1,7 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Http } from '../http/create-http.ts';
-import type { Browser } from './browser/browser.ts';
+import type { BrowserSessions } from './browser/browser-sessions.ts';
 import type { KnownDevices } from './browser/known-devices.ts';
 import { passwordProblem } from './change-password.ts';
 import { formOf, originOf } from './form-body.ts';
@@ -12,8 +12,8 @@ import { messagePage } from './pages/message-page.ts';
 import { forgotPasswordPage, setPasswordPage } from './pages/password-link-pages.ts';
 import type { PasswordLinks } from './password-links.ts';
 
-export interface PasswordLinkRoutesParts {
-  readonly browser: Browser;
+export interface PasswordLinkRoutesDependencies {
+  readonly browser: BrowserSessions;
   readonly devices: KnownDevices;
   readonly links: PasswordLinks;
   readonly throttle: LoginThrottle;
@@ -22,7 +22,7 @@ export interface PasswordLinkRoutesParts {
 const linkCookie = 'signalpost-link';
 const page = '/set-password';
 
-const unusable = messagePage(
+const invalidLinkPage = messagePage(
   'This link does not work any more',
   'It was used, or is older than 30 minutes.',
   400,
@@ -33,12 +33,15 @@ const unusable = messagePage(
  * `GET`, `POST /forgot-password`: sends a link, with one answer for every address. `GET /set-password/TOKEN`: keeps the
  * token in a cookie and leaves it out of the address; `GET`, `POST /set-password`: the new password.
  */
-export function registerPasswordLinkRoutes(scope: Http, parts: PasswordLinkRoutesParts): void {
-  const { browser, devices, links } = parts;
+export function registerPasswordLinkRoutes(
+  scope: Http,
+  dependencies: PasswordLinkRoutesDependencies,
+): void {
+  const { browser, devices, links } = dependencies;
 
   scope.get('/forgot-password', async (request, reply) => {
     const { csrf } = await browser.visit(request, reply);
-    if (!links.offered)
+    if (!links.mailEnabled)
       return sendPage(
         reply,
         messagePage(
@@ -49,7 +52,7 @@ export function registerPasswordLinkRoutes(scope: Http, parts: PasswordLinkRoute
     return sendPage(reply, forgotPasswordPage(csrf));
   });
 
-  scope.post('/forgot-password', (request, reply) => sendLink(parts, request, reply));
+  scope.post('/forgot-password', (request, reply) => sendLink(dependencies, request, reply));
 
   scope.get<{ Params: { token: string } }>(`${page}/:token`, async (request, reply) => {
     reply.header('set-cookie', cookieOf(request.params.token, 1_800, browser.isSecure(request)));
@@ -58,20 +61,20 @@ export function registerPasswordLinkRoutes(scope: Http, parts: PasswordLinkRoute
 
   scope.get(page, async (request, reply) => {
     const token = tokenOf(request);
-    if (!(await links.isLive(token))) return sendPage(reply, unusable);
+    if (!(await links.isLive(token))) return sendPage(reply, invalidLinkPage);
     const { csrf } = await browser.visit(request, reply);
     return sendPage(reply, setPasswordPage(csrf));
   });
 
   scope.post(page, async (request, reply) => {
     const form = formOf(request);
-    if (!browser.isOwnForm(request, form)) return seeOther(reply, page);
+    if (!browser.hasValidCsrfToken(request, form)) return seeOther(reply, page);
     const { csrf } = await browser.visit(request, reply);
     const password = form.get('new') ?? '';
     const problem = passwordProblem(password);
     if (problem !== undefined) return sendPage(reply, setPasswordPage(csrf, problem));
     const email = await links.use(tokenOf(request), password, originOf(request));
-    if (email === undefined) return sendPage(reply, unusable);
+    if (email === undefined) return sendPage(reply, invalidLinkPage);
     reply.header('set-cookie', cookieOf('', 0, browser.isSecure(request)));
     // Who reads the person's mail is no stranger: other people's guesses must not slow the sign-in that follows.
     devices.remember(request, reply, email);
@@ -86,13 +89,13 @@ export function registerPasswordLinkRoutes(scope: Http, parts: PasswordLinkRoute
 }
 
 async function sendLink(
-  { browser, links, throttle }: PasswordLinkRoutesParts,
+  { browser, links, throttle }: PasswordLinkRoutesDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const form = formOf(request);
   const email = form.get('email') ?? '';
-  if (!browser.isOwnForm(request, form)) return seeOther(reply, '/forgot-password');
+  if (!browser.hasValidCsrfToken(request, form)) return seeOther(reply, '/forgot-password');
   try {
     // Every request counts as a wrong guess, so that nobody floods an inbox or tries addresses out.
     const origin = { kind: 'link', remoteAddress: request.ip } as const;

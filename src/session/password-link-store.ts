@@ -5,7 +5,7 @@ import type { PersonId } from '../foundation/ids.ts';
 /** Minutes that a link for setting a password lives. */
 export const passwordLinkMinutes = 30;
 /** Minutes that pass between two links for one person, however often somebody asks. */
-const pauseMinutes = 2;
+const resendIntervalMinutes = 2;
 
 /** Links by which people set a password, by the hash of their token. */
 export class PasswordLinkStore {
@@ -32,7 +32,7 @@ export class PasswordLinkStore {
       select ${hash}, ${personId}, ends from moment
       where not exists (
         select from password_reset
-        where person_id = ${personId} and expires_at > ends - ${pauseMinutes} * interval '1 minute')
+        where person_id = ${personId} and expires_at > ends - ${resendIntervalMinutes} * interval '1 minute')
       returning 1`.execute(transaction);
     return rows.length === 1;
   }
@@ -48,7 +48,7 @@ export class PasswordLinkStore {
   }
 
   /** Spends a link, and every other one of its person; of two uses at the same instant one gets the person. */
-  async spend(
+  async consume(
     transaction: Database['kysely'],
     hash: Buffer,
     offset: number,

@@ -1,17 +1,17 @@
 import { hashToken, type TokenMint } from '../access/token-mint.ts';
-import { markProven, type PersonWithPassword, readPerson } from '../account/person-store.ts';
+import { markEmailVerified, type PersonWithPassword, readPerson } from '../account/person-store.ts';
+import { AuditStore, type RequestOrigin } from '../audit/audit-store.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MailedLinks } from '../outbox/mailed-links.ts';
 import { enqueueSystemMail } from '../outbox/system-mail-store.ts';
-import { AuditStore, type Origin } from './audit-store.ts';
-import { replacePassword } from './change-password.ts';
+import { replacePersonPassword } from './change-password.ts';
 import type { PasswordChecker } from './password-checker.ts';
 import type { PasswordLinkStore } from './password-link-store.ts';
 
-export interface PasswordLinksParts {
+export interface PasswordLinksDependencies {
   readonly database: Database;
   readonly store: PasswordLinkStore;
   readonly mint: TokenMint;
@@ -20,40 +20,41 @@ export interface PasswordLinksParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly findPerson: (email: string) => Promise<PersonWithPassword | undefined>;
-  readonly mailed: MailedLinks;
+  readonly mailedLinks: MailedLinks;
   /** False: there is no mail of the service itself. */
-  readonly offered: boolean;
+  readonly mailEnabled: boolean;
 }
 
 /** A first or another password by a mailed link. */
 export class PasswordLinks {
-  readonly #parts: PasswordLinksParts;
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #dependencies: PasswordLinksDependencies;
+  readonly #pending = new Set<Promise<void>>();
 
-  constructor(parts: PasswordLinksParts) {
-    this.#parts = parts;
+  constructor(dependencies: PasswordLinksDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** False where there is no mail of the service itself; then people have to ask an operator. */
-  get offered(): boolean {
-    return this.#parts.offered;
+  get mailEnabled(): boolean {
+    return this.#dependencies.mailEnabled;
   }
 
   /** Sends a link where the address belongs to somebody. Returns at once, so that its time tells nobody whether it does. */
-  request(email: string, origin: Origin): void {
+  request(email: string, origin: RequestOrigin): void {
     const work = this.#send(email, origin).catch((error: unknown) =>
-      this.#parts.log.error({ err: error }, 'a password link could not be sent'),
+      this.#dependencies.log.error({ err: error }, 'a password link could not be sent'),
     );
-    this.#underWay.add(work);
-    void work.finally(() => this.#underWay.delete(work));
+    this.#pending.add(work);
+    void work.finally(() => this.#pending.delete(work));
   }
 
-  async #send(email: string, origin: Origin): Promise<void> {
-    const { database, findPerson, store, mint, mailed, clock, offered } = this.#parts;
+  async #send(email: string, origin: RequestOrigin): Promise<void> {
+    const { database, findPerson, store, mint, mailedLinks, clock, mailEnabled } =
+      this.#dependencies;
     const person = await findPerson(email);
-    if (person === undefined || person.disabled || !offered) return;
+    if (person === undefined || person.disabled || !mailEnabled) return;
     const id = newId();
-    const hash = hashToken(mint.wrap('link', mailed.token(id)));
+    const hash = hashToken(mint.wrap('link', mailedLinks.token(id)));
     await database.kysely.transaction().execute(async (transaction) => {
       if (!(await store.create(transaction, person.id, hash, clock.offset))) return;
       await enqueueSystemMail(transaction, {
@@ -70,8 +71,8 @@ export class PasswordLinks {
   }
 
   isLive(token: string): Promise<boolean> {
-    const { store, mint, clock } = this.#parts;
-    if (!mint.recognises('link', token)) return Promise.resolve(false);
+    const { store, mint, clock } = this.#dependencies;
+    if (!mint.recognizes('link', token)) return Promise.resolve(false);
     return store.isLive(hashToken(token), clock.offset);
   }
 
@@ -81,17 +82,17 @@ export class PasswordLinks {
    * @returns the person's address; undefined where the link was used or has expired
    * @throws TemporarilyUnavailable where too many passwords wait already
    */
-  async use(token: string, password: string, origin: Origin): Promise<string | undefined> {
+  async use(token: string, password: string, origin: RequestOrigin): Promise<string | undefined> {
     // Whoever has no link makes no work.
     if (!(await this.isLive(token))) return undefined;
-    const { database, store, passwords, clock, audit } = this.#parts;
+    const { database, store, passwords, clock, audit } = this.#dependencies;
     const passwordHash = await passwords.hash(password);
     const personId = await database.kysely.transaction().execute(async (transaction) => {
-      const spender = await store.spend(transaction, hashToken(token), clock.offset);
-      if (spender === undefined) return undefined;
-      await replacePassword(transaction, spender, passwordHash, 'password-set-by-link');
-      await markProven(transaction, spender);
-      return spender;
+      const ownerId = await store.consume(transaction, hashToken(token), clock.offset);
+      if (ownerId === undefined) return undefined;
+      await replacePersonPassword(transaction, ownerId, passwordHash, 'password-set-by-link');
+      await markEmailVerified(transaction, ownerId);
+      return ownerId;
     });
     if (personId === undefined) return undefined;
     await audit.record({ kind: 'password_set_by_link', outcome: 'success', personId, origin });
@@ -100,6 +101,6 @@ export class PasswordLinks {
 
   /** Resolves when no mail is under way. */
   async drain(): Promise<void> {
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#pending);
   }
 }

@@ -31,7 +31,7 @@ export class RecoveryCodeStore {
   }
 
   /** Spends a code, by any of the hashes that it may have: of two uses at the same instant one gets true. */
-  async spend(personId: PersonId, hashes: readonly Buffer[]): Promise<boolean> {
+  async consume(personId: PersonId, hashes: readonly Buffer[]): Promise<boolean> {
     const { rows } = await sql`
       delete from recovery_code where person_id = ${personId} and hash = any (${hashes}::bytea[]) returning 1`.execute(
       this.#database.kysely,

@@ -7,11 +7,11 @@ import type { GuessOrigin, LoginThrottle } from './login-throttle.ts';
 import type { RecoveryCodeStore } from './recovery-code-store.ts';
 
 /** Codes that a person gets at a time. */
-const codesAtOnce = 10;
+const codesPerPerson = 10;
 /** 80 random bits: sixteen letters and digits in base32. */
 const codeBytes = 10;
 
-export interface RecoveryCodesParts {
+export interface RecoveryCodesDependencies {
   readonly store: RecoveryCodeStore;
   readonly throttle: LoginThrottle;
   readonly key: MasterKey;
@@ -22,12 +22,12 @@ export interface RecoveryCodesParts {
  * installation's key and bound to the person, so that the database alone is worth nothing (ASVS 2.6.2).
  */
 export class RecoveryCodes {
-  readonly #parts: RecoveryCodesParts;
+  readonly #dependencies: RecoveryCodesDependencies;
   readonly #keys: PurposeKeys;
 
-  constructor(parts: RecoveryCodesParts) {
-    this.#parts = parts;
-    this.#keys = parts.key.keysFor('recovery codes');
+  constructor(dependencies: RecoveryCodesDependencies) {
+    this.#dependencies = dependencies;
+    this.#keys = dependencies.key.keysFor('recovery codes');
   }
 
   /**
@@ -35,38 +35,38 @@ export class RecoveryCodes {
    * @returns them as people read them; none where the person has no second factor
    */
   async renew(personId: PersonId): Promise<readonly string[]> {
-    const codes = Array.from({ length: codesAtOnce }, makeCode);
+    const codes = Array.from({ length: codesPerPerson }, generateCode);
     const hashes = codes.map((code) => hashCode(this.#keys.current, personId, code));
-    return (await this.#parts.store.replace(personId, hashes)) ? codes : [];
+    return (await this.#dependencies.store.replace(personId, hashes)) ? codes : [];
   }
 
   /**
    * True for a code that was not used before; it is spent.
    * @throws SlowDown for guesses that come too fast, those of the second factor included
    */
-  async spend(personId: PersonId, code: string, origin: GuessOrigin): Promise<boolean> {
-    const { throttle, store } = this.#parts;
+  async consume(personId: PersonId, code: string, origin: GuessOrigin): Promise<boolean> {
+    const { throttle, store } = this.#dependencies;
     const { current, others } = this.#keys;
     const hashes = [current, ...others].map((key) => hashCode(key, personId, code));
-    const right = await throttle.attemptCode(`code ${personId}`, origin, async () =>
-      (await store.spend(personId, hashes)) ? true : undefined,
+    const isValid = await throttle.attemptCode(`code ${personId}`, origin, async () =>
+      (await store.consume(personId, hashes)) ? true : undefined,
     );
-    return right === true;
+    return isValid === true;
   }
 
   /** How many are left. */
-  left(personId: PersonId): Promise<number> {
-    return this.#parts.store.count(personId);
+  countRemaining(personId: PersonId): Promise<number> {
+    return this.#dependencies.store.count(personId);
   }
 }
 
 /** However it was typed: spaces, hyphens and case say nothing. */
 function hashCode(key: KeyObject, personId: PersonId, code: string): Buffer {
-  const typed = code.toUpperCase().replaceAll(/[^A-Z2-7]/g, '');
-  return createHmac('sha256', key).update(`${personId}\0${typed}`).digest();
+  const normalized = code.toUpperCase().replaceAll(/[^A-Z2-7]/g, '');
+  return createHmac('sha256', key).update(`${personId}\0${normalized}`).digest();
 }
 
-function makeCode(): string {
+function generateCode(): string {
   const secret = new Secret({ buffer: new Uint8Array(randomBytes(codeBytes)).buffer });
   return secret.base32.replace(/(.{4})(?=.)/g, '$1-');
 }

@@ -39,7 +39,7 @@ export class SecondFactorStore {
    * time (RFC 6238 section 5.2).
    * @returns false where this step or a later one was spent before
    */
-  async spendStep(personId: PersonId, step: number): Promise<boolean> {
+  async consumeStep(personId: PersonId, step: number): Promise<boolean> {
     return this.#inTransaction(async (transaction) => {
       // The row as it was is locked first, so that of two first codes one confirms.
       const { rows } = await sql<{ fresh: boolean }>`

@@ -20,9 +20,9 @@ export const sealedSecondFactors: SealedColumn = {
   unseal: (key, [personId = ''], sealed) => unseal(key, personId, sealed),
 };
 
-const stepMilliseconds = 30_000;
+const stepMs = 30_000;
 
-export interface SecondFactorParts {
+export interface SecondFactorsDependencies {
   readonly store: SecondFactorStore;
   readonly throttle: LoginThrottle;
   readonly key: MasterKey;
@@ -30,7 +30,7 @@ export interface SecondFactorParts {
 }
 
 /** What an authenticator needs to show codes. */
-export interface Enrolment {
+export interface Enrollment {
   /** In base32, for typing. */
   readonly secret: string;
   /** `otpauth:` address, for scanning. */
@@ -39,24 +39,24 @@ export interface Enrolment {
 
 /** Time-based one-time codes as a second factor (RFC 6238: SHA-1, six digits, 30 seconds, one step of grace). */
 export class SecondFactors {
-  readonly #parts: SecondFactorParts;
+  readonly #dependencies: SecondFactorsDependencies;
   readonly #keys: PurposeKeys;
 
-  constructor(parts: SecondFactorParts) {
-    this.#parts = parts;
-    this.#keys = parts.key.keysFor(secondFactorPurpose);
+  constructor(dependencies: SecondFactorsDependencies) {
+    this.#dependencies = dependencies;
+    this.#keys = dependencies.key.keysFor(secondFactorPurpose);
   }
 
   /** True where the person has a second factor that was confirmed. */
   async has(personId: PersonId): Promise<boolean> {
-    return (await this.#parts.store.find(personId))?.confirmed === true;
+    return (await this.#dependencies.store.find(personId))?.confirmed === true;
   }
 
   /** Makes a secret that counts once `verify` has seen a code of it; before, it replaces the one that waits. */
-  async enrol(personId: PersonId, email: string): Promise<Enrolment> {
+  async enroll(personId: PersonId, email: string): Promise<Enrollment> {
     const secret = new Secret({ size: 20 });
     const sealed = seal(this.#keys.current, personId, Buffer.from(secret.bytes));
-    await this.#parts.store.begin(personId, sealed);
+    await this.#dependencies.store.begin(personId, sealed);
     const totp = new TOTP({ issuer: 'Signalpost', label: email, secret });
     return { secret: secret.base32, uri: totp.toString() };
   }
@@ -66,15 +66,15 @@ export class SecondFactors {
    * @throws SlowDown for guesses that come too fast
    */
   async verify(personId: PersonId, code: string, origin: GuessOrigin): Promise<boolean> {
-    const { throttle } = this.#parts;
-    const right = await throttle.attemptCode(`code ${personId}`, origin, async () =>
-      (await this.#spend(personId, code.replaceAll(' ', ''))) ? true : undefined,
+    const { throttle } = this.#dependencies;
+    const isValid = await throttle.attemptCode(`code ${personId}`, origin, async () =>
+      (await this.#consumeCode(personId, code.replaceAll(' ', ''))) ? true : undefined,
     );
-    return right === true;
+    return isValid === true;
   }
 
-  async #spend(personId: PersonId, code: string): Promise<boolean> {
-    const { store, clock } = this.#parts;
+  async #consumeCode(personId: PersonId, code: string): Promise<boolean> {
+    const { store, clock } = this.#dependencies;
     const stored = await store.find(personId);
     if (stored === undefined || !/^\d{6}$/.test(code)) return false;
     const bytes = unsealAny(this.#keys, personId, stored.secret);
@@ -82,10 +82,10 @@ export class SecondFactors {
     const timestamp = clock.now();
     const delta = totp.validate({ token: code, timestamp, window: 1 });
     if (delta === null) return false;
-    return store.spendStep(personId, Math.floor(timestamp / stepMilliseconds) + delta);
+    return store.consumeStep(personId, Math.floor(timestamp / stepMs) + delta);
   }
 
   async remove(personId: PersonId): Promise<void> {
-    await this.#parts.store.remove(personId);
+    await this.#dependencies.store.remove(personId);
   }
 }

@@ -1,82 +1,82 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AuditStore } from '../audit/audit-store.ts';
 import type { Http } from '../http/create-http.ts';
-import type { AuditStore } from './audit-store.ts';
-import type { Browser } from './browser/browser.ts';
+import type { BrowserSessions } from './browser/browser-sessions.ts';
 import type { KnownDevices } from './browser/known-devices.ts';
 import { formOf, originOf } from './form-body.ts';
-import { localAddress } from './local-address.ts';
+import { localPath } from './local-path.ts';
 import { SlowDown, TemporarilyUnavailable } from './oauth-errors.ts';
 import { seeOther, sendPage } from './pages/layout.ts';
 import { type SignInPage, signInPage } from './pages/sign-in-page.ts';
-import type { PersonProver } from './prove-person.ts';
+import type { PasswordAuthenticator } from './password-authenticator.ts';
 import type { SecondFactors } from './second-factor.ts';
 
-export interface SignInParts {
-  readonly browser: Browser;
+export interface SignInDependencies {
+  readonly browser: BrowserSessions;
   readonly devices: KnownDevices;
-  readonly prover: PersonProver;
+  readonly passwordAuthenticator: PasswordAuthenticator;
   readonly secondFactors: SecondFactors;
   readonly audit: AuditStore;
 }
 
-const expired = 'That page was too old to be used. Please try again.';
+const expiredFormNotice = 'That page was too old to be used. Please try again.';
 
 /**
  * `GET /sign-in?next=…`, `POST /sign-in`: address and password, then the second factor where there is one;
  * `POST /sign-out`. All lead on to the local address `next`.
  */
-export function registerSignInRoutes(scope: Http, parts: SignInParts): void {
-  const { browser } = parts;
+export function registerSignInRoutes(scope: Http, dependencies: SignInDependencies): void {
+  const { browser } = dependencies;
 
   scope.get('/sign-in', async (request, reply) => {
-    const next = localAddress(queryOf(request, 'next'));
+    const next = localPath(queryOf(request, 'next'));
     const visit = await browser.visit(request, reply);
     if (visit.person !== undefined) return seeOther(reply, next);
     return sendPage(reply, signInPage({ csrf: visit.csrf, next }));
   });
 
-  scope.post('/sign-in', (request, reply) => signIn(parts, request, reply));
+  scope.post('/sign-in', (request, reply) => signIn(dependencies, request, reply));
 
   scope.post('/sign-out', async (request, reply) => {
     const form = formOf(request);
-    const next = localAddress(form.get('next'));
-    if (browser.isOwnForm(request, form)) await browser.signOut(request);
-    return seeOther(reply, signInAddress(next));
+    const next = localPath(form.get('next'));
+    if (browser.hasValidCsrfToken(request, form)) await browser.signOut(request);
+    return seeOther(reply, signInPath(next));
   });
 }
 
 /** The sign-in page that leads on to a local address. */
-export function signInAddress(next: string): string {
+export function signInPath(next: string): string {
   return `/sign-in?${new URLSearchParams({ next })}`;
 }
 
 async function signIn(
-  { browser, devices, prover, secondFactors, audit }: SignInParts,
+  { browser, devices, passwordAuthenticator, secondFactors, audit }: SignInDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const form = formOf(request);
-  const next = localAddress(form.get('next'));
+  const next = localPath(form.get('next'));
   const email = form.get('email') ?? '';
   const visit = await browser.visit(request, reply);
-  const again = (page: Partial<SignInPage>) =>
+  const showAgain = (page: Partial<SignInPage>) =>
     sendPage(reply, signInPage({ csrf: visit.csrf, next, email, ...page }));
 
-  if (!browser.isOwnForm(request, form)) {
+  if (!browser.hasValidCsrfToken(request, form)) {
     // Somebody who went back to this page after signing in is where they wanted to be.
     if (visit.person !== undefined) return seeOther(reply, next);
-    return again({ note: expired, status: 403 });
+    return showAgain({ note: expiredFormNotice, status: 403 });
   }
   try {
-    const proof = await prover.prove(email, form.get('password') ?? '', {
+    const result = await passwordAuthenticator.authenticate(email, form.get('password') ?? '', {
       kind: 'sign-in',
       remoteAddress: request.ip,
       device: devices.read(request, email),
     });
-    const { person } = proof;
+    const { person } = result;
     if (person === undefined) {
-      await record('refused', proof.named?.id);
-      return again({ error: 'The address or the password is wrong.', status: 401 });
+      await record('refused', result.claimed?.id);
+      return showAgain({ error: 'The address or the password is wrong.', status: 401 });
     }
     const complete = !(await secondFactors.has(person.id));
     await browser.signIn(request, reply, person.id, complete);
@@ -88,7 +88,7 @@ async function signIn(
   } catch (error) {
     if (!(error instanceof SlowDown || error instanceof TemporarilyUnavailable)) throw error;
     reply.header('retry-after', error.retryAfter);
-    return again({ error: waitText(error.retryAfter), status: error.status });
+    return showAgain({ error: waitText(error.retryAfter), status: error.status });
   }
 
   function record(outcome: 'success' | 'refused', personId: string | undefined): Promise<void> {

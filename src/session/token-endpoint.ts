@@ -1,9 +1,9 @@
-import type { Origin } from './audit-store.ts';
+import type { RequestOrigin } from '../audit/audit-store.ts';
 import type { ClientAuthenticator } from './authenticate-client.ts';
 import { readClientCredentials } from './client-credentials.ts';
 import type { Form } from './form.ts';
 import type { Grant, TokenPair } from './grants/grant.ts';
-import type { KnownIntegration } from './integration-store.ts';
+import type { StoredIntegration } from './integration-store.ts';
 import {
   InvalidRequest,
   InvalidScope,
@@ -16,11 +16,11 @@ export interface TokenRequest {
   readonly authorization: string | undefined;
   readonly query: ReadonlySet<string>;
   readonly form: Form;
-  readonly origin: Origin;
+  readonly origin: RequestOrigin;
 }
 
 /** The only scope there is (contract section 4.2). */
-export const onlyScope = 'PRODUCTION';
+export const supportedScope = 'PRODUCTION';
 
 const secretParameters = [
   'client_id',
@@ -71,12 +71,12 @@ function refuseSecretsInQuery(query: ReadonlySet<string>): void {
     throw new InvalidRequest('Credentials belong in the form, never in the URL');
 }
 
-function requireGrantOfClient(client: KnownIntegration, grant: Grant): void {
+function requireGrantOfClient(client: StoredIntegration, grant: Grant): void {
   if (!client.grants.has(grant.type))
     throw new UnauthorizedClient('This integration is not registered for this grant');
 }
 
 function requireKnownScope(form: Form): void {
-  if ((form.get('scope') ?? onlyScope) !== onlyScope)
-    throw new InvalidScope(`The only scope is ${onlyScope}`);
+  if ((form.get('scope') ?? supportedScope) !== supportedScope)
+    throw new InvalidScope(`The only scope is ${supportedScope}`);
 }

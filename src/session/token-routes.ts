@@ -1,6 +1,6 @@
 import type { Http } from '../http/create-http.ts';
-import { leaveBodyUnread } from '../http/leave-body-unread.ts';
-import { answerOAuthError, neverCached } from './answer-oauth-error.ts';
+import { skipBody } from '../http/skip-body.ts';
+import { answerOAuthError, preventCaching } from './answer-oauth-error.ts';
 import { acceptForms, formOf, originOf } from './form-body.ts';
 import { accessTokenSeconds } from './issue-tokens-store.ts';
 import type { TokenEndpoint } from './token-endpoint.ts';
@@ -20,7 +20,7 @@ export function registerTokenRoutes(http: Http, endpoint: TokenEndpoint): void {
         form: formOf(request),
         origin: originOf(request),
       });
-      return neverCached(reply).send({
+      return preventCaching(reply).send({
         token_type: 'bearer',
         expires_in: accessTokenSeconds,
         access_token: tokens.accessToken,
@@ -32,8 +32,8 @@ export function registerTokenRoutes(http: Http, endpoint: TokenEndpoint): void {
       url: '/token',
       config: { refusesAll: true },
       onRequest: (request, reply) => {
-        leaveBodyUnread(request, reply);
-        neverCached(reply)
+        skipBody(request, reply);
+        preventCaching(reply)
           .code(405)
           .header('allow', 'POST')
           .send({ error: 'invalid_request', error_description: 'The token endpoint takes POST' });

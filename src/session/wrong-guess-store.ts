@@ -6,7 +6,7 @@ export interface GuessSubject {
   readonly key: Buffer;
   readonly free: number;
   /** Seconds between two guesses, at most; a quarter of an hour where not given. */
-  readonly longestDelay?: number;
+  readonly maxDelaySeconds?: number;
   /** Seconds that a guess may wait for its turn instead of being refused; none where not given. */
   readonly hold?: number;
 }
@@ -26,7 +26,7 @@ export interface GuessTurn {
 }
 
 /** Longest delay between two guesses, in seconds. */
-const longestDelay = 900;
+const maxDelaySeconds = 900;
 
 const now = (offset: number) => sql`(now() + ${offset}::float8 * interval '1 ms')`;
 
@@ -86,7 +86,7 @@ export class WrongGuessStore {
    * Takes a guess back that was right; its delay too, unless another guess came after it. Subject by subject: where it breaks
    * off, one has a wrong guess too many for an hour.
    */
-  async takeBack(counted: readonly CountedGuess[]): Promise<void> {
+  async retract(counted: readonly CountedGuess[]): Promise<void> {
     for (const { key, failures, lastAt, freeAt } of counted)
       await sql`
         update wrong_guess set failures = greatest(failures - 1, 0),
@@ -103,5 +103,7 @@ export class WrongGuessStore {
 /** Seconds that follow so many wrong guesses of a subject. */
 function delayAfter(subject: GuessSubject, failures: number): number {
   const past = failures - subject.free;
-  return past < 0 ? 0 : Math.min(subject.longestDelay ?? longestDelay, 2 ** Math.min(past, 10));
+  return past < 0
+    ? 0
+    : Math.min(subject.maxDelaySeconds ?? maxDelaySeconds, 2 ** Math.min(past, 10));
 }

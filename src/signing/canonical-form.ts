@@ -1,12 +1,12 @@
 /** A header field as it stands in a message: its name in lower case, and the whole field without its last CRLF. */
-export interface HeaderField {
+export interface RawHeaderField {
   readonly name: string;
   readonly raw: string;
 }
 
 /** A message cut at its first empty line. Text is latin1, one character for each byte. */
 export interface MessageParts {
-  readonly fields: readonly HeaderField[];
+  readonly fields: readonly RawHeaderField[];
   readonly body: Buffer;
 }
 

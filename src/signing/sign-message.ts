@@ -1,6 +1,6 @@
 import { hash, sign } from 'node:crypto';
 import type { DkimAlgorithm, DkimKey } from '../sender/dkim-key.ts';
-import { type HeaderField, relaxBody, relaxField, splitMessage } from './canonical-form.ts';
+import { type RawHeaderField, relaxBody, relaxField, splitMessage } from './canonical-form.ts';
 
 export interface SigningOptions {
   /** The `t=` tag: a time of the message, not of the attempt, so that every attempt has the same bytes. */
@@ -24,7 +24,7 @@ const oversigned = [
 ];
 
 /** Signed where they occur. List headers must be signed for one-click unsubscription (RFC 8058 section 4). */
-const signedWhereGiven = [
+const signedIfPresent = [
   'Sender',
   'In-Reply-To',
   'References',
@@ -72,32 +72,32 @@ interface SigningPlan {
 
 /** Messages of one kind have the same fields: their plan is made once. */
 const plans = new Map<string, SigningPlan>();
-const mostPlans = 1_000;
+const maxPlans = 1_000;
 
-function planFor(fields: readonly HeaderField[]): SigningPlan {
+function planFor(fields: readonly RawHeaderField[]): SigningPlan {
   let key = '';
   for (const { name } of fields) key += `${name}:`;
-  const known = plans.get(key);
-  if (known !== undefined) return known;
+  const cached = plans.get(key);
+  if (cached !== undefined) return cached;
   const names = namesToSign(fields);
   const plan = { order: signingOrder(fields, names), names: foldNames(names) };
-  if (plans.size >= mostPlans) plans.clear();
+  if (plans.size >= maxPlans) plans.clear();
   plans.set(key, plan);
   return plan;
 }
 
-function namesToSign(fields: readonly HeaderField[]): string[] {
+function namesToSign(fields: readonly RawHeaderField[]): string[] {
   const counts = new Map<string, number>();
   for (const { name } of fields) counts.set(name, (counts.get(name) ?? 0) + 1);
   const times = (name: string): number => counts.get(name.toLowerCase()) ?? 0;
   return [
     ...oversigned.flatMap((name) => Array<string>(times(name) + 1).fill(name)),
-    ...signedWhereGiven.flatMap((name) => Array<string>(times(name)).fill(name)),
+    ...signedIfPresent.flatMap((name) => Array<string>(times(name)).fill(name)),
   ];
 }
 
 /** RFC 6376 section 5.4.2: several fields of one name are taken from the bottom up; a missing one counts as nothing. */
-function signingOrder(fields: readonly HeaderField[], names: readonly string[]): number[] {
+function signingOrder(fields: readonly RawHeaderField[], names: readonly string[]): number[] {
   const left = new Map<string, number[]>();
   fields.forEach(({ name }, place) => {
     left.set(name, [...(left.get(name) ?? []), place]);

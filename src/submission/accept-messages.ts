@@ -1,14 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../foundation/clock.ts';
-import { codeOf, isRepeatable, isUnavailable } from '../foundation/database/sqlstate.ts';
+import { codeOf, isRetryable, isUnavailable } from '../foundation/database/sqlstate.ts';
 import { Fault } from '../foundation/errors.ts';
 import { GroupCommit } from '../foundation/group-commit.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
-import { type AcceptRow, accepted, busy, type Outcome } from './accept-row.ts';
+import {
+  type AcceptOutcome,
+  type AcceptRow,
+  acceptedOutcome,
+  keyBusyOutcome,
+} from './accept-row.ts';
 import { type AcceptStore, UnknownOutcome } from './accept-store.ts';
 
-export interface AcceptorParts {
+export interface AcceptorDependencies {
   readonly store: Pick<AcceptStore, 'insert' | 'isStored'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -20,51 +25,51 @@ export interface AcceptorParts {
 
 export interface AcceptorLimits {
   /** Rows of one batch. */
-  readonly batch: number;
+  readonly maxBatchRows: number;
   /** So many rows are a batch as soon as a connection is free: what a statement costs by itself is little for each by then. */
-  readonly enough: number;
+  readonly readyBatchRows: number;
   /** Batches under way at the same time. */
   readonly concurrency: number;
   /** Rows that may wait for a batch; past it requests are refused. */
   readonly waiting: number;
   /** A row that waited longer is refused instead of sent. */
-  readonly longestWait: number;
+  readonly maxWaitMs: number;
   /** How long the outcome of a batch is asked for after its connection broke. */
-  readonly longestDoubt: number;
+  readonly outcomeTimeoutMs: number;
 }
 
-export const defaultLimits: AcceptorLimits = {
-  batch: 512,
-  enough: 32,
+export const defaultAcceptorLimits: AcceptorLimits = {
+  maxBatchRows: 512,
+  readyBatchRows: 32,
   concurrency: 2,
   waiting: 2_048,
-  longestWait: 3_000,
-  longestDoubt: 10_000,
+  maxWaitMs: 3_000,
+  outcomeTimeoutMs: 10_000,
 };
 
 /** Characters of content: of one batch, and of everything that waits. */
-const batchCharacters = 4 * 1024 * 1024;
-const waitingCharacters = 64 * 1024 * 1024;
+const maxBatchCharacters = 4 * 1024 * 1024;
+const maxWaitingCharacters = 64 * 1024 * 1024;
 
-const repeats = 5;
-const doubtPause = 100;
+const maxAttempts = 5;
+const outcomePollMs = 100;
 const lockNotAvailable = '55P03';
 
-interface Entry {
+interface BatchEntry {
   readonly row: AcceptRow;
   /** When it is too late to send it, by the monotonic clock. */
   readonly late: number;
 }
 
 /** A row that has to be tried by itself. */
-interface Apart extends Entry {
+interface SingleEntry extends BatchEntry {
   /** Undefined: it is not stored. Else it may be, and until then (monotonic clock) its outcome is asked for. */
-  readonly doubtUntil: number | undefined;
+  readonly outcomeDeadline: number | undefined;
 }
 
 type BatchOutcome =
-  | Outcome
-  | { readonly kind: 'apart'; readonly apart: Apart }
+  | AcceptOutcome
+  | { readonly kind: 'apart'; readonly single: SingleEntry }
   | { readonly kind: 'late' };
 
 /**
@@ -83,27 +88,27 @@ type BatchOutcome =
  *   request without any doubt.
  */
 export class Acceptor {
-  readonly #parts: AcceptorParts;
+  readonly #dependencies: AcceptorDependencies;
   readonly #limits: AcceptorLimits;
-  readonly #batches: GroupCommit<Entry, BatchOutcome>;
-  readonly #singles: GroupCommit<Apart, Outcome>;
+  readonly #batches: GroupCommit<BatchEntry, BatchOutcome>;
+  readonly #singles: GroupCommit<SingleEntry, AcceptOutcome>;
 
-  constructor(parts: AcceptorParts, limits: AcceptorLimits = defaultLimits) {
-    this.#parts = parts;
+  constructor(dependencies: AcceptorDependencies, limits: AcceptorLimits = defaultAcceptorLimits) {
+    this.#dependencies = dependencies;
     this.#limits = limits;
     this.#batches = new GroupCommit((entries) => this.#commitBatch(entries), {
-      most: limits.batch,
-      enough: limits.enough,
+      max: limits.maxBatchRows,
+      enough: limits.readyBatchRows,
       concurrency: limits.concurrency,
       waiting: limits.waiting,
       weight: {
         of: (entry) => entry.row.content.length,
-        most: batchCharacters,
-        waiting: waitingCharacters,
+        max: maxBatchCharacters,
+        waiting: maxWaitingCharacters,
       },
     });
     this.#singles = new GroupCommit((items) => this.#commitSingles(items), {
-      most: 1,
+      max: 1,
       concurrency: limits.concurrency,
       waiting: limits.waiting * 2,
     });
@@ -118,19 +123,19 @@ export class Acceptor {
    * Stores a message. Resolves once it is committed and flushed, or with why nothing was stored.
    * @throws Fault IO_EXCEPTION where too many wait or the database cannot commit now
    */
-  async accept(row: AcceptRow): Promise<Outcome> {
-    const late = performance.now() + this.#limits.longestWait;
+  async accept(row: AcceptRow): Promise<AcceptOutcome> {
+    const late = performance.now() + this.#limits.maxWaitMs;
     const added = this.#batches.add({ row, late });
     if (added === undefined) throw overloaded();
     const outcome = await added;
     if (outcome.kind === 'late') throw overloaded();
-    return outcome.kind === 'apart' ? this.#acceptApart(outcome.apart) : outcome;
+    return outcome.kind === 'apart' ? this.#acceptSingle(outcome.single) : outcome;
   }
 
   /** As `accept`, for a row whose key was busy. */
-  acceptAgain(row: AcceptRow): Promise<Outcome> {
-    const late = performance.now() + this.#limits.longestWait;
-    return this.#acceptApart({ row, late, doubtUntil: undefined });
+  acceptAgain(row: AcceptRow): Promise<AcceptOutcome> {
+    const late = performance.now() + this.#limits.maxWaitMs;
+    return this.#acceptSingle({ row, late, outcomeDeadline: undefined });
   }
 
   /** Resolves when everything that was added has its outcome. */
@@ -139,54 +144,61 @@ export class Acceptor {
     await this.#singles.drain();
   }
 
-  #acceptApart(apart: Apart): Promise<Outcome> {
-    const added = this.#singles.add(apart);
+  #acceptSingle(single: SingleEntry): Promise<AcceptOutcome> {
+    const added = this.#singles.add(single);
     if (added === undefined) throw overloaded();
     return added;
   }
 
-  async #commitBatch(entries: readonly Entry[]): Promise<readonly BatchOutcome[]> {
+  async #commitBatch(entries: readonly BatchEntry[]): Promise<readonly BatchOutcome[]> {
     const now = performance.now();
     // The oldest stands first: where that one is in time, all are.
-    if (entries[0] !== undefined && entries[0].late < now) return this.#commitInTime(entries, now);
+    if (entries[0] !== undefined && entries[0].late < now)
+      return this.#commitUnexpired(entries, now);
     const rows = entries.map((entry) => entry.row);
     try {
       const outcomes = await this.#insert(rows, false);
-      this.#tell(rows, outcomes);
+      this.#notify(rows, outcomes);
       return outcomes;
     } catch (error) {
-      const doubtUntil = this.#doubtAfter(error);
-      if (doubtUntil === undefined && !this.#splits(rows, error)) throw error;
-      return entries.map((entry) => ({ kind: 'apart', apart: { ...entry, doubtUntil } }));
+      const outcomeDeadline = this.#outcomeDeadlineAfter(error);
+      if (outcomeDeadline === undefined && !this.#shouldSplit(rows, error)) throw error;
+      return entries.map((entry) => ({ kind: 'apart', single: { ...entry, outcomeDeadline } }));
     }
   }
 
-  async #commitInTime(entries: readonly Entry[], now: number): Promise<readonly BatchOutcome[]> {
-    const inTime = entries.filter((entry) => entry.late >= now);
-    const outcomes = inTime.length === 0 ? [] : [...(await this.#commitBatch(inTime))];
+  async #commitUnexpired(
+    entries: readonly BatchEntry[],
+    now: number,
+  ): Promise<readonly BatchOutcome[]> {
+    const unexpired = entries.filter((entry) => entry.late >= now);
+    const outcomes = unexpired.length === 0 ? [] : [...(await this.#commitBatch(unexpired))];
     // Entries stand in the order of their arrival, so the late ones come first.
-    const late = entries.slice(inTime.length).map((): BatchOutcome => ({ kind: 'late' }));
+    const late = entries.slice(unexpired.length).map((): BatchOutcome => ({ kind: 'late' }));
     return [...late, ...outcomes];
   }
 
-  #doubtAfter(error: unknown): number | undefined {
+  #outcomeDeadlineAfter(error: unknown): number | undefined {
     if (!(error instanceof UnknownOutcome)) return undefined;
-    this.#parts.log.warn({ err: error }, 'the outcome of a batch is unknown; asking for it');
-    return performance.now() + this.#limits.longestDoubt;
+    this.#dependencies.log.warn({ err: error }, 'the outcome of a batch is unknown; asking for it');
+    return performance.now() + this.#limits.outcomeTimeoutMs;
   }
 
   /** True where the rows are tried one by one. */
-  #splits(rows: readonly AcceptRow[], error: unknown): boolean {
+  #shouldSplit(rows: readonly AcceptRow[], error: unknown): boolean {
     if (codeOf(error) === lockNotAvailable) return true;
     if (isUnavailable(error)) return false;
-    this.#parts.log.error({ err: error, rows: rows.length }, 'a batch failed; trying its rows');
+    this.#dependencies.log.error(
+      { err: error, rows: rows.length },
+      'a batch failed; trying its rows',
+    );
     return rows.length > 1;
   }
 
-  async #commitSingles(items: readonly Apart[]): Promise<readonly Outcome[]> {
-    const outcomes: Outcome[] = [];
+  async #commitSingles(items: readonly SingleEntry[]): Promise<readonly AcceptOutcome[]> {
+    const outcomes: AcceptOutcome[] = [];
     for (const item of items) outcomes.push(await this.#commitSingle(item));
-    this.#tell(
+    this.#notify(
       items.map((item) => item.row),
       outcomes,
     );
@@ -194,44 +206,47 @@ export class Acceptor {
   }
 
   /** Each try may wait for a lock or for a silent server, and others wait behind it: what is too late is not tried at all. */
-  async #commitSingle({ row, late, doubtUntil: given }: Apart): Promise<Outcome> {
-    let doubtUntil = given;
-    if (doubtUntil === undefined && performance.now() >= late) return busy;
-    if (doubtUntil !== undefined && performance.now() >= doubtUntil) throw inDoubt();
+  async #commitSingle({ row, late, outcomeDeadline: given }: SingleEntry): Promise<AcceptOutcome> {
+    let outcomeDeadline = given;
+    if (outcomeDeadline === undefined && performance.now() >= late) return keyBusyOutcome;
+    if (outcomeDeadline !== undefined && performance.now() >= outcomeDeadline)
+      throw outcomeUnknown();
     for (;;) {
       try {
-        if (doubtUntil !== undefined && (await this.#parts.store.isStored(row))) return accepted;
+        if (outcomeDeadline !== undefined && (await this.#dependencies.store.isStored(row)))
+          return acceptedOutcome;
         const [outcome] = await this.#insert([row], true);
-        return outcome ?? busy;
+        return outcome ?? keyBusyOutcome;
       } catch (error) {
-        if (codeOf(error) === lockNotAvailable && doubtUntil === undefined) return busy;
-        doubtUntil ??= this.#doubtAfter(error);
-        if (doubtUntil === undefined) throw error;
+        if (codeOf(error) === lockNotAvailable && outcomeDeadline === undefined)
+          return keyBusyOutcome;
+        outcomeDeadline ??= this.#outcomeDeadlineAfter(error);
+        if (outcomeDeadline === undefined) throw error;
         // Whatever keeps it from being asked for, the message may be stored.
-        if (performance.now() >= doubtUntil) throw inDoubt(error);
-        await pause(doubtPause);
+        if (performance.now() >= outcomeDeadline) throw outcomeUnknown(error);
+        await pause(outcomePollMs);
       }
     }
   }
 
-  async #insert(rows: readonly AcceptRow[], repeated: boolean): Promise<readonly Outcome[]> {
-    const { store, clock } = this.#parts;
+  async #insert(rows: readonly AcceptRow[], repeated: boolean): Promise<readonly AcceptOutcome[]> {
+    const { store, clock } = this.#dependencies;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await store.insert(rows, clock.offset, repeated);
       } catch (error) {
-        if (!isRepeatable(error) || attempt === repeats) throw error;
+        if (!isRetryable(error) || attempt === maxAttempts) throw error;
       }
     }
   }
 
-  #tell(rows: readonly AcceptRow[], outcomes: readonly Outcome[]): void {
+  #notify(rows: readonly AcceptRow[], outcomes: readonly AcceptOutcome[]): void {
     const accounts = new Set<AccountId>();
     rows.forEach((row, index) => {
       if (outcomes[index]?.kind === 'accepted') accounts.add(row.accountId);
     });
-    this.#parts.onBatch?.(rows.length);
-    if (accounts.size > 0) this.#parts.onAccepted(accounts);
+    this.#dependencies.onBatch?.(rows.length);
+    if (accounts.size > 0) this.#dependencies.onAccepted(accounts);
   }
 }
 
@@ -240,6 +255,6 @@ function overloaded(): Fault {
 }
 
 /** The answer where the database did not say in time whether the message is stored. */
-function inDoubt(cause: unknown = new Error('nobody could ask in time')): Fault {
+function outcomeUnknown(cause: unknown = new Error('nobody could ask in time')): Fault {
   return new Fault('IO_EXCEPTION', { cause });
 }

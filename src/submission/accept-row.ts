@@ -14,12 +14,12 @@ export interface AcceptRow {
   readonly trackClicks: boolean;
   readonly deliverWhenDelayed: boolean;
   /** No message with the same template and names of values was stored lately, as far as is known. */
-  readonly newCall: boolean;
+  readonly newUsage: boolean;
   readonly externalId: string | undefined;
   readonly tag: string | undefined;
   readonly clientId: ClientId;
   /** Seconds after which it is not delivered any more. */
-  readonly lifetime: number;
+  readonly lifetimeSeconds: number;
   /** To, then Cc. */
   readonly recipients: readonly EmailAddress[];
   /** Cc addresses that were left out, as they were suppressed. */
@@ -30,7 +30,7 @@ export interface AcceptRow {
 }
 
 /** What became of a row. */
-export type Outcome =
+export type AcceptOutcome =
   /** Committed and flushed. */
   | { readonly kind: 'accepted' }
   /** Nothing was stored, as these recipients are suppressed. */
@@ -40,6 +40,6 @@ export type Outcome =
   /** Nothing was stored, as somebody else held its key for too long. */
   | { readonly kind: 'busy' };
 
-export const accepted: Outcome = { kind: 'accepted' };
-export const taken: Outcome = { kind: 'taken' };
-export const busy: Outcome = { kind: 'busy' };
+export const acceptedOutcome: AcceptOutcome = { kind: 'accepted' };
+export const keyTakenOutcome: AcceptOutcome = { kind: 'taken' };
+export const keyBusyOutcome: AcceptOutcome = { kind: 'busy' };

@@ -14,7 +14,7 @@ export const transactionalBit = 1;
 export const trackOpensBit = 2;
 export const trackClicksBit = 4;
 export const deliverWhenDelayedBit = 8;
-export const newCallBit = 16;
+export const newUsageBit = 16;
 
 // A query of its own is answered once for the statement, not once for each row.
 const now = "(select now() + $17::float8 * interval '1 ms')";
@@ -44,14 +44,14 @@ function claims(refused: string): string {
 
 // One probe for each key, then an insertion that need not expect conflicts: where another node claims a key between the
 // two, the statement fails (`isKeyRace`), and is repeated in the careful form.
-const quickClaims = `taken as materialized (
+const optimisticClaims = `taken as materialized (
   select k.n from unnest($1::text[], $18::text[]) with ordinality as k (account_id, key, n)
   cross join lateral (
     select from idempotency_key s where s.account_id = k.account_id and s.key = k.key limit 1) as hit),
 claimed as (${claims('select n from blocked union all select n from taken')})`;
 
 // A key that is older than 24 hours is free again.
-const carefulClaims = `claimed as (${claims('select n from blocked')}
+const upsertClaims = `claimed as (${claims('select n from blocked')}
   on conflict (account_id, key) do update
   set request_hash = excluded.request_hash, message_id = excluded.message_id,
     suppressed_recipients = excluded.suppressed_recipients, created_at = excluded.created_at
@@ -68,7 +68,7 @@ function messages(refused: string, repeated: boolean): string {
     track_clicks, deliver_when_delayed, external_id, tag, client_id, accepted_at, state_at, content, new_call)
   select i.account_id, i.id, i.retention_days, i.template_id, i.template_version, i.flags & ${transactionalBit} <> 0,
     i.flags & ${trackOpensBit} <> 0, i.flags & ${trackClicksBit} <> 0, i.flags & ${deliverWhenDelayedBit} <> 0,
-    i.external_id, i.tag, i.client_id, ${now}, ${now}, i.content, i.flags & ${newCallBit} <> 0
+    i.external_id, i.tag, i.client_id, ${now}, ${now}, i.content, i.flags & ${newUsageBit} <> 0
   from unnest($1::text[], $2::uuid[], $3::smallint[], $4::text[], $5::int4[], $6::int4[], $7::text[], $8::text[],
       $9::text[], $12::json[])
     with ordinality as i (account_id, id, retention_days, template_id, template_version, flags, external_id, tag,
@@ -96,7 +96,7 @@ function acceptStatement(keyed: boolean, repeated: boolean): string {
     : 'select n from blocked';
   const parts = [
     blocked,
-    ...(keyed ? [repeated ? carefulClaims : quickClaims] : []),
+    ...(keyed ? [repeated ? upsertClaims : optimisticClaims] : []),
     messages(refused, repeated),
     queueEntries(refused, repeated),
   ];

@@ -10,16 +10,21 @@ import {
 import {
   clientSettings,
   type DatabaseSettings,
-  forgiveLostConnections,
+  ignoreIdleErrors,
 } from '../foundation/database/open-database.ts';
 import { ServiceClient } from '../foundation/database/service-client.ts';
 import { codeOf, isUniqueViolation } from '../foundation/database/sqlstate.ts';
-import { normaliseAddress } from '../foundation/email-address.ts';
-import { type AcceptRow, accepted, type Outcome, taken } from './accept-row.ts';
+import { normalizeAddress } from '../foundation/email-address.ts';
+import {
+  type AcceptOutcome,
+  type AcceptRow,
+  acceptedOutcome,
+  keyTakenOutcome,
+} from './accept-row.ts';
 import {
   acceptStatements,
   deliverWhenDelayedBit,
-  newCallBit,
+  newUsageBit,
   trackClicksBit,
   trackOpensBit,
   transactionalBit,
@@ -36,10 +41,10 @@ interface RefusedRow {
 }
 
 /** Waiting for the server: to connect, for one lock, for one statement, and for its answer when the server is silent. */
-const connectMilliseconds = 2_000;
-const lockMilliseconds = 1_000;
-const statementMilliseconds = 7_000;
-const silenceMilliseconds = 8_000;
+const connectTimeoutMs = 2_000;
+const lockTimeoutMs = 1_000;
+const statementTimeoutMs = 7_000;
+const responseTimeoutMs = 8_000;
 
 /** Stores accepted messages over a few connections of its own, each with the statements prepared. */
 export class AcceptStore {
@@ -58,15 +63,15 @@ export class AcceptStore {
       ...base,
       Client: ServiceClient,
       // One plan for all batches, and index probes in it: a plan made while a table was empty must do when it is not.
-      options: `${base.options ?? ''} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c lock_timeout=${lockMilliseconds} -c statement_timeout=${statementMilliseconds}`,
-      connectionTimeoutMillis: connectMilliseconds,
-      query_timeout: silenceMilliseconds,
+      options: `${base.options ?? ''} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c lock_timeout=${lockTimeoutMs} -c statement_timeout=${statementTimeoutMs}`,
+      connectionTimeoutMillis: connectTimeoutMs,
+      query_timeout: responseTimeoutMs,
       max: connections,
       idleTimeoutMillis: 0,
     });
-    forgiveLostConnections(this.#pool);
+    ignoreIdleErrors(this.#pool);
     // One that breaks while it is free would fail the batch that is given to it.
-    this.#pool.on('connect', (client) => client.on('error', () => this.#forget(client)));
+    this.#pool.on('connect', (client) => client.on('error', () => this.#discard(client)));
   }
 
   async close(): Promise<void> {
@@ -86,7 +91,7 @@ export class AcceptStore {
     rows: readonly AcceptRow[],
     offset: number,
     repeated = false,
-  ): Promise<readonly Outcome[]> {
+  ): Promise<readonly AcceptOutcome[]> {
     try {
       return await this.#insert(rows, offset, repeated);
     } catch (error) {
@@ -99,14 +104,14 @@ export class AcceptStore {
     rows: readonly AcceptRow[],
     offset: number,
     repeated: boolean,
-  ): Promise<readonly Outcome[]> {
+  ): Promise<readonly AcceptOutcome[]> {
     const query = toQuery(rows, offset, repeated);
     const client = this.#free.pop() ?? (await this.#pool.connect());
     try {
       const refused = await this.#run<RefusedRow>(client, query);
       return toOutcomes(rows, refused.rows);
     } catch (error) {
-      if (isAnswer(error)) throw error;
+      if (isServerError(error)) throw error;
       throw new UnknownOutcome('the connection broke while a batch was under way', {
         cause: error,
       });
@@ -141,10 +146,10 @@ export class AcceptStore {
     }
   }
 
-  #forget(client: pg.PoolClient): void {
-    const place = this.#free.indexOf(client);
-    if (place === -1) return;
-    this.#free.splice(place, 1);
+  #discard(client: pg.PoolClient): void {
+    const index = this.#free.indexOf(client);
+    if (index === -1) return;
+    this.#free.splice(index, 1);
     client.release(true);
   }
 }
@@ -153,7 +158,7 @@ export class AcceptStore {
  * True where the server itself said that the statement failed, and so changed nothing. Words about the end of the
  * server (57P01 to 57P03) can reach a client whose commit went through.
  */
-function isAnswer(error: unknown): boolean {
+function isServerError(error: unknown): boolean {
   const code = codeOf(error);
   return error instanceof pg.DatabaseError && code !== undefined && !code.startsWith('57P');
 }
@@ -167,11 +172,11 @@ function isKeyRace(error: unknown): boolean {
   );
 }
 
-function toOutcomes(rows: readonly AcceptRow[], refused: readonly RefusedRow[]): Outcome[] {
-  const outcomes: Outcome[] = rows.map(() => accepted);
+function toOutcomes(rows: readonly AcceptRow[], refused: readonly RefusedRow[]): AcceptOutcome[] {
+  const outcomes: AcceptOutcome[] = rows.map(() => acceptedOutcome);
   for (const { n, address } of refused) {
     const before = outcomes[n - 1];
-    if (address === null) outcomes[n - 1] = taken;
+    if (address === null) outcomes[n - 1] = keyTakenOutcome;
     else if (before?.kind === 'suppressed') {
       outcomes[n - 1] = { kind: 'suppressed', addresses: [...before.addresses, address] };
     } else outcomes[n - 1] = { kind: 'suppressed', addresses: [address] };
@@ -185,7 +190,7 @@ function flagsOf(row: AcceptRow): number {
     (row.trackOpens ? trackOpensBit : 0) |
     (row.trackClicks ? trackClicksBit : 0) |
     (row.deliverWhenDelayed ? deliverWhenDelayedBit : 0) |
-    (row.newCall ? newCallBit : 0)
+    (row.newUsage ? newUsageBit : 0)
   );
 }
 
@@ -200,7 +205,7 @@ function toQuery(rows: readonly AcceptRow[], offset: number, repeated: boolean):
     textArray(rows.map((row) => row.externalId)),
     textArray(rows.map((row) => row.tag)),
     textArray(rows.map((row) => row.clientId)),
-    intArray(rows.map((row) => row.lifetime)),
+    intArray(rows.map((row) => row.lifetimeSeconds)),
     intArray(rows.map((row) => row.recipients.length)),
     textArray(
       rows.map((row) => row.content),
@@ -226,7 +231,7 @@ function recipientColumns(rows: readonly AcceptRow[]): Buffer[] {
     for (const recipient of row.recipients) {
       numbers.push(index + 1);
       accounts.push(row.accountId);
-      addresses.push(normaliseAddress(recipient));
+      addresses.push(normalizeAddress(recipient));
       transactional.push(row.transactional);
     }
   });

@@ -1,21 +1,21 @@
 import type { Authenticator } from '../access/authenticator.ts';
 import type { AccessFacts, Decision, Refusal } from '../access/authorize.ts';
 import { authorize } from '../access/authorize.ts';
-import type { ContractOperation } from '../access/contract-operations.ts';
 import type { BearerPrincipal } from '../access/principal.ts';
+import type { TokenOperation } from '../access/token-operations.ts';
 import type { Account } from '../account/account.ts';
 import { Fault } from '../foundation/errors.ts';
-import type { Eventual } from '../foundation/eventual.ts';
 import type { ClientId, TemplateId } from '../foundation/ids.ts';
+import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import { unauthorized } from '../http/unauthorized.ts';
 
-export interface AdmissionParts {
+export interface AdmissionDependencies {
   readonly authenticator: Pick<Authenticator, 'authenticate'>;
   readonly facts: AccessFacts;
 }
 
 /** A request to admit, as far as its head says. */
-export interface Arrival {
+export interface RequestHead {
   readonly authorization: string | undefined;
   /** The account as the path has it. */
   readonly accountText: string;
@@ -23,7 +23,7 @@ export interface Arrival {
 }
 
 /** The account of the path, and on whose behalf the caller acts in it. */
-export interface Admission {
+export interface SendAdmission {
   readonly account: Account;
   /** The integration of an access token, or the id of an API key. */
   readonly clientId: ClientId;
@@ -37,22 +37,22 @@ export interface Admission {
  * @throws Fault UNAUTHORIZED or INVALID_ID
  */
 export function admitCaller(
-  parts: AdmissionParts,
-  operation: ContractOperation,
-  arrival: Arrival,
-): Eventual<Admission> {
-  const principal = parts.authenticator.authenticate(arrival.authorization);
+  dependencies: AdmissionDependencies,
+  operation: TokenOperation,
+  head: RequestHead,
+): MaybePromise<SendAdmission> {
+  const principal = dependencies.authenticator.authenticate(head.authorization);
   return principal instanceof Promise
-    ? principal.then((found) => admit(parts, operation, arrival, found))
-    : admit(parts, operation, arrival, principal);
+    ? principal.then((found) => admit(dependencies, operation, head, found))
+    : admit(dependencies, operation, head, principal);
 }
 
 function admit(
-  { facts }: AdmissionParts,
-  operation: ContractOperation,
-  { authorization, accountText, remoteAddress }: Arrival,
+  { facts }: AdmissionDependencies,
+  operation: TokenOperation,
+  { authorization, accountText, remoteAddress }: RequestHead,
   principal: BearerPrincipal | undefined,
-): Eventual<Admission> {
+): MaybePromise<SendAdmission> {
   if (principal === undefined) throw unauthorized(authorization);
   const decision = authorize(facts, principal, {
     api: 'contract',
@@ -65,7 +65,7 @@ function admit(
     : toAdmission(decision, principal);
 }
 
-function toAdmission({ refusal, account }: Decision, principal: BearerPrincipal): Admission {
+function toAdmission({ refusal, account }: Decision, principal: BearerPrincipal): SendAdmission {
   if (refusal !== undefined) throw toFault(refusal);
   if (account === undefined) throw new Error('a decision about an account without one');
   return principal.kind === 'key'

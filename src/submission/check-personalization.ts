@@ -2,14 +2,14 @@ import { Fault } from '../foundation/errors.ts';
 import type { CompiledTemplate } from '../template/compiled-template.ts';
 import { missingFields } from '../template/template-fields.ts';
 import { limitDetails } from './describe-body-problems.ts';
-import type { SendRequest } from './send-request.ts';
+import type { ParsedSendRequest } from './send-request.ts';
 
 /**
  * The check of section 4.3 rule 3: every field of the message has a value in the request or a default in the template.
  * An overridden subject line or preview text brings its own fields in place of the template's.
  * @throws Fault PERSONALIZATION_FAILURE naming each missing field
  */
-export function checkPersonalization(template: CompiledTemplate, request: SendRequest): void {
+export function checkPersonalization(template: CompiledTemplate, request: ParsedSendRequest): void {
   const missing = missingFields(template, request.values, {
     subjectLine: request.subjectLine?.parsed,
     previewText: request.previewText?.parsed,

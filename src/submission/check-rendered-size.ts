@@ -1,9 +1,9 @@
 import { Fault } from '../foundation/errors.ts';
-import { findOversize, type SizeFacts } from '../template/certain-size.ts';
 import type { CompiledTemplate } from '../template/compiled-template.ts';
+import { findOversizedPart, type SizeBounds } from '../template/size-bounds.ts';
 import { MAX_RENDERED_TEXT } from '../template/template-limits.ts';
 import { limitDetails } from './describe-body-problems.ts';
-import type { SendRequest } from './send-request.ts';
+import type { ParsedSendRequest } from './send-request.ts';
 
 /**
  * Refuses values that are certain to make a message larger than messages may be: after the 200 nobody would hear of it.
@@ -11,11 +11,11 @@ import type { SendRequest } from './send-request.ts';
  * @throws Fault VALIDATION_FAILED naming the field that takes the most room
  */
 export function checkRenderedSize(
-  template: { readonly compiled: CompiledTemplate; readonly size: SizeFacts },
-  { values }: SendRequest,
+  template: { readonly compiled: CompiledTemplate; readonly size: SizeBounds },
+  { values }: ParsedSendRequest,
   bodyLength: number,
 ): void {
-  const found = findOversize(template.compiled, template.size, values, bodyLength);
+  const found = findOversizedPart(template.compiled, template.size, values, bodyLength);
   if (found === undefined) return;
   const { part, field, uses } = found;
   const detail =

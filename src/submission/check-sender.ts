@@ -1,19 +1,19 @@
 import {
   type EmailAddress,
-  normaliseAddress,
+  normalizeAddress,
   parseEmailAddress,
 } from '../foundation/email-address.ts';
-import { type Detail, Fault } from '../foundation/errors.ts';
-import type { Eventual } from '../foundation/eventual.ts';
+import { Fault, type FaultDetail } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
+import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import type { SenderDirectory } from '../sender/sender-directory.ts';
 import type { Sender } from '../sender/sender-store.ts';
-import type { FrozenSender } from './message-content.ts';
-import type { SendRequest } from './send-request.ts';
+import type { MessageSender } from './message-content.ts';
+import type { ParsedSendRequest } from './send-request.ts';
 
 /** Whom a message comes from, checked. */
 export interface CheckedSender {
-  readonly from: FrozenSender;
+  readonly from: MessageSender;
   readonly replyTo: EmailAddress | undefined;
 }
 
@@ -31,15 +31,15 @@ export interface SenderDefaults {
 export function checkSender(
   senders: Pick<SenderDirectory, 'sender'>,
   accountId: AccountId,
-  request: SendRequest,
+  request: ParsedSendRequest,
   defaults: SenderDefaults,
-): Eventual<CheckedSender> {
+): MaybePromise<CheckedSender> {
   const address = request.from ?? defaultAddress(defaults);
-  const sender = senders.sender(accountId, normaliseAddress(address));
+  const sender = senders.sender(accountId, normalizeAddress(address));
   const replyTo =
     request.replyTo === undefined
       ? undefined
-      : senders.sender(accountId, normaliseAddress(request.replyTo));
+      : senders.sender(accountId, normalizeAddress(request.replyTo));
   if (sender instanceof Promise || replyTo instanceof Promise) {
     return Promise.all([sender, replyTo]).then(([from, reply]) =>
       decide(request, address, from, reply),
@@ -55,14 +55,14 @@ function defaultAddress({ senderAddress, createdByEmail }: SenderDefaults): Emai
 }
 
 function decide(
-  request: SendRequest,
+  request: ParsedSendRequest,
   address: EmailAddress,
   sender: Sender | undefined,
   replyTo: Sender | undefined,
 ): CheckedSender {
-  const details: Detail[] = [];
+  const details: FaultDetail[] = [];
   if (sender?.verified !== true) {
-    details.push({ field: 'envelope.fromAddress', reason: whyNotFrom(request, address) });
+    details.push({ field: 'envelope.fromAddress', reason: describeFromProblem(request, address) });
   }
   const name = chooseName(request.fromDisplayName, sender, details);
   if (request.replyTo !== undefined && replyTo?.verified !== true) {
@@ -78,7 +78,7 @@ function decide(
   };
 }
 
-function whyNotFrom(request: SendRequest, address: EmailAddress): string {
+function describeFromProblem(request: ParsedSendRequest, address: EmailAddress): string {
   const reason = 'is not a verified sender of this account';
   return request.from === undefined
     ? `was not given, and the template’s own sender, ${address}, ${reason}`
@@ -90,7 +90,7 @@ const anyName = '*';
 function chooseName(
   wanted: string | undefined,
   sender: Sender | undefined,
-  details: Detail[],
+  details: FaultDetail[],
 ): string | undefined {
   const names = sender?.displayNames ?? [];
   if (wanted === undefined) return names.find((name) => name !== anyName);

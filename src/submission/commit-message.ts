@@ -1,17 +1,17 @@
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import { normaliseAddress } from '../foundation/email-address.ts';
+import { normalizeAddress } from '../foundation/email-address.ts';
 import { Fault } from '../foundation/errors.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import { simulatedOutcome } from '../foundation/simulated-address.ts';
 import type { Acceptor } from './accept-messages.ts';
 import type { AcceptRow } from './accept-row.ts';
 import { withoutCc } from './compose-row.ts';
-import { type IdempotencyKey, stillUnderWay } from './idempotency.ts';
+import { type IdempotencyKey, idempotencyInProgress } from './idempotency.ts';
 import { findIdempotencyKey } from './idempotency-key-store.ts';
-import { inTime } from './in-time.ts';
+import { withTimeout } from './with-timeout.ts';
 
-export interface CommitParts {
+export interface CommitDependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly acceptor: Pick<Acceptor, 'accept' | 'acceptAgain'>;
@@ -31,21 +31,21 @@ export interface Receipt {
  * @throws Fault RECIPIENT_SUPPRESSED, IDEMPOTENCY_MISMATCH, IDEMPOTENCY_IN_PROGRESS or IO_EXCEPTION
  */
 export async function commitMessage(
-  parts: CommitParts,
+  dependencies: CommitDependencies,
   composed: AcceptRow,
   deadline: number,
 ): Promise<Receipt> {
   const simulated = simulatedSuppressions(composed);
   let row = simulated.length === 0 ? composed : withoutSuppressed(composed, simulated);
-  let outcome = await parts.acceptor.accept(row);
+  let outcome = await dependencies.acceptor.accept(row);
   while (outcome.kind !== 'accepted') {
     if (outcome.kind === 'suppressed') row = withoutSuppressed(row, outcome.addresses);
     else {
-      const known = await knownReceipt(parts, row);
-      if (known !== undefined) return known;
-      if (performance.now() >= deadline) throw gaveUp(row);
+      const stored = await findStoredReceipt(dependencies, row);
+      if (stored !== undefined) return stored;
+      if (performance.now() >= deadline) throw timeoutFault(row);
     }
-    outcome = await parts.acceptor.acceptAgain(row);
+    outcome = await dependencies.acceptor.acceptAgain(row);
   }
   return { messageId: row.id, suppressedRecipients: row.suppressed, replayed: false };
 }
@@ -55,39 +55,44 @@ export async function commitMessage(
  * @returns undefined where no request was accepted with it
  * @throws Fault IDEMPOTENCY_MISMATCH where that was another request
  */
-export async function replayOf(
-  parts: CommitParts,
+export async function findReplay(
+  dependencies: CommitDependencies,
   accountId: AccountId,
   key: IdempotencyKey,
 ): Promise<Receipt | undefined> {
-  const { kysely } = parts.database;
-  const known = await inTime(findIdempotencyKey(kysely, accountId, key.text, parts.clock.offset));
-  if (known === undefined) return undefined;
-  if (known.requestHash !== key.requestHash) throw new Fault('IDEMPOTENCY_MISMATCH');
-  const { messageId, suppressedRecipients } = known;
+  const { kysely } = dependencies.database;
+  const stored = await withTimeout(
+    findIdempotencyKey(kysely, accountId, key.text, dependencies.clock.offset),
+  );
+  if (stored === undefined) return undefined;
+  if (stored.requestHash !== key.requestHash) throw new Fault('IDEMPOTENCY_MISMATCH');
+  const { messageId, suppressedRecipients } = stored;
   return { messageId, suppressedRecipients, replayed: true };
 }
 
-async function knownReceipt(parts: CommitParts, row: AcceptRow): Promise<Receipt | undefined> {
+async function findStoredReceipt(
+  dependencies: CommitDependencies,
+  row: AcceptRow,
+): Promise<Receipt | undefined> {
   if (row.key === undefined) return undefined;
-  const known = await replayOf(parts, row.accountId, row.key);
+  const stored = await findReplay(dependencies, row.accountId, row.key);
   // The message of this very request: its first statement went through although its connection broke.
-  return known && { ...known, replayed: known.messageId !== row.id };
+  return stored && { ...stored, replayed: stored.messageId !== row.id };
 }
 
 /** Addresses of the reserved test domain that are always suppressed, in the spelling for comparing. */
 function simulatedSuppressions(row: AcceptRow): string[] {
   return row.recipients
     .filter((recipient) => simulatedOutcome(recipient) === 'suppressed')
-    .map(normaliseAddress);
+    .map(normalizeAddress);
 }
 
 function withoutSuppressed(row: AcceptRow, addresses: readonly string[]): AcceptRow {
   const [to] = row.recipients;
-  if (to !== undefined && !addresses.includes(normaliseAddress(to)))
+  if (to !== undefined && !addresses.includes(normalizeAddress(to)))
     return withoutCc(row, addresses);
   const suppressedRecipients = row.recipients.filter((recipient) =>
-    addresses.includes(normaliseAddress(recipient)),
+    addresses.includes(normalizeAddress(recipient)),
   );
   throw new Fault('RECIPIENT_SUPPRESSED', {
     details: [{ field: 'envelope.toAddress', reason: 'is suppressed for this account' }],
@@ -95,6 +100,6 @@ function withoutSuppressed(row: AcceptRow, addresses: readonly string[]): Accept
   });
 }
 
-function gaveUp(row: AcceptRow): Fault {
-  return row.key === undefined ? new Fault('IO_EXCEPTION') : stillUnderWay();
+function timeoutFault(row: AcceptRow): Fault {
+  return row.key === undefined ? new Fault('IO_EXCEPTION') : idempotencyInProgress();
 }

@@ -1,24 +1,24 @@
-import { normaliseAddress } from '../foundation/email-address.ts';
+import { normalizeAddress } from '../foundation/email-address.ts';
 import { newMessageId, type TemplateId } from '../foundation/ids.ts';
 import type { AcceptRow } from './accept-row.ts';
-import type { Admission } from './admit-caller.ts';
+import type { SendAdmission } from './admit-caller.ts';
 import type { CheckedSender } from './check-sender.ts';
 import type { IdempotencyKey } from './idempotency.ts';
 import type { MessageContent } from './message-content.ts';
-import type { SendRequest } from './send-request.ts';
+import type { ParsedSendRequest } from './send-request.ts';
 
 /** Seconds that a message is tried for when it may be late. */
-const longestLifetime = 48 * 60 * 60;
+const maxLifetimeSeconds = 48 * 60 * 60;
 
 /** A request that passed every check. */
 export interface CheckedRequest {
-  readonly admission: Admission;
+  readonly admission: SendAdmission;
   readonly templateId: TemplateId;
   readonly template: { readonly version: number; readonly freshnessSeconds: number };
-  readonly request: SendRequest;
+  readonly request: ParsedSendRequest;
   readonly sender: CheckedSender;
   readonly key: IdempotencyKey | undefined;
-  readonly newCall: boolean;
+  readonly newUsage: boolean;
 }
 
 /** The row that a checked request is stored as: everything frozen, personal data in one JSON value. */
@@ -34,11 +34,11 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
     trackOpens: request.trackOpens,
     trackClicks: request.trackClicks,
     deliverWhenDelayed: request.deliverWhenDelayed,
-    newCall: checked.newCall,
+    newUsage: checked.newUsage,
     externalId: request.externalId,
     tag: request.tag,
     clientId: admission.clientId,
-    lifetime: request.deliverWhenDelayed ? longestLifetime : template.freshnessSeconds,
+    lifetimeSeconds: request.deliverWhenDelayed ? maxLifetimeSeconds : template.freshnessSeconds,
     recipients: [request.to, ...request.cc],
     suppressed: [],
     content: JSON.stringify(contentOf(request, sender)),
@@ -48,7 +48,7 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
 
 /** JSON leaves out what is undefined. */
 function contentOf(
-  request: SendRequest,
+  request: ParsedSendRequest,
   sender: CheckedSender,
 ): { [Name in keyof MessageContent]: MessageContent[Name] | undefined } {
   return {
@@ -69,10 +69,10 @@ function contentOf(
  */
 export function withoutCc(row: AcceptRow, addresses: readonly string[]): AcceptRow {
   const content = JSON.parse(row.content) as MessageContent;
-  const isOut = (address: AcceptRow['recipients'][number]): boolean =>
-    addresses.includes(normaliseAddress(address));
-  const cc = row.recipients.slice(1).filter((address) => !isOut(address));
-  const suppressed = [...row.suppressed, ...row.recipients.slice(1).filter(isOut)];
+  const isSuppressed = (address: AcceptRow['recipients'][number]): boolean =>
+    addresses.includes(normalizeAddress(address));
+  const cc = row.recipients.slice(1).filter((address) => !isSuppressed(address));
+  const suppressed = [...row.suppressed, ...row.recipients.slice(1).filter(isSuppressed)];
   return {
     ...row,
     recipients: [...row.recipients.slice(0, 1), ...cc],

@@ -1,23 +1,23 @@
 import type { ErrorObject } from 'ajv';
-import type { Detail } from '../foundation/errors.ts';
+import type { FaultDetail } from '../foundation/errors.ts';
 
 /** Details of one answer at most; a body can hold tens of thousands of problems. */
-export const mostDetails = 100;
+export const maxDetails = 100;
 
 /** Turns what the schema found into details: the field as `envelope.ccAddressList[2]`, the reason in plain words. */
-export function describeBodyProblems(errors: readonly ErrorObject[]): Detail[] {
+export function describeBodyProblems(errors: readonly ErrorObject[]): FaultDetail[] {
   return errors.map((error) => ({ field: fieldOf(error), reason: reasonOf(error) }));
 }
 
 /** Characters of a field's name in an answer; the names of values are the caller's own and can be of any length. */
-const mostFieldCharacters = 300;
+const maxFieldCharacters = 300;
 
 /** Cuts a list of details to what one answer holds, saying how many were left out. */
-export function limitDetails(details: readonly Detail[]): readonly Detail[] {
-  const shown = details.slice(0, mostDetails).map(({ field, reason }) => ({
+export function limitDetails(details: readonly FaultDetail[]): readonly FaultDetail[] {
+  const shown = details.slice(0, maxDetails).map(({ field, reason }) => ({
     field:
-      field.length > mostFieldCharacters
-        ? `${field.slice(0, mostFieldCharacters).toWellFormed()}…`
+      field.length > maxFieldCharacters
+        ? `${field.slice(0, maxFieldCharacters).toWellFormed()}…`
         : field,
     reason,
   }));

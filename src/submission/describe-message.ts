@@ -1,6 +1,6 @@
 import type { Account } from '../account/account.ts';
 import type { MessageId } from '../foundation/ids.ts';
-import type { MessageStatus } from './message-status-store.ts';
+import type { StoredMessageStatus } from './message-status-store.ts';
 
 /** Events of these kinds say what became of a recipient; others are notes, opens, clicks. */
 const outcomes: ReadonlySet<string> = new Set([
@@ -20,7 +20,7 @@ const outcomes: ReadonlySet<string> = new Set([
  */
 export function describeMessage(
   messageId: MessageId,
-  status: MessageStatus,
+  status: StoredMessageStatus,
   account: Account,
 ): Record<string, unknown> {
   const { message, entry, events } = status;
@@ -41,7 +41,7 @@ export function describeMessage(
     deliveryWhenDelayed: message.deliver_when_delayed ? 'TRUE' : 'FALSE',
     recipients: describeRecipients(status),
     suppressedRecipients: message.content?.suppressedCc ?? [],
-    nextAttempt: describeNext(status, account),
+    nextAttempt: describeNextAttempt(status, account),
     events: events.map((event) => ({
       at: event.at,
       kind: event.kind,
@@ -52,7 +52,7 @@ export function describeMessage(
 }
 
 /** In the order in which events count them. Addresses are null once the message's personal data is erased. */
-function describeRecipients({ message, entry, events }: MessageStatus): unknown[] {
+function describeRecipients({ message, entry, events }: StoredMessageStatus): unknown[] {
   const { content } = message;
   const addresses: (string | null)[] =
     content === null ? [null] : [content.to, ...(content.cc ?? [])];
@@ -72,7 +72,7 @@ function describeRecipients({ message, entry, events }: MessageStatus): unknown[
 }
 
 /** When the message is tried next and why it waits; null when nothing more is to come. */
-function describeNext({ entry }: MessageStatus, account: Account): unknown {
+function describeNextAttempt({ entry }: StoredMessageStatus, account: Account): unknown {
   if (entry === undefined || entry.leased) return null;
   if (account.suspended) {
     return { at: null, reason: 'held, as the account is suspended; sent on once it is not' };

@@ -3,7 +3,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 
 /** What a key stands for: the request that was accepted with it, and its answer. */
-export interface KnownKey {
+export interface StoredIdempotencyKey {
   /** A byte in each character. */
   readonly requestHash: string;
   readonly messageId: MessageId;
@@ -19,7 +19,7 @@ export async function findIdempotencyKey(
   accountId: AccountId,
   key: string,
   offset: number,
-): Promise<KnownKey | undefined> {
+): Promise<StoredIdempotencyKey | undefined> {
   const { rows } = await sql<{
     request_hash: Buffer;
     message_id: MessageId;

@@ -10,7 +10,7 @@ export interface IdempotencyKey {
 }
 
 /** Printable ASCII (RFC 20), as the header of the IETF draft is a string of those. */
-const keyForm = /^[\x20-\x7e]{1,255}$/;
+const keyPattern = /^[\x20-\x7e]{1,255}$/;
 
 /**
  * Reads the `Idempotency-Key` header.
@@ -23,7 +23,7 @@ export function readIdempotencyKey(
   body: Buffer | undefined,
 ): IdempotencyKey | undefined {
   if (header === undefined) return undefined;
-  if (typeof header !== 'string' || !keyForm.test(header)) {
+  if (typeof header !== 'string' || !keyPattern.test(header)) {
     const reason = 'must be one value of 1 to 255 printable ASCII characters';
     throw new Fault('VALIDATION_FAILED', { details: [{ field: 'Idempotency-Key', reason }] });
   }
@@ -39,23 +39,23 @@ function hashRequest(templateText: string, body: Buffer = empty): string {
 const empty = Buffer.alloc(0);
 
 /** How long a request waits for the first one with its key. */
-const patience = 5_000;
+const defaultWaitMs = 5_000;
 
 /**
  * The keys that this process has under way, so that of several requests with one key one goes first and the others
  * wait for it; then they find the key in the database. Requests on other nodes meet at the key's unique index.
  */
-export class KeysUnderWay {
-  readonly #underWay = new Map<string, UnderWay>();
-  readonly #patience: number;
+export class IdempotencyLocks {
+  readonly #locks = new Map<string, KeyLock>();
+  readonly #waitMs: number;
 
-  constructor(patienceMilliseconds = patience) {
-    this.#patience = patienceMilliseconds;
+  constructor(waitMs = defaultWaitMs) {
+    this.#waitMs = waitMs;
   }
 
   /** When a request that begins now is answered IDEMPOTENCY_IN_PROGRESS, by the monotonic clock. */
   deadline(): number {
-    return performance.now() + this.#patience;
+    return performance.now() + this.#waitMs;
   }
 
   /**
@@ -63,24 +63,24 @@ export class KeysUnderWay {
    * @returns what gives it back
    * @throws Fault IDEMPOTENCY_IN_PROGRESS past the deadline
    */
-  take(accountId: AccountId, key: string, deadline: number): Release | Promise<Release> {
+  acquire(accountId: AccountId, key: string, deadline: number): Release | Promise<Release> {
     const name = `${accountId}\n${key}`;
-    return this.#underWay.has(name) ? this.#wait(name, deadline) : this.#start(name);
+    return this.#locks.has(name) ? this.#wait(name, deadline) : this.#start(name);
   }
 
   async #wait(name: string, deadline: number): Promise<Release> {
-    for (let other = this.#underWay.get(name); other; other = this.#underWay.get(name)) {
-      await before(other.ended(), deadline);
+    for (let other = this.#locks.get(name); other; other = this.#locks.get(name)) {
+      await waitForEnd(other.ended(), deadline);
     }
     return this.#start(name);
   }
 
   #start(name: string): Release {
-    const own = new UnderWay();
-    this.#underWay.set(name, own);
+    const lock = new KeyLock();
+    this.#locks.set(name, lock);
     return () => {
-      this.#underWay.delete(name);
-      own.end();
+      this.#locks.delete(name);
+      lock.end();
     };
   }
 }
@@ -89,7 +89,7 @@ export class KeysUnderWay {
 type Release = () => void;
 
 /** A request that has a key; the promise of its end is made for the first one that waits for it. */
-class UnderWay {
+class KeyLock {
   #end: PromiseWithResolvers<void> | undefined;
 
   ended(): Promise<void> {
@@ -103,17 +103,20 @@ class UnderWay {
 }
 
 /** The answer to a request whose key another one has had under way for too long. */
-export function stillUnderWay(): Fault {
+export function idempotencyInProgress(): Fault {
   return new Fault('IDEMPOTENCY_IN_PROGRESS', { retryAfter: 1 });
 }
 
-async function before(end: Promise<void>, deadline: number): Promise<void> {
+async function waitForEnd(end: Promise<void>, deadline: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(stillUnderWay()), Math.max(0, deadline - performance.now()));
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(idempotencyInProgress()),
+      Math.max(0, deadline - performance.now()),
+    );
   });
   try {
-    await Promise.race([end, late]);
+    await Promise.race([end, timeout]);
   } finally {
     clearTimeout(timer);
   }

@@ -1,7 +1,7 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
 
 /** Who a message is from, as its From header says. */
-export interface FrozenSender {
+export interface MessageSender {
   readonly address: EmailAddress;
   /** Absent: the address alone. */
   readonly name?: string;
@@ -16,7 +16,7 @@ export interface MessageContent {
   readonly cc?: readonly EmailAddress[];
   /** Cc addresses of the request that were left out, as they were suppressed. */
   readonly suppressedCc?: readonly EmailAddress[];
-  readonly from: FrozenSender;
+  readonly from: MessageSender;
   /** Absent: the From address (section 2.2). */
   readonly replyTo?: EmailAddress;
   /** As the request had it, markup included. Absent: the template's. */

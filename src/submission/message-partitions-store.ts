@@ -1,21 +1,21 @@
 import type pg from 'pg';
 import type { Clock } from '../foundation/clock.ts';
-import { readDatabaseTime } from '../foundation/database/database-time-store.ts';
+import { readDatabaseClock } from '../foundation/database/database-time-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import type { Log } from '../foundation/log.ts';
-import { lowestId } from '../foundation/uuid7.ts';
+import { minIdAt } from '../foundation/uuid7.ts';
 
 /** The classes of retention, and the tables that a message has rows in, with their column of message ids. */
-const classes = [30, 90, 400] as const;
-const usualClass = 90;
+const retentionClasses = [30, 90, 400] as const;
+const defaultClass = 90;
 const tables = ['message', 'message_event', 'message_search'] as const;
 
-const week = 7 * 24 * 60 * 60 * 1000;
+const weekMs = 7 * 24 * 60 * 60 * 1000;
 /** Thursday, 1 January 1970, was in a week that began on Monday, 29 December 1969. */
 const firstMonday = -3 * 24 * 60 * 60 * 1000;
 /** Weeks ahead of the current one. */
-const ahead = 2;
+const weeksAhead = 2;
 
 /** One lock for the installation, so that nodes make partitions one after the other. */
 const lockKey = 7_233_480_022;
@@ -27,7 +27,7 @@ interface Range {
   readonly to: string;
 }
 
-export interface PartitionParts {
+export interface PartitionDependencies {
   readonly database: Pick<Database, 'pool'>;
   readonly clock: Pick<Clock, 'offset'>;
   readonly log: Log;
@@ -42,20 +42,20 @@ export interface PartitionParts {
  * longer than a moment. Where the default partition already holds rows of a week, they stay there, and that week gets
  * no partition. A lock that is not free in time leaves the rest for the next run.
  */
-export async function ensureMessagePartitions(parts: PartitionParts): Promise<void> {
-  const client = await parts.database.pool.connect();
+export async function ensureMessagePartitions(dependencies: PartitionDependencies): Promise<void> {
+  const client = await dependencies.database.pool.connect();
   try {
     await client.query("set lock_timeout = '10s'");
     await client.query('select pg_advisory_lock($1)', [lockKey]);
     try {
       await client.query("set lock_timeout = '1s'");
-      const known = await knownPartitions(client);
-      const used = await classesInUse(client);
-      for (const range of rangesFrom(await readDatabaseTime(client, parts.clock.offset))) {
+      const existing = await listPartitions(client);
+      const usedClasses = await classesInUse(client);
+      for (const range of rangesFrom(await readDatabaseClock(client, dependencies.clock.offset))) {
         for (const table of tables)
-          for (const days of used)
-            if (!known.has(`${table}_${days}_${range.name}`))
-              await makePartition(client, table, days, range, parts.log);
+          for (const days of usedClasses)
+            if (!existing.has(`${table}_${days}_${range.name}`))
+              await makePartition(client, table, days, range, dependencies.log);
       }
     } finally {
       await client.query('select pg_advisory_unlock($1)', [lockKey]);
@@ -69,28 +69,30 @@ export async function ensureMessagePartitions(parts: PartitionParts): Promise<vo
 }
 
 function rangesFrom(now: number): Range[] {
-  const start = Math.floor((now - firstMonday) / week) * week + firstMonday;
-  return Array.from({ length: ahead + 1 }, (_, index) => {
-    const from = start + index * week;
+  const start = Math.floor((now - firstMonday) / weekMs) * weekMs + firstMonday;
+  return Array.from({ length: weeksAhead + 1 }, (_, index) => {
+    const from = start + index * weekMs;
     const name = new Date(from).toISOString().slice(0, 10).replaceAll('-', '');
-    return { name, from: lowestId(new Date(from)), to: lowestId(new Date(from + week)) };
+    return { name, from: minIdAt(new Date(from)), to: minIdAt(new Date(from + weekMs)) };
   });
 }
 
 /** Classes of accounts that are there, and the one of an account that names none. */
-async function classesInUse(client: pg.PoolClient): Promise<(typeof classes)[number][]> {
+async function classesInUse(client: pg.PoolClient): Promise<(typeof retentionClasses)[number][]> {
   const { rows } = await client.query<{ days: number }>(
     'select distinct retention_days as days from account',
   );
-  return classes.filter((days) => days === usualClass || rows.some((row) => row.days === days));
+  return retentionClasses.filter(
+    (days) => days === defaultClass || rows.some((row) => row.days === days),
+  );
 }
 
-async function knownPartitions(client: pg.PoolClient): Promise<Set<string>> {
+async function listPartitions(client: pg.PoolClient): Promise<Set<string>> {
   const { rows } = await client.query<{ relname: string }>(
     `select c.relname from pg_inherits i
      join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
      where c.relispartition and p.relname = any ($1)`,
-    [tables.flatMap((table) => classes.map((days) => `${table}_${days}`))],
+    [tables.flatMap((table) => retentionClasses.map((days) => `${table}_${days}`))],
   );
   return new Set(rows.map((row) => row.relname));
 }
@@ -100,7 +102,7 @@ const lockNotAvailable = '55P03';
 async function makePartition(
   client: pg.PoolClient,
   table: (typeof tables)[number],
-  days: (typeof classes)[number],
+  days: (typeof retentionClasses)[number],
   range: Range,
   log: Log,
 ): Promise<void> {
@@ -110,17 +112,17 @@ async function makePartition(
   await client.query('begin');
   try {
     // Names and bounds are made of constants and numbers here, never of input.
-    const taken = await client.query(
+    const occupied = await client.query(
       `select from ${parent}_rest where ${column} >= '${range.from}' and ${column} < '${range.to}' limit 1`,
     );
-    if (taken.rowCount === 0) {
+    if (occupied.rowCount === 0) {
       await client.query(
         `create table ${name} (like ${parent} including all) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05)`,
       );
       await client.query(
         `alter table ${parent} attach partition ${name} for values from ('${range.from}') to ('${range.to}')`,
       );
-      if (table === 'message') await sampleFewRows(client, name);
+      if (table === 'message') await reduceStatisticsTarget(client, name);
     }
     await client.query('commit');
   } catch (error) {
@@ -135,7 +137,7 @@ async function makePartition(
  * `analyze` looks at 300 rows for each step of the finest column. Messages are found by their keys, for which a coarse picture
  * is enough; the usual 30,000 rows, sorted by each column every 15 seconds, take a processor for a quarter of a second.
  */
-async function sampleFewRows(client: pg.PoolClient, name: string): Promise<void> {
+async function reduceStatisticsTarget(client: pg.PoolClient, name: string): Promise<void> {
   const { rows } = await client.query<{ targets: string | null }>(
     `select string_agg(format('alter column %I set statistics 10', attname), ', ') as targets
      from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped`,

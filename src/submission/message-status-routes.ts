@@ -1,17 +1,17 @@
-import { contractOperations } from '../access/contract-operations.ts';
+import { tokenOperations } from '../access/token-operations.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { Fault } from '../foundation/errors.ts';
 import { parseMessageId } from '../foundation/ids.ts';
+import { allowOnlyMethod } from '../http/allow-only-method.ts';
 import { answerFault } from '../http/answer-fault.ts';
 import type { Http } from '../http/create-http.ts';
-import { onlyMethod } from '../http/only-method.ts';
-import { type AdmissionParts, admitCaller } from './admit-caller.ts';
+import { type AdmissionDependencies, admitCaller } from './admit-caller.ts';
 import { describeMessage } from './describe-message.ts';
-import { inTime } from './in-time.ts';
 import { readMessageStatus } from './message-status-store.ts';
+import { withTimeout } from './with-timeout.ts';
 
-export interface MessageStatusParts extends AdmissionParts {
+export interface MessageStatusDependencies extends AdmissionDependencies {
   readonly database: Database;
   readonly clock: Clock;
 }
@@ -27,28 +27,31 @@ interface StatusRoute {
  * In: `Authorization: Bearer` with an access token or an API key. Out: 200 with the message, also of a suspended account, so that it can be seen what
  * is held; 401 UNAUTHORIZED; 400 INVALID_ID for an unknown account or message, or one of somebody else.
  */
-export function registerMessageStatusRoute(http: Http, parts: MessageStatusParts): void {
+export function registerMessageStatusRoute(
+  http: Http,
+  dependencies: MessageStatusDependencies,
+): void {
   for (const path of ['/ete/v1/message/:accountId/:messageId', '/ete/v1/message/*']) {
     http.get<StatusRoute>(path, { errorHandler: answerFault }, async (request, reply) => {
       const { accountId = '', messageId: messageText = '' } = request.params;
-      const admission = admitCaller(parts, contractOperations.status, {
+      const admission = admitCaller(dependencies, tokenOperations.status, {
         authorization: request.headers.authorization,
         accountText: accountId,
         remoteAddress: () => request.ip,
       });
-      const { account } = admission instanceof Promise ? await inTime(admission) : admission;
+      const { account } = admission instanceof Promise ? await withTimeout(admission) : admission;
       const messageId = parseMessageId(messageText);
       if (messageId === undefined) throw unknownMessage();
-      const { kysely } = parts.database;
-      const status = await inTime(
-        readMessageStatus(kysely, account.id, messageId, parts.clock.offset),
+      const { kysely } = dependencies.database;
+      const status = await withTimeout(
+        readMessageStatus(kysely, account.id, messageId, dependencies.clock.offset),
       );
       if (status === undefined) throw unknownMessage();
       return reply
         .header('cache-control', 'no-store')
         .send(describeMessage(messageId, status, account));
     });
-    onlyMethod(http, 'GET', path);
+    allowOnlyMethod(http, 'GET', path);
   }
 }
 

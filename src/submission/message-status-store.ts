@@ -38,14 +38,14 @@ export interface StoredMessage {
   readonly content: MessageContent | null;
 }
 
-export interface MessageStatus {
+export interface StoredMessageStatus {
   readonly message: StoredMessage;
   readonly entry: StoredQueueEntry | undefined;
   readonly events: readonly StoredEvent[];
 }
 
 /** A message with many opens and clicks is answered with its first events only. */
-const mostEvents = 1_000;
+const maxEvents = 1_000;
 
 /**
  * A message of an account with its queue entry and its events in their order, or undefined.
@@ -56,7 +56,7 @@ export async function readMessageStatus(
   accountId: AccountId,
   messageId: MessageId,
   offset: number,
-): Promise<MessageStatus | undefined> {
+): Promise<StoredMessageStatus | undefined> {
   const messages = await sql<StoredMessage>`
     select template_id, template_version, state, state_at, accepted_at, transactional, track_opens, track_clicks,
       deliver_when_delayed, external_id, tag, content
@@ -73,7 +73,7 @@ export async function readMessageStatus(
     sql<StoredEvent>`
       select at, kind, recipient, detail from message_event
       where account_id = ${accountId} and message_id = ${messageId}
-      order by at, id limit ${mostEvents}`.execute(kysely),
+      order by at, id limit ${maxEvents}`.execute(kysely),
   ]);
   return { message, entry: entries.rows[0], events: events.rows };
 }

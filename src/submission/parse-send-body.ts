@@ -1,11 +1,11 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { type EmailAddress, parseEmailAddress } from '../foundation/email-address.ts';
-import { type Detail, Fault } from '../foundation/errors.ts';
+import { Fault, type FaultDetail } from '../foundation/errors.ts';
 import { parseOverride } from '../template/parse-override.ts';
 import { describeBodyProblems, limitDetails } from './describe-body-problems.ts';
 import type { BodyJson } from './read-body-json.ts';
 import { type SendBody, sendBodySchema } from './send-body-schema.ts';
-import type { Override, SendRequest } from './send-request.ts';
+import type { ParsedSendRequest, SubjectOverride } from './send-request.ts';
 
 const noValues: Readonly<Record<string, string>> = Object.freeze({});
 
@@ -26,11 +26,11 @@ export class SendBodyParser {
    * @param transactionalAllowed the account has the transactional add-on
    * @throws Fault VALIDATION_FAILED with every problem found
    */
-  parse({ value, problems }: BodyJson, transactionalAllowed: boolean): SendRequest {
+  parse({ value, problems }: BodyJson, transactionalAllowed: boolean): ParsedSendRequest {
     dropEmptyMap(value);
     const validate = this.#validate;
     if (validate(value)) {
-      const details: Detail[] = [...problems];
+      const details: FaultDetail[] = [...problems];
       const request = toRequest(value, details);
       if (request.transactional && !transactionalAllowed) details.push(missingAddOn);
       if (details.length > 0) throw invalidBody(details);
@@ -45,11 +45,11 @@ export class SendBodyParser {
 }
 
 /** The answer to a body that fails validation. */
-export function invalidBody(details: readonly Detail[]): Fault {
+export function invalidBody(details: readonly FaultDetail[]): Fault {
   return new Fault('VALIDATION_FAILED', { details: limitDetails(details) });
 }
 
-const missingAddOn: Detail = {
+const missingAddOn: FaultDetail = {
   field: 'metadata.transactional',
   reason: 'the account does not have the transactional email add-on',
 };
@@ -67,19 +67,19 @@ function dropEmptyMap(value: unknown): void {
     delete (content as Record<string, unknown>).personalizationDataMap;
 }
 
-function toRequest(body: SendBody, details: Detail[]): SendRequest {
+function toRequest(body: SendBody, details: FaultDetail[]): ParsedSendRequest {
   const { envelope, content, metadata, actions } = body;
   return {
     to: readAddress(envelope.toAddress, 'envelope.toAddress', details),
     cc: readCc(envelope.ccAddressList, details),
     from: readOptionalAddress(envelope.fromAddress, 'envelope.fromAddress', details),
-    fromDisplayName: given(envelope.fromDisplayName),
+    fromDisplayName: emptyToUndefined(envelope.fromDisplayName),
     replyTo: readOptionalAddress(envelope.replyToAddress, 'envelope.replyToAddress', details),
     subjectLine: readOverride(content?.subjectLine, 'content.subjectLine', details),
     previewText: readOverride(content?.previewText, 'content.previewText', details),
     values: content?.personalizationDataMap ?? noValues,
     transactional: metadata?.transactional ?? false,
-    externalId: given(metadata?.externalId),
+    externalId: emptyToUndefined(metadata?.externalId),
     tag: metadata?.tagList?.[0],
     trackOpens: actions.trackOpens,
     trackClicks: actions.trackClicks,
@@ -88,11 +88,11 @@ function toRequest(body: SendBody, details: Detail[]): SendRequest {
 }
 
 /** An optional string sent as `""` means "not given". */
-function given(text: string | undefined): string | undefined {
+function emptyToUndefined(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
-function readAddress(text: string, field: string, details: Detail[]): EmailAddress {
+function readAddress(text: string, field: string, details: FaultDetail[]): EmailAddress {
   const parsed = parseEmailAddress(text);
   if (parsed.ok) return parsed.address;
   const reason = text === '' ? 'is required' : `is not an email address: it ${parsed.reason}`;
@@ -103,14 +103,17 @@ function readAddress(text: string, field: string, details: Detail[]): EmailAddre
 function readOptionalAddress(
   text: string | undefined,
   field: string,
-  details: Detail[],
+  details: FaultDetail[],
 ): EmailAddress | undefined {
   return text === undefined || text === '' ? undefined : readAddress(text, field, details);
 }
 
 const noCc: readonly EmailAddress[] = Object.freeze([]);
 
-function readCc(list: readonly string[] | undefined, details: Detail[]): readonly EmailAddress[] {
+function readCc(
+  list: readonly string[] | undefined,
+  details: FaultDetail[],
+): readonly EmailAddress[] {
   if (list === undefined || list.length === 0) return noCc;
   return list.map((text, index) => readAddress(text, `envelope.ccAddressList[${index}]`, details));
 }
@@ -118,8 +121,8 @@ function readCc(list: readonly string[] | undefined, details: Detail[]): readonl
 function readOverride(
   text: string | undefined,
   field: string,
-  details: Detail[],
-): Override | undefined {
+  details: FaultDetail[],
+): SubjectOverride | undefined {
   if (text === undefined || text === '') return undefined;
   const parsed = parseOverride(text);
   if (parsed.ok) return { text, parsed: parsed.override };
@@ -128,7 +131,7 @@ function readOverride(
 }
 
 /** For a body that breaks the schema: what else is wrong with those of its strings that stand where they belong. */
-function addTextProblems(value: unknown, details: Detail[]): void {
+function addTextProblems(value: unknown, details: FaultDetail[]): void {
   const envelope = member(value, 'envelope');
   for (const name of ['toAddress', 'fromAddress', 'replyToAddress']) {
     const text = member(envelope, name);

@@ -1,25 +1,29 @@
 import type { Quota } from '../account/account.ts';
-import { giveQuotaBack, type QuotaShare, takeQuotaShare } from '../account/quota-use-store.ts';
+import {
+  claimQuotaShare,
+  type QuotaShare,
+  returnQuotaShare,
+} from '../account/quota-usage-store.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { Fault } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
-import { inTime } from './in-time.ts';
+import { withTimeout } from './with-timeout.ts';
 
-interface QuotaSharesParts {
+interface QuotaSharesDependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Most messages of one share. */
-const largestShare = 512;
+const maxShare = 512;
 /** How long a share, or the news that there is none, is kept. */
-const keptMilliseconds = 1_000;
+const shareLifetimeMs = 1_000;
 
 /** What this process holds of one account's quota. */
-interface Held {
+interface HeldShare {
   readonly quota: Quota;
   readonly share: QuotaShare;
   /** What is left of the share. */
@@ -29,9 +33,9 @@ interface Held {
 }
 
 interface AccountState {
-  held: Held | undefined;
+  held: HeldShare | undefined;
   /** The request for a share that is under way, and how many wait for it beside the one that asked. */
-  taking: Promise<void> | undefined;
+  pending: Promise<void> | undefined;
   waiting: number;
   /** Most messages of the next share. */
   wanted: number;
@@ -46,12 +50,12 @@ interface AccountState {
  * a thirty-second of what was left, are lost to that hour and day.
  */
 export class QuotaShares {
-  readonly #parts: QuotaSharesParts;
+  readonly #dependencies: QuotaSharesDependencies;
   readonly #states = new Map<AccountId, AccountState>();
   readonly #returning = new Set<Promise<void>>();
 
-  constructor(parts: QuotaSharesParts) {
-    this.#parts = parts;
+  constructor(dependencies: QuotaSharesDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /**
@@ -65,16 +69,16 @@ export class QuotaShares {
       const held = this.#usable(state, quota);
       if (held !== undefined) {
         if (held.left === 0) {
-          if (isUsedUp(held.share)) throw exceeded(held);
+          if (isExhausted(held.share)) throw quotaExceeded(held);
         } else {
           held.left -= 1;
-          return () => this.#takeBack(accountId, held);
+          return () => this.#refund(accountId, held);
         }
       }
       state.waiting += 1;
       try {
-        state.taking ??= this.#take(accountId, quota, state);
-        await inTime(state.taking);
+        state.pending ??= this.#acquire(accountId, quota, state);
+        await withTimeout(state.pending);
       } finally {
         state.waiting -= 1;
       }
@@ -88,11 +92,11 @@ export class QuotaShares {
   }
 
   #stateOf(accountId: AccountId): AccountState {
-    const known = this.#states.get(accountId);
-    if (known !== undefined) return known;
+    const existing = this.#states.get(accountId);
+    if (existing !== undefined) return existing;
     const state: AccountState = {
       held: undefined,
-      taking: undefined,
+      pending: undefined,
       waiting: 0,
       wanted: 1,
       timer: undefined,
@@ -102,31 +106,31 @@ export class QuotaShares {
   }
 
   /** What is held, unless its time is over or the quota was changed. */
-  #usable(state: AccountState, quota: Quota): Held | undefined {
+  #usable(state: AccountState, quota: Quota): HeldShare | undefined {
     const { held } = state;
     if (held === undefined || performance.now() >= held.until) return undefined;
     const same = held.quota.perHour === quota.perHour && held.quota.perDay === quota.perDay;
     return same ? held : undefined;
   }
 
-  #take(accountId: AccountId, quota: Quota, state: AccountState): Promise<void> {
+  #acquire(accountId: AccountId, quota: Quota, state: AccountState): Promise<void> {
     // After this turn of the event loop, so that all who ask in it share one statement.
-    const taken = new Promise((resolve) => setImmediate(resolve)).then(async () => {
+    const acquired = new Promise((resolve) => setImmediate(resolve)).then(async () => {
       await this.#release(accountId, state);
-      const { database, clock } = this.#parts;
+      const { database, clock } = this.#dependencies;
       const amount = { needed: state.waiting, wanted: state.wanted };
-      const share = await takeQuotaShare(database.kysely, accountId, quota, amount, clock.offset);
-      state.wanted = Math.min(largestShare, Math.max(state.waiting, state.wanted * 2));
-      const kept = Math.max(0, Math.min(keptMilliseconds, share.hourEndsIn));
-      state.held = { quota, share, left: share.granted, until: performance.now() + kept };
+      const share = await claimQuotaShare(database.kysely, accountId, quota, amount, clock.offset);
+      state.wanted = Math.min(maxShare, Math.max(state.waiting, state.wanted * 2));
+      const lifetimeMs = Math.max(0, Math.min(shareLifetimeMs, share.hourEndsIn));
+      state.held = { quota, share, left: share.granted, until: performance.now() + lifetimeMs };
       state.timer = setTimeout(() => {
         void this.#release(accountId, state);
         if (state.waiting === 0) this.#states.delete(accountId);
-      }, kept);
+      }, lifetimeMs);
       state.timer.unref();
     });
-    return taken.finally(() => {
-      state.taking = undefined;
+    return acquired.finally(() => {
+      state.pending = undefined;
     });
   }
 
@@ -137,18 +141,18 @@ export class QuotaShares {
     if (held === undefined || held.left === 0) return;
     const unused = held.left;
     held.left = 0;
-    await this.#giveBack(accountId, held.share, unused);
+    await this.#returnShare(accountId, held.share, unused);
   }
 
-  #takeBack(accountId: AccountId, held: Held): void {
+  #refund(accountId: AccountId, held: HeldShare): void {
     if (this.#states.get(accountId)?.held === held) held.left += 1;
-    else void this.#giveBack(accountId, held.share, 1);
+    else void this.#returnShare(accountId, held.share, 1);
   }
 
   /** What cannot be given back counts as used until its hour and day are over. */
-  #giveBack(accountId: AccountId, share: QuotaShare, unused: number): Promise<void> {
-    const { database, log } = this.#parts;
-    const returned = giveQuotaBack(database.kysely, accountId, share, unused)
+  #returnShare(accountId: AccountId, share: QuotaShare, unused: number): Promise<void> {
+    const { database, log } = this.#dependencies;
+    const returned = returnQuotaShare(database.kysely, accountId, share, unused)
       .catch((error: unknown) => {
         log.warn({ err: error, accountId, unused }, 'a share of a quota cannot be given back');
       })
@@ -158,15 +162,15 @@ export class QuotaShares {
   }
 }
 
-function isUsedUp({ hourLeft, dayLeft }: QuotaShare): boolean {
+function isExhausted({ hourLeft, dayLeft }: QuotaShare): boolean {
   return (hourLeft !== undefined && hourLeft <= 0) || (dayLeft !== undefined && dayLeft <= 0);
 }
 
-function exceeded({ share, quota }: Held): Fault {
-  const ofDay = share.dayLeft !== undefined && share.dayLeft <= 0;
-  const [limit, window] = ofDay ? [quota.perDay, 'day'] : [quota.perHour, 'hour'];
+function quotaExceeded({ share, quota }: HeldShare): Fault {
+  const isDaily = share.dayLeft !== undefined && share.dayLeft <= 0;
+  const [limit, window] = isDaily ? [quota.perDay, 'day'] : [quota.perHour, 'hour'];
   return new Fault('QUOTA_EXCEEDED', {
     details: [{ field: 'accountId', reason: `has used its ${limit} messages of this ${window}` }],
-    retryAfter: Math.max(1, (ofDay ? share.dayEndsIn : share.hourEndsIn) / 1_000),
+    retryAfter: Math.max(1, (isDaily ? share.dayEndsIn : share.hourEndsIn) / 1_000),
   });
 }

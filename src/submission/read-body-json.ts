@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
-import { type Detail, Fault } from '../foundation/errors.ts';
-import { findBadText } from './find-bad-text.ts';
+import { Fault, type FaultDetail } from '../foundation/errors.ts';
+import { findInvalidText } from './find-invalid-text.ts';
 
 /** What a body says, and which of its texts cannot be kept. */
 export interface BodyJson {
   readonly value: unknown;
-  readonly problems: readonly Detail[];
+  readonly problems: readonly FaultDetail[];
 }
 
-const noProblems: readonly Detail[] = Object.freeze([]);
+const noProblems: readonly FaultDetail[] = Object.freeze([]);
 
 /** True for `application/json`, with parameters or without; a charset changes nothing (RFC 8259 section 11). */
 export function isJsonType(contentType: string | undefined): boolean {
@@ -30,7 +30,7 @@ export function readBodyJson(bytes: Buffer, contentType: string | undefined): Bo
   } catch {
     throw unusableBody(text.trim() === '' ? 'the body is empty' : 'the body is not valid JSON');
   }
-  return { value, problems: text.includes('\\u') ? findBadText(value) : noProblems };
+  return { value, problems: text.includes('\\u') ? findInvalidText(value) : noProblems };
 }
 
 /** The answer to a body that cannot be looked into at all. */

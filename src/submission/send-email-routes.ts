@@ -1,18 +1,18 @@
 import type { IncomingMessage } from 'node:http';
-import { contractOperations } from '../access/contract-operations.ts';
+import { tokenOperations } from '../access/token-operations.ts';
 import { Fault } from '../foundation/errors.ts';
+import { allowOnlyMethod } from '../http/allow-only-method.ts';
 import { answerFaultDirectly, toFault } from '../http/answer-fault.ts';
 import type { Http } from '../http/create-http.ts';
+import { escapeMalformedPercent } from '../http/escape-malformed-percent.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { mendEncoding } from '../http/mend-encoding.ts';
-import { onlyMethod } from '../http/only-method.ts';
-import { type AdmissionParts, admitCaller } from './admit-caller.ts';
+import { type AdmissionDependencies, admitCaller } from './admit-caller.ts';
 import type { Receipt } from './commit-message.ts';
-import { inTime } from './in-time.ts';
-import { type SendParts, sendEmail } from './send-email.ts';
+import { type SendDependencies, sendEmail } from './send-email.ts';
 import type { SubmissionMetrics } from './submission-metrics.ts';
+import { withTimeout } from './with-timeout.ts';
 
-export interface SendRouteParts extends AdmissionParts, SendParts {
+export interface SendRouteDependencies extends AdmissionDependencies, SendDependencies {
   readonly metrics: SubmissionMetrics;
 }
 
@@ -26,7 +26,7 @@ export interface SendRouteParts extends AdmissionParts, SendParts {
  * 8 personalization, 9 suppression, 10 commit. The first three are decided before the body is read, so that strangers
  * cannot make the service keep bodies.
  */
-export function registerSendEmailRoute(http: Http, parts: SendRouteParts): void {
+export function registerSendEmailRoute(http: Http, parts: SendRouteDependencies): void {
   const name = `${prefix}:accountId/:templateId`;
   http.direct.post(prefix, name, async (exchange) => {
     try {
@@ -39,22 +39,22 @@ export function registerSendEmailRoute(http: Http, parts: SendRouteParts): void 
       answerFaultDirectly(fault, exchange);
     }
   });
-  onlyMethod(http, 'POST', name);
+  allowOnlyMethod(http, 'POST', name);
 }
 
 const prefix = '/ete/v1/email/';
 const replayed = ['idempotency-replayed', 'true'];
 
-async function send(parts: SendRouteParts, exchange: Exchange): Promise<Receipt> {
+async function send(parts: SendRouteDependencies, exchange: Exchange): Promise<Receipt> {
   const { request } = exchange;
   const { headers } = request;
   const [accountText, templateText] = readIds(request.url ?? '');
-  const admitting = admitCaller(parts, contractOperations.send, {
+  const admitting = admitCaller(parts, tokenOperations.send, {
     authorization: headers.authorization,
     accountText,
     remoteAddress: () => exchange.remoteAddress,
   });
-  const admission = admitting instanceof Promise ? await inTime(admitting) : admitting;
+  const admission = admitting instanceof Promise ? await withTimeout(admitting) : admitting;
   if (admission.account.suspended) throw new Fault('ACCOUNT_SUSPENDED');
   const body = await exchange.readBody();
   return sendEmail(parts, {
@@ -102,7 +102,7 @@ function afterPrefix(path: string): string {
 }
 
 function decode(text: string): string {
-  return text.includes('%') ? decodeURIComponent(mendEncoding(text)) : text;
+  return text.includes('%') ? decodeURIComponent(escapeMalformedPercent(text)) : text;
 }
 
 function toBody(receipt: Receipt): string {

@@ -3,41 +3,46 @@ import { Fault, type FaultCode } from '../foundation/errors.ts';
 import { parseTemplateId } from '../foundation/ids.ts';
 import type { RawBody } from '../http/read-body.ts';
 import type { SenderDirectory } from '../sender/sender-directory.ts';
-import type { SizeFacts } from '../template/certain-size.ts';
 import type { CompiledTemplate } from '../template/compiled-template.ts';
+import type { SizeBounds } from '../template/size-bounds.ts';
 import type { TemplateDirectory } from '../template/template-directory.ts';
 import type { AcceptRow } from './accept-row.ts';
-import type { Admission } from './admit-caller.ts';
+import type { SendAdmission } from './admit-caller.ts';
 import { checkPersonalization } from './check-personalization.ts';
 import { checkRenderedSize } from './check-rendered-size.ts';
 import { checkSender } from './check-sender.ts';
-import { type CommitParts, commitMessage, type Receipt, replayOf } from './commit-message.ts';
+import {
+  type CommitDependencies,
+  commitMessage,
+  findReplay,
+  type Receipt,
+} from './commit-message.ts';
 import { composeRow } from './compose-row.ts';
-import { type IdempotencyKey, type KeysUnderWay, readIdempotencyKey } from './idempotency.ts';
-import { inTime } from './in-time.ts';
-import type { NotedCalls } from './noted-calls.ts';
+import { type IdempotencyKey, type IdempotencyLocks, readIdempotencyKey } from './idempotency.ts';
 import type { SendBodyParser } from './parse-send-body.ts';
 import type { QuotaShares } from './quota-shares.ts';
 import { readBodyJson, unusableBody } from './read-body-json.ts';
+import type { RecentTemplateUsage } from './recent-template-usage.ts';
+import { withTimeout } from './with-timeout.ts';
 
 /** What the checks need of a template in the form that it is rendered from. */
 interface SendableTemplate {
   readonly compiled: CompiledTemplate;
-  readonly size: SizeFacts;
+  readonly size: SizeBounds;
 }
 
-export interface SendParts extends CommitParts {
+export interface SendDependencies extends CommitDependencies {
   readonly senders: Pick<SenderDirectory, 'sender'>;
   readonly templates: Pick<TemplateDirectory<SendableTemplate>, 'published'>;
   readonly parser: SendBodyParser;
-  readonly keys: KeysUnderWay;
+  readonly keys: IdempotencyLocks;
   readonly quotas: Pick<QuotaShares, 'spend'>;
-  readonly calls: NotedCalls;
+  readonly usage: RecentTemplateUsage;
 }
 
 /** A request of the send operation whose caller and account have passed checks 1 to 3. */
 export interface AdmittedRequest {
-  readonly admission: Admission;
+  readonly admission: SendAdmission;
   /** As the path has it. */
   readonly templateText: string;
   readonly contentType: string | undefined;
@@ -50,83 +55,87 @@ export interface AdmittedRequest {
  * up where it is stored (10): a request that is accepted pays no query for it, and one that is refused on the way is
  * looked up before the refusal is answered, so that a replay or a mismatch comes first all the same.
  */
-export async function sendEmail(parts: SendParts, asked: AdmittedRequest): Promise<Receipt> {
-  const bytes = asked.body instanceof Buffer ? asked.body : undefined;
-  const key = readIdempotencyKey(asked.idempotencyKey, asked.templateText, bytes);
-  if (key === undefined) return sendNew(parts, asked, undefined, 0);
+export async function sendEmail(
+  dependencies: SendDependencies,
+  admitted: AdmittedRequest,
+): Promise<Receipt> {
+  const bytes = admitted.body instanceof Buffer ? admitted.body : undefined;
+  const key = readIdempotencyKey(admitted.idempotencyKey, admitted.templateText, bytes);
+  if (key === undefined) return sendNew(dependencies, admitted, undefined, 0);
 
-  const accountId = asked.admission.account.id;
-  const deadline = parts.keys.deadline();
-  const taking = parts.keys.take(accountId, key.text, deadline);
-  const release = taking instanceof Promise ? await taking : taking;
+  const accountId = admitted.admission.account.id;
+  const deadline = dependencies.keys.deadline();
+  const acquiring = dependencies.keys.acquire(accountId, key.text, deadline);
+  const release = acquiring instanceof Promise ? await acquiring : acquiring;
   try {
-    return await sendNew(parts, asked, key, deadline);
+    return await sendNew(dependencies, admitted, key, deadline);
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    const known = await replayOf(parts, accountId, key);
-    if (known === undefined) throw error;
-    return known;
+    const replay = await findReplay(dependencies, accountId, key);
+    if (replay === undefined) throw error;
+    return replay;
   } finally {
     release();
   }
 }
 
 async function sendNew(
-  parts: SendParts,
-  asked: AdmittedRequest,
+  dependencies: SendDependencies,
+  admitted: AdmittedRequest,
   key: IdempotencyKey | undefined,
   deadline: number,
 ): Promise<Receipt> {
-  const { admission } = asked;
+  const { admission } = admitted;
   const { id: accountId, addOns, quota } = admission.account;
 
   // 5 template
-  const templateId = parseTemplateId(asked.templateText);
+  const templateId = parseTemplateId(admitted.templateText);
   if (templateId === undefined || admission.templates?.has(templateId) === false)
     throw unknownTemplate();
-  const published = parts.templates.published(accountId, templateId);
-  const template = published instanceof Promise ? await inTime(published) : published;
+  const published = dependencies.templates.published(accountId, templateId);
+  const template = published instanceof Promise ? await withTimeout(published) : published;
   if (template === undefined) throw unknownTemplate();
 
   // 6 body, add-on included
-  if ('unusable' in asked.body) throw unusableBody(asked.body.unusable);
-  const json = readBodyJson(asked.body, asked.contentType);
-  const request = parts.parser.parse(json, addOns.has('transactional'));
+  if ('unusable' in admitted.body) throw unusableBody(admitted.body.unusable);
+  const json = readBodyJson(admitted.body, admitted.contentType);
+  const request = dependencies.parser.parse(json, addOns.has('transactional'));
 
   // 7 sender
-  const checked = checkSender(parts.senders, accountId, request, template);
-  const sender = checked instanceof Promise ? await inTime(checked) : checked;
+  const checked = checkSender(dependencies.senders, accountId, request, template);
+  const sender = checked instanceof Promise ? await withTimeout(checked) : checked;
 
   // 8 personalization
   checkPersonalization(template.template.compiled, request);
-  checkRenderedSize(template.template, request, asked.body.length);
+  checkRenderedSize(template.template, request, admitted.body.length);
 
   // 9 suppression and 10 commit
-  const call = parts.calls.newCall(accountId, templateId, request);
-  const newCall = call !== undefined;
-  const row = composeRow({ admission, templateId, template, request, sender, key, newCall });
+  const newUsageRecord = dependencies.usage.findNewUsage(accountId, templateId, request);
+  const newUsage = newUsageRecord !== undefined;
+  const row = composeRow({ admission, templateId, template, request, sender, key, newUsage });
   const receipt =
     quota === undefined
-      ? commitMessage(parts, row, deadline)
-      : commitWithinQuota(parts, quota, row, deadline);
-  if (call !== undefined && !(await receipt).replayed) parts.calls.stored(call);
+      ? commitMessage(dependencies, row, deadline)
+      : commitWithinQuota(dependencies, quota, row, deadline);
+  if (newUsageRecord !== undefined && !(await receipt).replayed)
+    dependencies.usage.record(newUsageRecord);
   return receipt;
 }
 
 /** What is not stored counts for nothing, save where it is open whether it was (503). */
 async function commitWithinQuota(
-  parts: SendParts,
+  dependencies: SendDependencies,
   quota: Quota,
   row: AcceptRow,
   deadline: number,
 ): Promise<Receipt> {
-  const takeBack = await parts.quotas.spend(row.accountId, quota);
+  const refund = await dependencies.quotas.spend(row.accountId, quota);
   try {
-    const receipt = await commitMessage(parts, row, deadline);
-    if (receipt.replayed) takeBack();
+    const receipt = await commitMessage(dependencies, row, deadline);
+    if (receipt.replayed) refund();
     return receipt;
   } catch (error) {
-    if (error instanceof Fault && error.code !== 'IO_EXCEPTION') takeBack();
+    if (error instanceof Fault && error.code !== 'IO_EXCEPTION') refund();
     throw error;
   }
 }

@@ -2,20 +2,20 @@ import type { EmailAddress } from '../foundation/email-address.ts';
 import type { TemplateOverride } from '../template/parse-override.ts';
 
 /** A subject line or preview text of a request: as sent, and as parsed. */
-export interface Override {
+export interface SubjectOverride {
   readonly text: string;
   readonly parsed: TemplateOverride;
 }
 
 /** A body of the send operation that passed validation, its defaults of section 2.2 not yet filled in. */
-export interface SendRequest {
+export interface ParsedSendRequest {
   readonly to: EmailAddress;
   readonly cc: readonly EmailAddress[];
   readonly from: EmailAddress | undefined;
   readonly fromDisplayName: string | undefined;
   readonly replyTo: EmailAddress | undefined;
-  readonly subjectLine: Override | undefined;
-  readonly previewText: Override | undefined;
+  readonly subjectLine: SubjectOverride | undefined;
+  readonly previewText: SubjectOverride | undefined;
   readonly values: Readonly<Record<string, string>>;
   readonly transactional: boolean;
   readonly externalId: string | undefined;

@@ -1,14 +1,14 @@
 import type { Clock } from '../foundation/clock.ts';
-import { followDatabaseTime } from '../foundation/database/database-time-store.ts';
+import { syncIdClock } from '../foundation/database/database-time-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
 import { removeOldIdempotencyKeys } from './idempotency-key-store.ts';
 import { ensureMessagePartitions } from './message-partitions-store.ts';
 
-const hour = 60 * 60 * 1000;
-const minute = 60 * 1000;
+const hourMs = 60 * 60 * 1000;
+const minuteMs = 60 * 1000;
 
-interface UpkeepParts {
+interface UpkeepDependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -16,13 +16,13 @@ interface UpkeepParts {
 
 /** Keeps partitions ahead of the time and old idempotency keys away: at the start and every hour. */
 export class SubmissionUpkeep {
-  readonly #parts: UpkeepParts;
+  readonly #dependencies: UpkeepDependencies;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  constructor(parts: UpkeepParts) {
-    this.#parts = parts;
+  constructor(dependencies: UpkeepDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** Resolves once the partitions of this week are there, or at once where the database is away. */
@@ -38,7 +38,7 @@ export class SubmissionUpkeep {
   }
 
   async #run(): Promise<void> {
-    const pause = (await this.#keepUp()) ? hour : minute;
+    const pause = (await this.#runUpkeep()) ? hourMs : minuteMs;
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
       this.#running = this.#run();
@@ -47,11 +47,11 @@ export class SubmissionUpkeep {
   }
 
   /** @returns false where it is to be tried again soon: messages must not meet a week without its partition */
-  async #keepUp(): Promise<boolean> {
-    const { database, clock, log } = this.#parts;
+  async #runUpkeep(): Promise<boolean> {
+    const { database, clock, log } = this.#dependencies;
     try {
-      await followDatabaseTime(database.pool, log);
-      await ensureMessagePartitions(this.#parts);
+      await syncIdClock(database.pool, log);
+      await ensureMessagePartitions(this.#dependencies);
       await removeOldIdempotencyKeys(database.kysely, clock.offset);
       return true;
     } catch (error) {

@@ -1,10 +1,10 @@
 import { type Locale, type MailFacts, securityEvents } from '../outbox/system-mail.ts';
-import type { WaitingMail } from '../outbox/system-mail-store.ts';
+import type { ClaimedSystemMail } from '../outbox/system-mail-store.ts';
 import { textsOf } from './texts/texts-of.ts';
 
 /** What the fields of a mail are filled with, in its language; the link is not among it. */
 export function mailValues(
-  mail: Pick<WaitingMail, 'kind' | 'toAddress' | 'facts' | 'createdAt' | 'name'>,
+  mail: Pick<ClaimedSystemMail, 'kind' | 'toAddress' | 'facts' | 'createdAt' | 'name'>,
   locale: Locale,
   publicUrl: string,
 ): Record<string, string> {
@@ -36,7 +36,7 @@ export function mailValues(
 }
 
 function noticeValues(
-  { facts, toAddress, createdAt }: Pick<WaitingMail, 'toAddress' | 'facts' | 'createdAt'>,
+  { facts, toAddress, createdAt }: Pick<ClaimedSystemMail, 'toAddress' | 'facts' | 'createdAt'>,
   locale: Locale,
 ): Record<string, string> {
   const texts = textsOf[locale];

@@ -15,8 +15,8 @@ export function replacementId(kind: SystemMailKind): TemplateId {
 }
 
 /** Seconds that a link to set a password is worth being delivered late. */
-const passwordLinkSeconds = 30 * 60;
-const otherSeconds = 24 * 3600;
+const passwordLinkFreshnessSeconds = 30 * 60;
+const defaultFreshnessSeconds = 24 * 3600;
 
 /** Publishes the built-in template of a kind and language where what is published is another. @returns its id */
 export async function publishBuiltIn(
@@ -27,16 +27,16 @@ export async function publishBuiltIn(
   const templateId = `${kind}-${locale}` as TemplateId;
   const source = builtInTemplate(kind, locale);
   const contentHash = hashOf(source);
-  const isThere = async (kysely: Database['kysely']) =>
+  const isPublished = async (kysely: Database['kysely']) =>
     (await readPublishedHash(kysely, templateId))?.equals(contentHash) === true;
-  if (await isThere(database.kysely)) return templateId;
+  if (await isPublished(database.kysely)) return templateId;
   const { compiled, problems } = await compileTemplate(source);
   if (compiled === null)
     throw new Error(`the built-in template ${templateId} is wrong: ${JSON.stringify(problems)}`);
   await database.kysely.transaction().execute(async (transaction) => {
     await lockSystemTemplates(transaction);
     // Another node may have been faster.
-    if (await isThere(transaction)) return;
+    if (await isPublished(transaction)) return;
     await publish(transaction, kind, templateId, source, compiled);
   });
   return templateId;
@@ -67,7 +67,8 @@ async function publish(
     templateId: id,
     contentHash: hashOf(source),
     senderAddress: undefined,
-    freshnessSeconds: kind === 'password-link' ? passwordLinkSeconds : otherSeconds,
+    freshnessSeconds:
+      kind === 'password-link' ? passwordLinkFreshnessSeconds : defaultFreshnessSeconds,
     source,
     compiled,
   });

@@ -1,4 +1,4 @@
-import type { Detail } from '../foundation/errors.ts';
+import type { FaultDetail } from '../foundation/errors.ts';
 import type { SystemMailKind } from '../outbox/system-mail.ts';
 import { compileTemplate } from '../template/compile-template.ts';
 import type { CompiledTemplate } from '../template/compiled-template.ts';
@@ -18,11 +18,11 @@ export interface Replacement {
 export async function compileReplacement(
   kind: SystemMailKind,
   text: Omit<TemplateSource, 'fields'>,
-): Promise<Replacement | { readonly errors: readonly Detail[] }> {
+): Promise<Replacement | { readonly errors: readonly FaultDetail[] }> {
   const fields = mailFields[kind];
   const source = { ...text, fields };
   const { compiled, problems } = await compileTemplate(source);
-  const errors: Detail[] = problems
+  const errors: FaultDetail[] = problems
     .filter(({ severity }) => severity === 'error')
     .map(({ part, message }) => ({ field: part, reason: message }));
   if (compiled === null) return { errors };

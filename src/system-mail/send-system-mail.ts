@@ -1,6 +1,6 @@
 import { TokenMint } from '../access/token-mint.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import { type EmailAddress, normaliseAddress } from '../foundation/email-address.ts';
+import { type EmailAddress, normalizeAddress } from '../foundation/email-address.ts';
 import { Fault } from '../foundation/errors.ts';
 import type { TemplateId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
@@ -8,13 +8,13 @@ import type { MasterKey } from '../foundation/master-key.ts';
 import type { MailedLinks } from '../outbox/mailed-links.ts';
 import { type Locale, type SystemMailKind, systemAccountId } from '../outbox/system-mail.ts';
 import {
+  type ClaimedSystemMail,
   claimSystemMail,
   dropSystemMail,
   settleSystemMail,
-  type WaitingMail,
 } from '../outbox/system-mail-store.ts';
 import { saveSender } from '../sender/sender-store.ts';
-import type { Submission } from '../submission/submission-room.ts';
+import type { Submission } from '../submission/submission-module.ts';
 import { hasLink, linkField } from './mail-fields.ts';
 import { mailValues } from './mail-values.ts';
 import { publishBuiltIn, replacementId } from './publish-template.ts';
@@ -26,72 +26,72 @@ export interface SystemSender {
   readonly name: string | undefined;
 }
 
-export interface SystemMailerParts {
+export interface SystemMailerDependencies {
   readonly database: Database;
   readonly log: Log;
   readonly key: MasterKey;
   readonly links: MailedLinks;
   readonly from: SystemSender | undefined;
   readonly publicUrl: () => string;
-  readonly sendOwn: Submission['sendOwn'];
+  readonly sendOwn: Submission['sendServiceMessage'];
 }
 
 /** Mails that are taken at a time. */
 const batch = 20;
 
 /** Milliseconds after which a mail is given up: within the day that the send operation remembers its key. */
-const longestWait = 20 * 3_600_000;
+const maxWaitMs = 20 * 3_600_000;
 
 /** Refusals that another attempt would meet again. */
-const final: ReadonlySet<string> = new Set(['RECIPIENT_SUPPRESSED', 'VALIDATION_FAILED']);
+const permanentFaults: ReadonlySet<string> = new Set(['RECIPIENT_SUPPRESSED', 'VALIDATION_FAILED']);
 
 /** Hands what waits in `system_mail` to the send operation, under the row's id as idempotency key. */
 export class SystemMailer {
-  readonly #parts: SystemMailerParts;
+  readonly #dependencies: SystemMailerDependencies;
   readonly #mint: TokenMint;
   #senderSaved = false;
   readonly #builtIn = new Map<string, Promise<TemplateId>>();
 
-  constructor(parts: SystemMailerParts) {
-    this.#parts = parts;
-    this.#mint = new TokenMint(parts.key);
+  constructor(dependencies: SystemMailerDependencies) {
+    this.#dependencies = dependencies;
+    this.#mint = new TokenMint(dependencies.key);
   }
 
   /** Sends what is due until nothing is. */
   async sendWaiting(): Promise<void> {
-    const { kysely } = this.#parts.database;
-    if (this.#parts.from === undefined) return dropSystemMail(kysely);
+    const { kysely } = this.#dependencies.database;
+    if (this.#dependencies.from === undefined) return dropSystemMail(kysely);
     for (;;) {
       const mails = await claimSystemMail(kysely, batch);
-      for (const mail of mails) await this.#sendOrKeep(mail, this.#parts.from);
+      for (const mail of mails) await this.#sendOrRetry(mail, this.#dependencies.from);
       if (mails.length < batch) return;
     }
   }
 
-  async #sendOrKeep(mail: WaitingMail, from: SystemSender): Promise<void> {
-    const { database, log } = this.#parts;
-    const about = { mail: mail.id, kind: mail.kind };
+  async #sendOrRetry(mail: ClaimedSystemMail, from: SystemSender): Promise<void> {
+    const { database, log } = this.#dependencies;
+    const context = { mail: mail.id, kind: mail.kind };
     try {
       await this.#send(mail, from);
     } catch (error) {
       const code = error instanceof Fault ? error.code : undefined;
       // Another text or language than at an earlier attempt, which was accepted.
       const isSent = code === 'IDEMPOTENCY_MISMATCH';
-      const isOver = Date.now() - mail.createdAt.getTime() > longestWait;
-      if (!isSent && !isOver && !final.has(code ?? '')) {
+      const isExpired = Date.now() - mail.createdAt.getTime() > maxWaitMs;
+      if (!isSent && !isExpired && !permanentFaults.has(code ?? '')) {
         log.warn(
-          { err: error, ...about },
+          { err: error, ...context },
           'a mail of the service could not be sent; it is retried',
         );
         return;
       }
-      if (!isSent) log.error({ err: error, ...about }, 'a mail of the service was given up');
+      if (!isSent) log.error({ err: error, ...context }, 'a mail of the service was given up');
     }
     await settleSystemMail(database.kysely, mail.id);
   }
 
-  async #send(mail: WaitingMail, from: SystemSender): Promise<void> {
-    const { publicUrl, sendOwn } = this.#parts;
+  async #send(mail: ClaimedSystemMail, from: SystemSender): Promise<void> {
+    const { publicUrl, sendOwn } = this.#dependencies;
     await this.#saveSender(from);
     const locale = mail.locale ?? 'en';
     const values = mailValues(mail, locale, publicUrl());
@@ -99,38 +99,38 @@ export class SystemMailer {
       key: mail.id,
       from,
       toAddress: mail.toAddress,
-      late: mail.kind !== 'password-link',
+      deliverWhenDelayed: mail.kind !== 'password-link',
       values: hasLink(mail.kind) ? { ...values, [linkField]: this.#link(mail) } : values,
     });
   }
 
-  #link({ kind, id }: WaitingMail): string {
-    const token = this.#parts.links.token(id);
+  #link({ kind, id }: ClaimedSystemMail): string {
+    const token = this.#dependencies.links.token(id);
     const paths: Readonly<Record<SystemMailKind, string>> = {
       'password-link': `set-password/${this.#mint.wrap('link', token)}`,
       invitation: `invitation/${this.#mint.wrap('link', token)}`,
       'sender-confirmation': `verify-sender/${token}`,
       'security-notice': 'me',
     };
-    return `${this.#parts.publicUrl()}/${paths[kind]}`;
+    return `${this.#dependencies.publicUrl()}/${paths[kind]}`;
   }
 
   async #template(kind: SystemMailKind, locale: Locale): Promise<TemplateId> {
-    const { database } = this.#parts;
+    const { database } = this.#dependencies;
     const replaced = replacementId(kind);
     if ((await readPublishedHash(database.kysely, replaced)) !== undefined) return replaced;
     const name = `${kind}-${locale}`;
-    const known = this.#builtIn.get(name) ?? publishBuiltIn(database, kind, locale);
-    this.#builtIn.set(name, known);
-    known.catch(() => this.#builtIn.delete(name));
-    return known;
+    const cached = this.#builtIn.get(name) ?? publishBuiltIn(database, kind, locale);
+    this.#builtIn.set(name, cached);
+    cached.catch(() => this.#builtIn.delete(name));
+    return cached;
   }
 
   /** Only this account has it; `*` lets the name be what the setting says. */
   async #saveSender({ address }: SystemSender): Promise<void> {
     if (this.#senderSaved) return;
-    const sender = { address: normaliseAddress(address), displayNames: ['*'], verified: true };
-    await saveSender(this.#parts.database.kysely, systemAccountId, sender);
+    const sender = { address: normalizeAddress(address), displayNames: ['*'], verified: true };
+    await saveSender(this.#dependencies.database.kysely, systemAccountId, sender);
     this.#senderSaved = true;
   }
 }

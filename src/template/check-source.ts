@@ -6,7 +6,7 @@ import {
   MAX_LINE_LENGTH,
   MAX_SOURCE_LENGTH,
 } from './template-limits.ts';
-import { placeOf, type TemplatePart } from './template-problem.ts';
+import { sourcePositionOf, type TemplatePart } from './template-problem.ts';
 import type { TemplateSource } from './template-source.ts';
 
 /** Tab, line feed and carriage return are the only control characters that text needs. */
@@ -52,7 +52,7 @@ function checkCharacters(part: TemplatePart, text: string, problems: CompileProb
       part,
       'control-character',
       'has a control character',
-      placeOf(text, control.index),
+      sourcePositionOf(text, control.index),
     );
   }
   if (!text.isWellFormed()) {

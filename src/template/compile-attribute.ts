@@ -1,9 +1,9 @@
 import type { TagProblems } from './compile-problems.ts';
-import type { CompiledNode, CompiledUrl, FieldPlace } from './compiled-template.ts';
+import type { CompiledNode, CompiledUrl, EscapeContext } from './compiled-template.ts';
 import { escapeHtml } from './escape-html.ts';
 import type { AttributeRange } from './map-html.ts';
-import { TagNester } from './nest-tags.ts';
-import type { FoundTag, ProtectedWords } from './protect-markup.ts';
+import { NodeTreeBuilder } from './node-tree-builder.ts';
+import type { FoundTag, TagPlaceholders } from './protect-markup.ts';
 
 /** Attributes whose whole value is one URL. */
 const URL_ATTRIBUTES = new Set(
@@ -27,7 +27,7 @@ const CSS_URL = /url\(([^()]*)\)/gi;
 export type AttributeKind = 'url' | 'style' | 'text' | 'refused';
 
 /** What an attribute's value is; `refused` takes no field. */
-export function kindOfAttribute({ name, element, siblings }: AttributeRange): AttributeKind {
+export function classifyAttribute({ name, element, siblings }: AttributeRange): AttributeKind {
   if (name.startsWith('on') || REFUSED_ATTRIBUTES.has(name)) return 'refused';
   if (name === 'content' && element === 'meta') {
     return siblings.get('http-equiv')?.toLowerCase() === 'refresh' ? 'refused' : 'text';
@@ -40,13 +40,13 @@ export function kindOfAttribute({ name, element, siblings }: AttributeRange): At
 export function compileAttribute(
   range: AttributeRange,
   kind: AttributeKind,
-  words: ProtectedWords,
+  placeholders: TagPlaceholders,
   problems: TagProblems,
 ): CompiledNode[] {
-  const found = words.find(range.value);
+  const found = placeholders.find(range.value);
   if (kind === 'url') return [compileUrl(range.value, 'attribute', found, problems)];
-  if (kind === 'style') return compileStyle(range.value, words, problems);
-  if (kind === 'text') return nest(range.value, found, 'html', escapeHtml, problems);
+  if (kind === 'style') return compileStyle(range.value, placeholders, problems);
+  if (kind === 'text') return buildNodes(range.value, found, 'html', escapeHtml, problems);
   for (const { tag } of found) {
     problems.error(tag, 'field-place', `cannot stand in the attribute ${range.name}`);
   }
@@ -69,28 +69,32 @@ export function compileUrl(
       `cannot stand in an address that begins with ${scheme}:`,
     );
   }
-  return { type: 'url', as, nodes: nest(text, found, 'url', (part) => part, problems) };
+  return { type: 'url', as, nodes: buildNodes(text, found, 'url', (part) => part, problems) };
 }
 
 /** Fields in `url(…)` follow the rules of URLs, others those of plain style values. */
-function compileStyle(value: string, words: ProtectedWords, problems: TagProblems): CompiledNode[] {
-  const nester = new TagNester(problems);
+function compileStyle(
+  value: string,
+  placeholders: TagPlaceholders,
+  problems: TagProblems,
+): CompiledNode[] {
+  const tree = new NodeTreeBuilder(problems);
   let from = 0;
   const addRest = (end: number): void => {
     const part = value.slice(from, end);
-    addTags(nester, part, words.find(part), 'css', escapeHtml);
+    addTags(tree, part, placeholders.find(part), 'css', escapeHtml);
   };
   for (const match of value.matchAll(CSS_URL)) {
     const url = unquote(match[1] ?? '');
-    const found = words.find(url);
+    const found = placeholders.find(url);
     if (found.length === 0) continue;
     const start = match.index + match[0].indexOf(url);
     addRest(start);
-    nester.add(compileUrl(url, 'css', found, problems));
+    tree.add(compileUrl(url, 'css', found, problems));
     from = start + url.length;
   }
   addRest(value.length);
-  return nester.finish();
+  return tree.finish();
 }
 
 /** The address within `url(…)`. */
@@ -101,33 +105,33 @@ function unquote(text: string): string {
   return quoted ? bare.slice(1, -1) : bare;
 }
 
-function nest(
+function buildNodes(
   text: string,
   found: readonly FoundTag[],
-  as: FieldPlace,
-  write: (text: string) => string,
+  as: EscapeContext,
+  escapeText: (text: string) => string,
   problems: TagProblems,
 ): CompiledNode[] {
-  const nester = new TagNester(problems);
-  addTags(nester, text, found, as, write);
-  return nester.finish();
+  const tree = new NodeTreeBuilder(problems);
+  addTags(tree, text, found, as, escapeText);
+  return tree.finish();
 }
 
 /** Adds text with tags; where all fields are escaped alike, raw ones too. */
 export function addTags(
-  nester: TagNester,
+  tree: NodeTreeBuilder,
   text: string,
   found: readonly FoundTag[],
-  as: FieldPlace,
-  write: (text: string) => string,
+  as: EscapeContext,
+  escapeText: (text: string) => string,
 ): void {
   let from = 0;
   for (const { tag, start, end } of found) {
-    nester.add(write(text.slice(from, start)));
-    if (tag.kind === 'close') nester.close(tag, 'here');
-    else if (tag.kind === 'filled' || tag.kind === 'empty') nester.open(tag, 'here');
-    else nester.add({ type: 'field', name: tag.name, as });
+    tree.add(escapeText(text.slice(from, start)));
+    if (tag.kind === 'close') tree.close(tag, 'here');
+    else if (tag.kind === 'filled' || tag.kind === 'empty') tree.open(tag, 'here');
+    else tree.add({ type: 'field', name: tag.name, as });
     from = end;
   }
-  nester.add(write(text.slice(from)));
+  tree.add(escapeText(text.slice(from)));
 }

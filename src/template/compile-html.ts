@@ -1,10 +1,10 @@
-import { compileAttribute, kindOfAttribute } from './compile-attribute.ts';
+import { classifyAttribute, compileAttribute } from './compile-attribute.ts';
 import type { TagProblems } from './compile-problems.ts';
 import type { CompiledLink, CompiledNode, CompiledUrl } from './compiled-template.ts';
 import { type AttributeRange, type HtmlMap, mapHtml, type TextRange } from './map-html.ts';
-import { TagNester } from './nest-tags.ts';
+import { NodeTreeBuilder } from './node-tree-builder.ts';
 import type { MarkupTag } from './parse-markup.ts';
-import type { FoundTag, ProtectedWords } from './protect-markup.ts';
+import type { FoundTag, TagPlaceholders } from './protect-markup.ts';
 
 export interface CompiledHtml {
   readonly nodes: readonly CompiledNode[];
@@ -19,11 +19,11 @@ const NO_LINK_ELEMENTS = new Set(['link', 'base']);
  */
 export function compileHtml(
   html: string,
-  words: ProtectedWords,
+  placeholders: TagPlaceholders,
   isSecret: (name: string) => boolean,
   problems: TagProblems,
 ): CompiledHtml {
-  const compiler = new HtmlCompiler(html, words, isSecret, problems);
+  const compiler = new HtmlCompiler(html, placeholders, isSecret, problems);
   return { nodes: compiler.compile(), links: compiler.links };
 }
 
@@ -35,40 +35,40 @@ type Piece =
 class HtmlCompiler {
   readonly links: CompiledLink[] = [];
   readonly #html: string;
-  readonly #words: ProtectedWords;
+  readonly #placeholders: TagPlaceholders;
   readonly #isSecret: (name: string) => boolean;
   readonly #problems: TagProblems;
-  readonly #nester: TagNester;
+  readonly #tree: NodeTreeBuilder;
 
   constructor(
     html: string,
-    words: ProtectedWords,
+    placeholders: TagPlaceholders,
     isSecret: (name: string) => boolean,
     problems: TagProblems,
   ) {
     this.#html = html;
-    this.#words = words;
+    this.#placeholders = placeholders;
     this.#isSecret = isSecret;
     this.#problems = problems;
-    this.#nester = new TagNester(problems);
+    this.#tree = new NodeTreeBuilder(problems);
   }
 
   compile(): CompiledNode[] {
     let from = 0;
     for (const piece of this.#pieces(mapHtml(this.#html))) {
-      this.#nester.add(this.#html.slice(from, piece.at));
+      this.#tree.add(this.#html.slice(from, piece.at));
       from = piece.end;
-      if ('slot' in piece) this.#nester.add({ type: 'slot', slot: piece.slot });
+      if ('slot' in piece) this.#tree.add({ type: 'slot', slot: piece.slot });
       else if ('tag' in piece) this.#addTag(piece.tag, piece.text);
-      else for (const node of this.#attribute(piece.attribute)) this.#nester.add(node);
+      else for (const node of this.#attribute(piece.attribute)) this.#tree.add(node);
     }
-    this.#nester.add(this.#html.slice(from));
-    return this.#nester.finish();
+    this.#tree.add(this.#html.slice(from));
+    return this.#tree.finish();
   }
 
   /** Everything that is not static, in the order of the document. */
   #pieces(map: HtmlMap): Piece[] {
-    const tags = this.#words.find(this.#html);
+    const tags = this.#placeholders.find(this.#html);
     const pieces: Piece[] = [
       { at: map.bodyStart, end: map.bodyStart, slot: 'preview' },
       { at: map.bodyEnd, end: map.bodyEnd, slot: 'bodyEnd' },
@@ -85,7 +85,7 @@ class HtmlCompiler {
       refuseUntil(range.start);
       if (range.kind === 'attribute' && !range.quoted) {
         refuseUntil(range.end);
-        if (isLinkTarget(range) && this.#words.find(range.value).length === 0) {
+        if (isLinkTarget(range) && this.#placeholders.find(range.value).length === 0) {
           pieces.push({ at: range.start, end: range.end, attribute: range });
         }
         continue;
@@ -113,21 +113,26 @@ class HtmlCompiler {
     this.#problems.error(
       tag,
       'field-place',
-      `stands in ${this.#words.reveal(map.describe(start))}: ${what} can only stand in text or in a quoted attribute value`,
+      `stands in ${this.#placeholders.reveal(map.describe(start))}: ${what} can only stand in text or in a quoted attribute value`,
     );
   }
 
   #addTag(tag: MarkupTag, { scope, markup }: TextRange): void {
-    if (tag.kind === 'close') this.#nester.close(tag, scope);
-    else if (tag.kind === 'filled' || tag.kind === 'empty') this.#nester.open(tag, scope);
+    if (tag.kind === 'close') this.#tree.close(tag, scope);
+    else if (tag.kind === 'filled' || tag.kind === 'empty') this.#tree.open(tag, scope);
     else {
       const as = tag.kind === 'raw' && markup ? 'raw' : 'html';
-      this.#nester.add({ type: 'field', name: tag.name, as });
+      this.#tree.add({ type: 'field', name: tag.name, as });
     }
   }
 
   #attribute(range: AttributeRange): CompiledNode[] {
-    const nodes = compileAttribute(range, kindOfAttribute(range), this.#words, this.#problems);
+    const nodes = compileAttribute(
+      range,
+      classifyAttribute(range),
+      this.#placeholders,
+      this.#problems,
+    );
     const [url] = nodes;
     if (!isLinkTarget(range) || typeof url !== 'object' || url.type !== 'url') return nodes;
     const link = this.#link(range, url);
@@ -136,10 +141,10 @@ class HtmlCompiler {
 
   #link({ value, siblings }: AttributeRange, url: CompiledUrl): CompiledUrl {
     const index = this.links.length;
-    const fields = Array.from(new Set(this.#words.find(value).map(({ tag }) => tag.name)));
+    const fields = Array.from(new Set(this.#placeholders.find(value).map(({ tag }) => tag.name)));
     const secret = fields.some(this.#isSecret);
     const off = siblings.get('data-track')?.trim().toLowerCase() === 'off';
-    const target = this.#words.reveal(value);
+    const target = this.#placeholders.reveal(value);
     const trackable = !secret && !off && /^\s*(https?:|\{\{)/i.test(target);
     this.links.push({ index, target, fields, secret, trackable });
     return { ...url, link: index };

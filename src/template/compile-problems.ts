@@ -1,6 +1,6 @@
 import type { MarkupTag } from './parse-markup.ts';
 import { writeTag } from './protect-markup.ts';
-import { placeOf, type TemplatePart, type TemplateProblem } from './template-problem.ts';
+import { sourcePositionOf, type TemplatePart, type TemplateProblem } from './template-problem.ts';
 
 /** Collects what is wrong with the parts of one template. */
 export class CompileProblems {
@@ -14,9 +14,9 @@ export class CompileProblems {
     part: TemplatePart,
     rule: string,
     message: string,
-    place: { line?: number; column?: number } = {},
+    position: { line?: number; column?: number } = {},
   ): void {
-    this.#add('error', part, rule, message, place);
+    this.#add('error', part, rule, message, position);
   }
 
   warning(part: TemplatePart, rule: string, message: string): void {
@@ -27,7 +27,7 @@ export class CompileProblems {
   forSource(part: TemplatePart, source: string): TagProblems {
     return {
       error: (tag, rule, message) => {
-        this.error(part, rule, `${writeTag(tag)} ${message}`, placeOf(source, tag.start));
+        this.error(part, rule, `${writeTag(tag)} ${message}`, sourcePositionOf(source, tag.start));
       },
     };
   }

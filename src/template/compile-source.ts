@@ -1,4 +1,3 @@
-import { fixedBytes } from './certain-size.ts';
 import { checkSource } from './check-source.ts';
 import { compileHtml } from './compile-html.ts';
 import { CompileProblems } from './compile-problems.ts';
@@ -9,13 +8,14 @@ import type {
   CompiledTemplate,
   FieldPart,
 } from './compiled-template.ts';
-import { convertMjml, takePreviewText } from './convert-mjml.ts';
+import { convertMjml, extractPreviewText } from './convert-mjml.ts';
 import { deriveText } from './derive-text.ts';
 import { inlineCss } from './inline-css.ts';
 import { isStackOverflow } from './is-stack-overflow.ts';
 import { type Markup, parseMarkup } from './parse-markup.ts';
 import { plainNodes } from './parse-override.ts';
 import { protectMarkup } from './protect-markup.ts';
+import { fixedBytes } from './size-bounds.ts';
 import { inferFields, requiredNames } from './template-fields.ts';
 import { MAX_LINE_LENGTH, MAX_RENDERED_BYTES, MAX_RENDERED_TEXT } from './template-limits.ts';
 import type { TemplatePart, TemplateProblem } from './template-problem.ts';
@@ -70,10 +70,10 @@ class SourceCompiler {
   }
 
   async compile(): Promise<CompileResult> {
-    const taken = this.#takePreview();
+    const extracted = this.#extractPreview();
     const subject = this.#plain('subject', this.#source.subject);
-    const previewText = this.#plain('previewText', taken.previewText ?? '');
-    const { html, text, links } = await this.#bodies(taken.mjml);
+    const previewText = this.#plain('previewText', extracted.previewText ?? '');
+    const { html, text, links } = await this.#bodies(extracted.mjml);
     this.#limitSize({ html, text });
     const parts = { subject, previewText, html: html ?? [], text: text ?? [] };
     const fields = inferFields(parts).map(
@@ -82,15 +82,15 @@ class SourceCompiler {
     const problems = this.#problems.list;
     if (this.#problems.hasErrors) return { compiled: null, fields, problems };
     this.#warnOfUnused(fields);
-    const own = fields.map(compiledField);
+    const compiledFields = fields.map(compiledField);
     const compiled = {
       format: 1,
       subject,
       previewText,
       html,
       text,
-      fields: own,
-      required: requiredNames(own),
+      fields: compiledFields,
+      required: requiredNames(compiledFields),
       links,
     } as const;
     return { compiled, fields, problems };
@@ -108,11 +108,11 @@ class SourceCompiler {
     }
   }
 
-  #takePreview(): { mjml: string | undefined; previewText: string | undefined } {
+  #extractPreview(): { mjml: string | undefined; previewText: string | undefined } {
     const { mjml, previewText } = this.#source;
     if (mjml === undefined) return { mjml, previewText };
-    const taken = takePreviewText(mjml);
-    if (previewText !== undefined && taken.previewText !== undefined) {
+    const extracted = extractPreviewText(mjml);
+    if (previewText !== undefined && extracted.previewText !== undefined) {
       this.#problems.warning(
         'mjml',
         'two-previews',
@@ -120,14 +120,14 @@ class SourceCompiler {
       );
     }
     // That of the source was looked at already.
-    if ((taken.previewText ?? '').length > MAX_LINE_LENGTH) {
+    if ((extracted.previewText ?? '').length > MAX_LINE_LENGTH) {
       this.#problems.error(
         'mjml',
         'too-long',
         `<mj-preview> is longer than ${MAX_LINE_LENGTH} characters`,
       );
     }
-    return { mjml: taken.mjml, previewText: previewText ?? taken.previewText };
+    return { mjml: extracted.mjml, previewText: previewText ?? extracted.previewText };
   }
 
   #plain(part: TemplatePart, source: string): CompiledNode[] {
@@ -148,46 +148,46 @@ class SourceCompiler {
 
   async #bodies(mjml: string | undefined): Promise<Bodies> {
     const { html, text } = this.#source;
-    const given = text === undefined ? null : this.#plain('text', text);
+    const givenText = text === undefined ? null : this.#plain('text', text);
     const source = mjml ?? html;
-    if (source === undefined) return { html: null, text: given, links: [] };
+    if (source === undefined) return { html: null, text: givenText, links: [] };
     const part = mjml === undefined ? 'html' : 'mjml';
     const markup = this.#parse(part, source);
-    if (markup === undefined) return { html: null, text: given, links: [] };
-    return this.#fromHtml(part, source, markup, given);
+    if (markup === undefined) return { html: null, text: givenText, links: [] };
+    return this.#fromHtml(part, source, markup, givenText);
   }
 
   async #fromHtml(
     part: 'html' | 'mjml',
     source: string,
     markup: Markup,
-    given: CompiledNode[] | null,
+    givenText: CompiledNode[] | null,
   ): Promise<Bodies> {
     const protectedSource = protectMarkup(source, markup);
-    const { words } = protectedSource;
-    const nothing: Bodies = { html: null, text: given, links: [] };
+    const { placeholders } = protectedSource;
+    const noBodies: Bodies = { html: null, text: givenText, links: [] };
     const problems = this.#problems.forSource(part, source);
     const isSecret = (name: string): boolean => this.#settings.get(name)?.secret === true;
     let finished = protectedSource.text;
     if (part === 'mjml') {
       const html = await convertMjml(protectedSource, this.#problems);
-      if (html === undefined) return nothing;
+      if (html === undefined) return noBodies;
       finished = html;
     } else {
       // Before the CSS is inlined, as a field in a style sheet would be carried along or lost.
-      compileHtml(finished, words, isSecret, problems);
-      if (this.#problems.hasErrors) return nothing;
+      compileHtml(finished, placeholders, isSecret, problems);
+      if (this.#problems.hasErrors) return noBodies;
       finished = await inlineCss(finished);
     }
-    const { nodes, links } = compileHtml(finished, words, isSecret, problems);
+    const { nodes, links } = compileHtml(finished, placeholders, isSecret, problems);
     this.#reportLost(
       part,
       source,
       markup,
-      words.find(finished).map(({ tag }) => tag),
+      placeholders.find(finished).map(({ tag }) => tag),
     );
-    if (this.#problems.hasErrors) return nothing;
-    const text = given ?? (await deriveText(finished, words, problems));
+    if (this.#problems.hasErrors) return noBodies;
+    const text = givenText ?? (await deriveText(finished, placeholders, problems));
     return { html: nodes, text, links };
   }
 

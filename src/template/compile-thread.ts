@@ -1,4 +1,4 @@
-import '../foundation/yield-to-others.ts';
+import '../foundation/lower-thread-priority.ts';
 import { serveThread } from '../foundation/serve-thread.ts';
 import { compileSource } from './compile-source.ts';
 

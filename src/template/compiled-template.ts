@@ -36,7 +36,7 @@ export interface RequiredNames {
 }
 
 /** How a value is escaped at its place. */
-export type FieldPlace =
+export type EscapeContext =
   /** In HTML text or a quoted attribute. */
   | 'html'
   /** `{{{…}}}` in HTML text: as it is. */
@@ -51,7 +51,7 @@ export type FieldPlace =
 export interface CompiledFieldNode {
   readonly type: 'field';
   readonly name: string;
-  readonly as: FieldPlace;
+  readonly as: EscapeContext;
 }
 
 export interface CompiledSection {

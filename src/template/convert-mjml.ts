@@ -15,7 +15,10 @@ const INCLUDE = /<mj-include\b/i;
 const PREVIEW_OPEN = /<mj-preview\b[^<>]*>/i;
 
 /** Takes the preview text out of MJML: it can be overridden, so sending inserts it, not MJML. */
-export function takePreviewText(mjml: string): { mjml: string; previewText: string | undefined } {
+export function extractPreviewText(mjml: string): {
+  mjml: string;
+  previewText: string | undefined;
+} {
   const uncommented = blankComments(mjml);
   const open = PREVIEW_OPEN.exec(uncommented);
   const start = open === null ? -1 : open.index + open[0].length;
@@ -62,7 +65,7 @@ export async function convertMjml(
       keepComments: false,
     };
     const { html } = await mjml2html(source.text, options as Parameters<typeof mjml2html>[1]);
-    return squeeze(html.replace(/\r\n?/g, '\n'));
+    return collapseWhitespace(html.replace(/\r\n?/g, '\n'));
   } catch (error) {
     if (isStackOverflow(error)) throw error;
     reportMjmlErrors(error, source, problems);
@@ -72,23 +75,23 @@ export async function convertMjml(
 
 function reportMjmlErrors(
   error: unknown,
-  { words }: ProtectedSource,
+  { placeholders }: ProtectedSource,
   problems: CompileProblems,
 ): void {
   const errors = (error as { errors?: readonly MjmlError[] }).errors ?? [];
   for (const { line, message, tagName } of errors) {
     const where = tagName === undefined ? '' : `<${tagName}>: `;
-    const place = line === undefined || line === 0 ? {} : { line };
-    problems.error('mjml', 'mjml', words.reveal(`${where}${message}`), place);
+    const position = line === undefined || line === 0 ? {} : { line };
+    problems.error('mjml', 'mjml', placeholders.reveal(`${where}${message}`), position);
   }
   if (errors.length === 0) {
     const message = error instanceof Error ? error.message : 'cannot be read as MJML';
-    problems.error('mjml', 'mjml', words.reveal(message));
+    problems.error('mjml', 'mjml', placeholders.reveal(message));
   }
 }
 
 /** MJML indents its output deeply, which every message would carry; where white space shows, it stays. */
-function squeeze(html: string): string {
+function collapseWhitespace(html: string): string {
   if (/<pre\b|<textarea\b|white-space:\s*(?:pre\b(?!-line)|break)/i.test(html)) return html;
   return html
     .replace(/(?<![ \t])[ \t]*\n[ \t]*/g, '\n')

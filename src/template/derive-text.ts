@@ -1,10 +1,10 @@
-import { compileUrl, kindOfAttribute } from './compile-attribute.ts';
+import { attachLineBreaks } from './attach-line-breaks.ts';
+import { classifyAttribute, compileUrl } from './compile-attribute.ts';
 import type { TagProblems } from './compile-problems.ts';
 import type { CompiledNode, CompiledUrl } from './compiled-template.ts';
-import { keepLines } from './keep-lines.ts';
 import { mapHtml } from './map-html.ts';
-import { TagNester } from './nest-tags.ts';
-import type { ProtectedWords } from './protect-markup.ts';
+import { NodeTreeBuilder } from './node-tree-builder.ts';
+import type { TagPlaceholders } from './protect-markup.ts';
 
 /** Elements that nobody sees in the HTML part. */
 const HIDDEN =
@@ -16,20 +16,24 @@ const HIDDEN =
  */
 export async function deriveText(
   html: string,
-  words: ProtectedWords,
+  placeholders: TagPlaceholders,
   problems: TagProblems,
 ): Promise<CompiledNode[]> {
-  const urls = new UrlWords(words.unify(html), words, problems);
+  const urls = new UrlPlaceholders(placeholders.unify(html), placeholders, problems);
   const text = await convert(urls.html);
-  const nester = new TagNester(problems);
-  for (const line of splitWords(dropStandaloneTags(text, words), words, urls)) {
-    if (typeof line === 'string') nester.add(line);
-    else if ('url' in line) nester.add(line.url);
-    else if (line.tag.kind === 'close') nester.close(line.tag, 'text');
-    else if (line.tag.kind === 'filled' || line.tag.kind === 'empty') nester.open(line.tag, 'text');
-    else nester.add({ type: 'field', name: line.tag.name, as: 'plain' });
+  const tree = new NodeTreeBuilder(problems);
+  for (const line of splitPlaceholders(
+    dropStandaloneTags(text, placeholders),
+    placeholders,
+    urls,
+  )) {
+    if (typeof line === 'string') tree.add(line);
+    else if ('url' in line) tree.add(line.url);
+    else if (line.tag.kind === 'close') tree.close(line.tag, 'text');
+    else if (line.tag.kind === 'filled' || line.tag.kind === 'empty') tree.open(line.tag, 'text');
+    else tree.add({ type: 'field', name: line.tag.name, as: 'plain' });
   }
-  return keepLines(nester.finish(), 'blank');
+  return attachLineBreaks(tree.finish(), 'blank');
 }
 
 async function convert(html: string): Promise<string> {
@@ -66,19 +70,19 @@ async function convert(html: string): Promise<string> {
 }
 
 /** Gives each address with fields one word of its own, so that it comes through the conversion whole. */
-class UrlWords {
+class UrlPlaceholders {
   readonly html: string;
   readonly #urls: CompiledUrl[] = [];
   readonly #prefix: string;
 
-  constructor(html: string, words: ProtectedWords, problems: TagProblems) {
-    this.#prefix = `${words.wordFor(words.tags.length)}u`;
+  constructor(html: string, placeholders: TagPlaceholders, problems: TagProblems) {
+    this.#prefix = `${placeholders.placeholderFor(placeholders.tags.length)}u`;
     let out = '';
     let from = 0;
     for (const range of mapHtml(html).ranges) {
-      if (range.kind === 'text' || range.name !== 'href' || kindOfAttribute(range) !== 'url')
+      if (range.kind === 'text' || range.name !== 'href' || classifyAttribute(range) !== 'url')
         continue;
-      const found = words.find(range.value);
+      const found = placeholders.find(range.value);
       // An address that is nothing but a field reads the same as text, and can so be told from its words.
       if (found.length === 0 || isOneField(range.value, found)) continue;
       out += `${html.slice(from, range.start)}${this.#prefix}${this.#urls.length}z`;
@@ -104,8 +108,8 @@ function isOneField(value: string, found: readonly { start: number; end: number 
   return found.length === 1 && first?.start === 0 && first.end === value.length;
 }
 
-function* splitWords(text: string, words: ProtectedWords, urls: UrlWords) {
-  const found = [...words.find(text), ...urls.find(text)].sort((a, b) => a.start - b.start);
+function* splitPlaceholders(text: string, placeholders: TagPlaceholders, urls: UrlPlaceholders) {
+  const found = [...placeholders.find(text), ...urls.find(text)].sort((a, b) => a.start - b.start);
   let from = 0;
   for (const piece of found) {
     yield text.slice(from, piece.start);
@@ -119,24 +123,24 @@ function* splitWords(text: string, words: ProtectedWords, urls: UrlWords) {
  * A line that holds nothing but the beginnings and ends of sections goes, as in Mustache; so does the
  * blank line after it where there is one before it.
  */
-function dropStandaloneTags(text: string, words: ProtectedWords): string {
+function dropStandaloneTags(text: string, placeholders: TagPlaceholders): string {
   let out = '';
   /** What was kept without the words, to know what a reader sees before the next line. */
-  let seen = '\n\n';
+  let keptText = '\n\n';
   for (const line of text.split(/(?<=\n)/)) {
-    const bare = standaloneTags(line, words);
+    const bare = standaloneTags(line, placeholders);
     if (bare !== undefined) out += bare;
-    else if (line !== '\n' || !seen.endsWith('\n\n')) {
+    else if (line !== '\n' || !keptText.endsWith('\n\n')) {
       out += line;
-      seen = seen.slice(-1) + line;
+      keptText = keptText.slice(-1) + line;
     }
   }
   return out;
 }
 
 /** The words of a line that are all it has, if they are the beginnings and ends of sections. */
-function standaloneTags(line: string, words: ProtectedWords): string | undefined {
-  const found = words.find(line);
+function standaloneTags(line: string, placeholders: TagPlaceholders): string | undefined {
+  const found = placeholders.find(line);
   if (found.length === 0 || found.some(({ tag }) => tag.kind === 'field' || tag.kind === 'raw')) {
     return undefined;
   }

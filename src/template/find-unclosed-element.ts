@@ -1,5 +1,5 @@
 import { blankComments } from './blank-comments.ts';
-import { placeOf } from './template-problem.ts';
+import { sourcePositionOf } from './template-problem.ts';
 
 /** No part of it goes beyond the next `<`, so that a source without `>` costs no more than another. */
 const MJML_TAG = /<(\/?)(mjml|mj-[\w-]+)\b((?:"[^"<]*"|'[^'<]*'|[^"'<>])*)>/gi;
@@ -15,10 +15,13 @@ export function findUnclosedElement(mjml: string): { name: string; line: number 
     const [, slash, name = '', attributes = ''] = match;
     if (slash === '/') {
       const last = open.pop();
-      if (last === undefined) return { name, line: placeOf(source, match.index).line };
-      if (last.name !== name) return { name: last.name, line: placeOf(source, last.at).line };
+      if (last === undefined) return { name, line: sourcePositionOf(source, match.index).line };
+      if (last.name !== name)
+        return { name: last.name, line: sourcePositionOf(source, last.at).line };
     } else if (!attributes.endsWith('/')) open.push({ name, at: match.index });
   }
   const last = open.at(-1);
-  return last === undefined ? undefined : { name: last.name, line: placeOf(source, last.at).line };
+  return last === undefined
+    ? undefined
+    : { name: last.name, line: sourcePositionOf(source, last.at).line };
 }

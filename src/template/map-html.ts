@@ -37,7 +37,7 @@ export interface HtmlMap {
   readonly bodyEnd: number;
 }
 
-interface Refused {
+interface RefusedRange {
   readonly start: number;
   readonly end: number;
   readonly what: string;
@@ -62,7 +62,7 @@ export function mapHtml(html: string): HtmlMap {
 
 class HtmlMapper implements HtmlMap {
   readonly ranges: (TextRange | AttributeRange)[] = [];
-  readonly #refused: Refused[] = [];
+  readonly #refused: RefusedRange[] = [];
   readonly #html: string;
   bodyStart = 0;
   bodyEnd: number;

@@ -1,6 +1,6 @@
 import Mustache from 'mustache';
-import { guardTags, MarkupError } from './guard-tags.ts';
 import { MAX_FIELDS } from './template-limits.ts';
+import { MarkupError, validateTags } from './validate-tags.ts';
 
 /** A field where its value goes. `raw` is `{{{Name}}}` or `{{&Name}}`. */
 export interface MarkupField {
@@ -53,7 +53,7 @@ export function parseMarkup(source: string): ParsedMarkup {
     return { ok: true, markup: { nodes, tags: [], fields: [] } };
   }
   try {
-    guardTags(source);
+    validateTags(source);
     const reader = new TokenReader(source);
     const nodes = reader.read(parseTokens(source));
     const fields = Array.from(new Set(reader.names));

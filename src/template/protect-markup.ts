@@ -3,7 +3,7 @@ import type { Markup, MarkupTag } from './parse-markup.ts';
 /** Source in which each tag is a plain word, which MJML, CSS inlining and text conversion carry along untouched. */
 export interface ProtectedSource {
   readonly text: string;
-  readonly words: ProtectedWords;
+  readonly placeholders: TagPlaceholders;
 }
 
 export interface FoundTag {
@@ -14,7 +14,7 @@ export interface FoundTag {
 
 /** Puts a word in place of each tag; comments go, their line breaks stay, so that lines keep their numbers. */
 export function protectMarkup(source: string, markup: Markup): ProtectedSource {
-  const words = new ProtectedWords(source, markup.tags);
+  const placeholders = new TagPlaceholders(source, markup.tags);
   let text = '';
   let from = 0;
   markup.tags.forEach((tag, index) => {
@@ -22,14 +22,14 @@ export function protectMarkup(source: string, markup: Markup): ProtectedSource {
     text +=
       tag.kind === 'comment'
         ? source.slice(tag.start, tag.end).replace(/[^\n]/g, '')
-        : words.wordFor(index);
+        : placeholders.placeholderFor(index);
     from = tag.end;
   });
-  return { text: text + source.slice(from), words };
+  return { text: text + source.slice(from), placeholders };
 }
 
 /** The words that stand for the tags of one source. Lower-case letters and digits only: legal at every place. */
-export class ProtectedWords {
+export class TagPlaceholders {
   readonly tags: readonly MarkupTag[];
   readonly #prefix: string;
 
@@ -41,7 +41,7 @@ export class ProtectedWords {
     this.#prefix = prefix;
   }
 
-  wordFor(index: number): string {
+  placeholderFor(index: number): string {
     return `${this.#prefix}n${index}z`;
   }
 
@@ -61,10 +61,10 @@ export class ProtectedWords {
   /** The text with one and the same word for each use of the same field. */
   unify(text: string): string {
     const pattern = new RegExp(`${this.#prefix}n(\\d+)z`, 'g');
-    return text.replace(pattern, (word, index) => {
+    return text.replace(pattern, (placeholder, index) => {
       const tag = this.tags[Number(index)];
-      if (tag?.kind !== 'field' && tag?.kind !== 'raw') return word;
-      return this.wordFor(
+      if (tag?.kind !== 'field' && tag?.kind !== 'raw') return placeholder;
+      return this.placeholderFor(
         this.tags.findIndex(({ kind, name }) => kind === tag.kind && name === tag.name),
       );
     });
@@ -73,9 +73,9 @@ export class ProtectedWords {
   /** The text with the words written as tags again, for messages to people. */
   reveal(text: string): string {
     const pattern = new RegExp(`${this.#prefix}n(\\d+)z`, 'g');
-    return text.replace(pattern, (word, index) => {
+    return text.replace(pattern, (placeholder, index) => {
       const tag = this.tags[Number(index)];
-      return tag === undefined ? word : writeTag(tag);
+      return tag === undefined ? placeholder : writeTag(tag);
     });
   }
 }

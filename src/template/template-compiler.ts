@@ -7,33 +7,33 @@ import type { TemplateSource } from './template-source.ts';
 const threadFile = new URL(`./compile-thread${extname(import.meta.filename)}`, import.meta.url);
 
 /** Milliseconds; a usual template takes some hundredths of a second once the libraries are loaded. */
-const longestCompile = 20_000;
+const defaultCompileTimeoutMs = 20_000;
 
 /** Megabytes of a thread's heap. */
-const largestHeap = 512;
+const maxHeapMb = 512;
 
 /**
  * Compiles templates beside the event loop. The libraries take seconds or minutes for some sources that are well within the
  * limits of size: they must neither stand in the way of sending nor go on without end, nor keep other accounts waiting.
  */
 export class TemplateCompiler {
-  readonly #longest: number;
+  readonly #timeoutMs: number;
   readonly #threads: ThreadPool<TemplateSource, CompileResult>;
 
-  /** @param longest milliseconds that one template may take */
-  constructor(longest = longestCompile) {
-    this.#longest = longest;
+  /** @param timeoutMs milliseconds that one template may take */
+  constructor(timeoutMs = defaultCompileTimeoutMs) {
+    this.#timeoutMs = timeoutMs;
     this.#threads = new ThreadPool({
       file: threadFile,
-      timeout: longest,
-      heap: largestHeap,
-      line: {
+      timeout: timeoutMs,
+      heap: maxHeapMb,
+      slotLimits: {
         what: 'templates',
         slots: 2,
         slotsPerGroup: 1,
         waiting: 64,
         waitingPerGroup: 4,
-        timeout: 1.5 * longest,
+        timeout: 1.5 * timeoutMs,
         retryAfter: 5,
       },
     });
@@ -50,8 +50,12 @@ export class TemplateCompiler {
     } catch (error) {
       if (!(error instanceof ThreadOverrun)) throw error;
       if (error.of === 'time')
-        return refuse(source, 'too-slow', `takes more than ${this.#longest / 1_000} s to compile`);
-      return refuse(source, 'too-large', `takes more than ${largestHeap} MB to compile`);
+        return refuse(
+          source,
+          'too-slow',
+          `takes more than ${this.#timeoutMs / 1_000} s to compile`,
+        );
+      return refuse(source, 'too-large', `takes more than ${maxHeapMb} MB to compile`);
     }
   }
 }

@@ -1,19 +1,19 @@
+import { batchReads } from '../foundation/batch-reads.ts';
 import { Cache } from '../foundation/cache.ts';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import { gatherReads } from '../foundation/gather-reads.ts';
 import type { AccountId, TemplateId } from '../foundation/ids.ts';
-import { SizedMemory } from '../foundation/sized-memory.ts';
+import { SizeLimitedCache } from '../foundation/size-limited-cache.ts';
 import type { CompiledTemplate } from './compiled-template.ts';
 import {
   type CompiledRow,
   type PublishedRow,
   readCompiled,
   readPublished,
-  type TemplateName,
+  type TemplateRef,
+  type TemplateVersionRef,
   templateKey,
   templateTopic,
-  type VersionName,
 } from './template-store.ts';
 
 /** The version of a template that is sent now, ready to be filled in. */
@@ -22,19 +22,19 @@ export interface PublishedTemplate<Loaded> extends PublishedRow {
 }
 
 /** JSON characters of all versions kept in memory. */
-const mostCharacters = 64 * 1024 * 1024;
+const maxCachedCharacters = 64 * 1024 * 1024;
 /** Versions that are read and loaded in one turn: a large one takes some milliseconds. */
-const mostVersionsAtOnce = 16;
+const maxVersionsPerRead = 16;
 
 /**
  * Templates from memory, loaded into the form that sending uses. What is published is correct within a second of a
  * change on any node; versions never change.
  */
 export class TemplateDirectory<Loaded extends object> {
-  readonly #readCompiled: (name: VersionName) => Promise<CompiledRow | undefined>;
+  readonly #readCompiled: (name: TemplateVersionRef) => Promise<CompiledRow | undefined>;
   readonly #load: (compiled: CompiledTemplate) => Loaded;
   readonly #published: Cache<PublishedRow>;
-  readonly #versions: SizedMemory<Loaded>;
+  readonly #versions: SizeLimitedCache<Loaded>;
   readonly #loading = new Map<string, Promise<Loaded | undefined>>();
 
   /** @param load turns a stored compiled version into the form that sending uses */
@@ -44,13 +44,13 @@ export class TemplateDirectory<Loaded extends object> {
     load: (compiled: CompiledTemplate) => Loaded,
   ) {
     const { kysely } = database;
-    this.#readCompiled = gatherReads(
-      (names: readonly VersionName[]) => readCompiled(kysely, names),
-      mostVersionsAtOnce,
+    this.#readCompiled = batchReads(
+      (refs: readonly TemplateVersionRef[]) => readCompiled(kysely, refs),
+      maxVersionsPerRead,
     );
     this.#load = load;
-    this.#versions = new SizedMemory(mostCharacters);
-    const readOne = gatherReads((names: readonly TemplateName[]) => readPublished(kysely, names));
+    this.#versions = new SizeLimitedCache(maxCachedCharacters);
+    const readOne = batchReads((refs: readonly TemplateRef[]) => readPublished(kysely, refs));
     this.#published = new Cache(changes, templateTopic, (key) => {
       const slash = key.indexOf('/');
       return readOne({
@@ -66,12 +66,12 @@ export class TemplateDirectory<Loaded extends object> {
     templateId: TemplateId,
   ): Promise<PublishedTemplate<Loaded> | undefined> | PublishedTemplate<Loaded> | undefined {
     const row = this.#published.get(templateKey(accountId, templateId));
-    const complete = (found: PublishedRow | undefined) =>
-      found && this.#complete(accountId, templateId, found);
-    return row instanceof Promise ? row.then(complete) : complete(row);
+    const attach = (found: PublishedRow | undefined) =>
+      found && this.#attachTemplate(accountId, templateId, found);
+    return row instanceof Promise ? row.then(attach) : attach(row);
   }
 
-  #complete(
+  #attachTemplate(
     accountId: AccountId,
     templateId: TemplateId,
     row: PublishedRow,
@@ -89,8 +89,8 @@ export class TemplateDirectory<Loaded extends object> {
     version: number,
   ): Promise<Loaded | undefined> | Loaded | undefined {
     const key = `${accountId}/${templateId}/${version}`;
-    const known = this.#versions.get(key);
-    if (known !== undefined) return known;
+    const cached = this.#versions.get(key);
+    if (cached !== undefined) return cached;
     const loading = this.#loading.get(key);
     if (loading !== undefined) return loading;
     const reading = this.#readVersion(key, accountId, templateId, version).finally(() =>

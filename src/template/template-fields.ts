@@ -15,7 +15,7 @@ export interface TemplateOverrides {
 }
 
 /** Names that are used anywhere in these nodes, sections' names included, in the order of first use. */
-export function namesIn(nodes: readonly CompiledNode[]): string[] {
+export function collectFieldNames(nodes: readonly CompiledNode[]): string[] {
   const names = new Set<string>();
   const visit = (list: readonly CompiledNode[]): void => {
     for (const node of list) {
@@ -34,7 +34,7 @@ export function inferFields(
 ): { name: string; parts: FieldPart[] }[] {
   const uses = new Map<string, FieldPart[]>();
   for (const part of ['subject', 'previewText', 'html', 'text'] as const) {
-    for (const name of namesIn(parts[part])) {
+    for (const name of collectFieldNames(parts[part])) {
       const use = uses.get(name);
       if (use === undefined) uses.set(name, [part]);
       else use.push(part);
@@ -65,7 +65,7 @@ export function requiredFields(
   template: CompiledTemplate,
   overrides: TemplateOverrides = {},
 ): string[] {
-  return requiredWhere(() => true, template, overrides);
+  return filterRequired(() => true, template, overrides);
 }
 
 /**
@@ -77,10 +77,10 @@ export function missingFields(
   values: Readonly<Record<string, string>>,
   overrides: TemplateOverrides = {},
 ): string[] {
-  return requiredWhere((name) => !Object.hasOwn(values, name), template, overrides);
+  return filterRequired((name) => !Object.hasOwn(values, name), template, overrides);
 }
 
-function requiredWhere(
+function filterRequired(
   isWanted: (name: string) => boolean,
   template: CompiledTemplate,
   overrides: TemplateOverrides,
@@ -103,7 +103,7 @@ function requiredOf(
 ): readonly string[] {
   if (override === undefined) return own;
   return override.fields.filter((name) => {
-    const field = template.fields.find((known) => known.name === name);
+    const field = template.fields.find((candidate) => candidate.name === name);
     return field?.default === undefined && !builtInFields.has(name);
   });
 }

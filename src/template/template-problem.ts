@@ -14,14 +14,14 @@ export interface TemplateProblem {
   readonly column?: number;
 }
 
-export interface SourcePlace {
+export interface SourcePosition {
   readonly line: number;
   /** In code points. */
   readonly column: number;
 }
 
 /** Line and column of an offset (in UTF-16 units) of a source. */
-export function placeOf(source: string, offset: number): SourcePlace {
+export function sourcePositionOf(source: string, offset: number): SourcePosition {
   const before = source.slice(0, offset);
   const lineStart = before.lastIndexOf('\n') + 1;
   let line = 1;

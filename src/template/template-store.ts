@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import { alignByOrdinal } from '../foundation/database/align-by-ordinal.ts';
 import { announceChange } from '../foundation/database/announce.ts';
-import { inPlaces } from '../foundation/database/in-places.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, PersonId, TemplateId } from '../foundation/ids.ts';
 import type { CompiledTemplate } from './compiled-template.ts';
@@ -25,20 +25,20 @@ export interface PublishedRow {
 }
 
 /** Which template of which account. */
-export interface TemplateName {
+export interface TemplateRef {
   readonly accountId: AccountId;
   readonly templateId: TemplateId;
 }
 
 /** Which version of a template. */
-export interface VersionName extends TemplateName {
+export interface TemplateVersionRef extends TemplateRef {
   readonly version: number;
 }
 
 /** The published versions of these templates, each in its template's place; undefined for one that is removed. */
 export async function readPublished(
   kysely: Kysely,
-  names: readonly TemplateName[],
+  refs: readonly TemplateRef[],
 ): Promise<(PublishedRow | undefined)[]> {
   const { rows } = await sql<{
     n: number;
@@ -48,13 +48,13 @@ export async function readPublished(
     freshness_seconds: number;
   }>`
     select k.n::int as n, v.version, v.sender_address, p.email, v.freshness_seconds
-    from unnest(${accountsOf(names)}::text[], ${templatesOf(names)}::text[])
+    from unnest(${accountsOf(refs)}::text[], ${templatesOf(refs)}::text[])
       with ordinality as k (account_id, template_id, n)
     join template t on t.account_id = k.account_id and t.id = k.template_id and t.removed_at is null
     join template_version v
       on v.account_id = t.account_id and v.template_id = t.id and v.version = t.published_version
     left join person p on p.id = t.created_by`.execute(kysely);
-  return inPlaces(rows, names.length, (row) => ({
+  return alignByOrdinal(rows, refs.length, (row) => ({
     version: row.version,
     senderAddress: row.sender_address ?? undefined,
     createdByEmail: row.email ?? '',
@@ -71,28 +71,28 @@ export interface CompiledRow {
 /** What these versions are rendered from, each in its version's place, of removed templates too. */
 export async function readCompiled(
   kysely: Kysely,
-  names: readonly VersionName[],
+  refs: readonly TemplateVersionRef[],
 ): Promise<(CompiledRow | undefined)[]> {
   const { rows } = await sql<{ n: number; compiled: string }>`
     select k.n::int as n, v.compiled::text as compiled
-    from unnest(${accountsOf(names)}::text[], ${templatesOf(names)}::text[], ${names.map((name) => name.version)}::integer[])
+    from unnest(${accountsOf(refs)}::text[], ${templatesOf(refs)}::text[], ${refs.map((name) => name.version)}::integer[])
       with ordinality as k (account_id, template_id, version, n)
     join template_version v
       on v.account_id = k.account_id and v.template_id = k.template_id and v.version = k.version`.execute(
     kysely,
   );
-  return inPlaces(rows, names.length, ({ compiled }) => ({
+  return alignByOrdinal(rows, refs.length, ({ compiled }) => ({
     compiled: JSON.parse(compiled) as CompiledTemplate,
     size: compiled.length,
   }));
 }
 
-function accountsOf(names: readonly TemplateName[]): AccountId[] {
-  return names.map((name) => name.accountId);
+function accountsOf(refs: readonly TemplateRef[]): AccountId[] {
+  return refs.map((name) => name.accountId);
 }
 
-function templatesOf(names: readonly TemplateName[]): TemplateId[] {
-  return names.map((name) => name.templateId);
+function templatesOf(refs: readonly TemplateRef[]): TemplateId[] {
+  return refs.map((name) => name.templateId);
 }
 
 /** What becomes of a message that the receiver may have taken: sent again, or held for a person. */
@@ -154,21 +154,21 @@ export async function saveTemplate(
   },
 ): Promise<void> {
   const { accountId, id, name, createdBy, whenUncertain } = template;
-  const asked = whenUncertain && { when_uncertain: whenUncertain };
+  const uncertainPolicy = whenUncertain && { when_uncertain: whenUncertain };
   await transaction
     .insertInto('template')
-    .values({ account_id: accountId, id, name, created_by: createdBy ?? null, ...asked })
+    .values({ account_id: accountId, id, name, created_by: createdBy ?? null, ...uncertainPolicy })
     .onConflict((conflict) =>
       conflict
         .columns(['account_id', 'id'])
-        .doUpdateSet({ name, created_by: createdBy ?? null, removed_at: null, ...asked }),
+        .doUpdateSet({ name, created_by: createdBy ?? null, removed_at: null, ...uncertainPolicy }),
     )
     .execute();
   await announceChange(transaction, templateTopic, templateKey(accountId, id));
 }
 
 /** A version to be written: never changed afterwards. */
-export interface NewVersion {
+export interface NewTemplateVersion {
   readonly accountId: AccountId;
   readonly templateId: TemplateId;
   readonly contentHash: Buffer;
@@ -182,7 +182,10 @@ export interface NewVersion {
  * Writes the next version of a template and publishes it, and tells all nodes at commit.
  * @returns its number
  */
-export async function publishVersion(transaction: Kysely, version: NewVersion): Promise<number> {
+export async function publishVersion(
+  transaction: Kysely,
+  version: NewTemplateVersion,
+): Promise<number> {
   const { accountId, templateId } = version;
   const number = await writeVersion(transaction, version);
   await transaction
@@ -202,7 +205,7 @@ export async function publishVersion(transaction: Kysely, version: NewVersion): 
  */
 export async function writeVersion(
   transaction: Kysely,
-  version: NewVersion,
+  version: NewTemplateVersion,
   trial = false,
 ): Promise<number> {
   const { accountId, templateId } = version;

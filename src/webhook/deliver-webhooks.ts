@@ -1,23 +1,23 @@
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
-import type { PublicNetworks } from '../foundation/public-networks.ts';
+import type { PublicNetworks } from '../foundation/network/public-networks.ts';
 import {
   claimPending,
-  noteAttempt,
   type PendingDelivery,
+  recordDeliveryAttempt,
   releaseClaims,
 } from './delivery-store.ts';
-import { noteHealth, pauseEndpoint, readSendable } from './endpoint-store.ts';
+import { pauseEndpoint, readSendableEndpoint, recordEndpointHealth } from './endpoint-store.ts';
 import { postWebhook } from './post-webhook.ts';
 import type { SecretBox } from './secret-box.ts';
 import { signWebhook } from './sign-webhook.ts';
 
-const day = 24 * 60 * 60 * 1000;
+const dayMs = 24 * 60 * 60 * 1000;
 /** An event is tried for so long; an endpoint that failed for so long is paused. */
-const patience = 3 * day;
+const maxFailureMs = 3 * dayMs;
 
-export interface DeliverWebhooksParts {
+export interface DeliverWebhooksDependencies {
   readonly database: Database;
   readonly box: SecretBox;
   readonly networks: PublicNetworks;
@@ -35,8 +35,11 @@ export interface WebhookJob {
  * Delivers what waits for an endpoint of one message, one after the other. Nothing is sent before what comes before it.
  * @throws where an event was not taken, so that the job comes again later
  */
-export async function deliverWebhooks(parts: DeliverWebhooksParts, job: WebhookJob): Promise<void> {
-  const { kysely } = parts.database;
+export async function deliverWebhooks(
+  dependencies: DeliverWebhooksDependencies,
+  job: WebhookJob,
+): Promise<void> {
+  const { kysely } = dependencies.database;
   const { accountId, endpointId, messageId } = job;
   for (;;) {
     const claimed = await claimPending(
@@ -44,13 +47,13 @@ export async function deliverWebhooks(parts: DeliverWebhooksParts, job: WebhookJ
       accountId,
       endpointId,
       messageId,
-      parts.clock.offset,
+      dependencies.clock.offset,
     );
     if (claimed.length === 0) return;
-    let next: Next = 'go on';
+    let next: NextStep = 'go on';
     try {
       for (const delivery of claimed) {
-        next = await deliverOne(parts, job, delivery);
+        next = await deliverOne(dependencies, job, delivery);
         if (next !== 'go on') break;
       }
     } finally {
@@ -58,19 +61,19 @@ export async function deliverWebhooks(parts: DeliverWebhooksParts, job: WebhookJ
     }
     if (next === 'leave') return;
     // A job that was made by a resumption meanwhile found all of it claimed and ended.
-    if (next === 'paused' && (await isPaused(parts, job))) return;
+    if (next === 'paused' && (await isPaused(dependencies, job))) return;
   }
 }
 
 /** Whether the next event may follow, the endpoint takes nothing now, or somebody else goes on. */
-type Next = 'go on' | 'paused' | 'leave';
+type NextStep = 'go on' | 'paused' | 'leave';
 
 /** True also where the endpoint is gone. */
 async function isPaused(
-  { database, box }: DeliverWebhooksParts,
+  { database, box }: DeliverWebhooksDependencies,
   { accountId, endpointId }: WebhookJob,
 ): Promise<boolean> {
-  const endpoint = await readSendable(database.kysely, box, accountId, endpointId);
+  const endpoint = await readSendableEndpoint(database.kysely, box, accountId, endpointId);
   return endpoint === undefined || endpoint.paused;
 }
 
@@ -79,30 +82,35 @@ async function isPaused(
  *   where the claim is another job's by now
  */
 async function deliverOne(
-  parts: DeliverWebhooksParts,
+  dependencies: DeliverWebhooksDependencies,
   { accountId, endpointId, messageId }: WebhookJob,
   delivery: PendingDelivery,
-): Promise<Next> {
-  const { clock } = parts;
-  const { kysely } = parts.database;
-  const endpoint = await readSendable(kysely, parts.box, accountId, endpointId);
+): Promise<NextStep> {
+  const { clock } = dependencies;
+  const { kysely } = dependencies.database;
+  const endpoint = await readSendableEndpoint(kysely, dependencies.box, accountId, endpointId);
   if (endpoint === undefined || endpoint.paused) return 'paused';
   const request = bodyOf(delivery, messageId);
   const timestamp = Math.floor(clock.now() / 1_000);
   const headers = signWebhook(delivery.eventId, timestamp, request, endpoint.secrets);
-  const { status, text } = await postWebhook(endpoint.url, headers, request, parts.networks);
-  const taken = status >= 200 && status < 300;
-  const tooOld = !taken && delivery.age > patience;
-  const state = taken ? 'delivered' : tooOld ? 'failed' : 'pending';
+  const { status, text } = await postWebhook(endpoint.url, headers, request, dependencies.networks);
+  const succeeded = status >= 200 && status < 300;
+  const tooOld = !succeeded && delivery.age > maxFailureMs;
+  const state = succeeded ? 'delivered' : tooOld ? 'failed' : 'pending';
   const { eventId, claim } = delivery;
   const key = { accountId, endpointId, eventId, claim };
-  const mine = await noteAttempt(kysely, key, { state, status, request, answer: text });
-  await noteHealth(kysely, accountId, endpointId, taken, clock.offset);
+  const stillClaimed = await recordDeliveryAttempt(kysely, key, {
+    state,
+    status,
+    request,
+    answer: text,
+  });
+  await recordEndpointHealth(kysely, accountId, endpointId, succeeded, clock.offset);
   // Another job delivers what comes now, in its order.
-  if (!mine) return 'leave';
-  if (taken) return 'go on';
+  if (!stillClaimed) return 'leave';
+  if (succeeded) return 'go on';
   const failedLong =
-    endpoint.failingSince !== null && clock.now() - endpoint.failingSince.getTime() > patience;
+    endpoint.failingSince !== null && clock.now() - endpoint.failingSince.getTime() > maxFailureMs;
   // RFC 9110 section 15.5.11: 410 says that nobody wants this any more.
   if (status === 410 || failedLong) {
     const reason = status === 410 ? 'it answered 410 Gone' : 'it took nothing for 3 days';

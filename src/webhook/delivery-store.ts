@@ -69,7 +69,7 @@ export async function enqueueWindow(
 }
 
 /** Events that one claim takes; each may take as long as a request. */
-const mostClaimed = 8;
+const maxClaimed = 8;
 
 /**
  * Takes the next events of one message that wait for an endpoint, in order, so that no other job delivers beside this one.
@@ -87,7 +87,7 @@ export async function claimPending(
     with next as materialized (
       select event_id, claimed_until from webhook_delivery
       where account_id = ${accountId} and endpoint_id = ${endpointId} and message_id = ${messageId} and state = 'pending'
-      order by place limit ${mostClaimed} for update),
+      order by place limit ${maxClaimed} for update),
     taken as (
       update webhook_delivery d set claimed_until = now() + interval '3 minutes'
       from next n
@@ -124,7 +124,7 @@ export async function releaseClaims(
  * Notes an attempt with its request and answer, which may repeat it; neither where the person was erased meanwhile.
  * @returns false where another job has claimed the event since: its word counts
  */
-export async function noteAttempt(
+export async function recordDeliveryAttempt(
   kysely: Kysely,
   key: {
     readonly accountId: AccountId;
@@ -206,20 +206,20 @@ export async function replayDelivery(
 }
 
 /** A stretch of an endpoint's log, by places: those after the first up to the last. */
-export interface LogStretch {
+export interface LogRange {
   readonly after: string;
   readonly upTo: string;
 }
 
 /** Lines of the log that one statement looks at: there may be millions. */
-const perStretch = 2_000;
+const rangeSize = 2_000;
 
 /** The stretches of an endpoint's log as it is now, in order. */
-export async function* stretchesOfLog(
+export async function* logRanges(
   kysely: Kysely,
   accountId: AccountId,
   endpointId: string,
-): AsyncGenerator<LogStretch> {
+): AsyncGenerator<LogRange> {
   const lines = sql`webhook_delivery where account_id = ${accountId} and endpoint_id = ${endpointId}`;
   const { rows: ends } = await sql<{ last: string | null }>`
     select max(place)::text as last from ${lines}`.execute(kysely);
@@ -228,7 +228,7 @@ export async function* stretchesOfLog(
     const { rows } = await sql<{ end: string | null }>`
       select max(place)::text as end from (
         select place from ${lines} and place > ${after}::bigint and place <= ${last}::bigint
-        order by place limit ${perStretch}) as s`.execute(kysely);
+        order by place limit ${rangeSize}) as s`.execute(kysely);
     const upTo = rows[0]?.end ?? last;
     yield { after, upTo };
     after = upTo;
@@ -236,12 +236,12 @@ export async function* stretchesOfLog(
 }
 
 /** Delivers again what happened in a time, as far as it stands in a stretch of the log. @returns how many events */
-export async function replayStretch(
+export async function replayRange(
   kysely: Kysely,
   accountId: AccountId,
   endpointId: string,
   { from, until }: { readonly from: Date; readonly until: Date },
-  { after, upTo }: LogStretch,
+  { after, upTo }: LogRange,
 ): Promise<number> {
   return await enqueue(
     kysely,

@@ -89,7 +89,7 @@ export async function listEndpoints(
  * Gives an endpoint a new secret; for a day requests carry signatures of both, so that its receiver can change over.
  * @returns the new secret, or undefined where there is no such endpoint
  */
-export async function rotateSecret(
+export async function rotateEndpointSecret(
   kysely: Kysely,
   box: SecretBox,
   accountId: AccountId,
@@ -103,7 +103,7 @@ export async function rotateSecret(
   return numAffectedRows === 1n ? secret : undefined;
 }
 
-export async function readSendable(
+export async function readSendableEndpoint(
   kysely: Kysely,
   box: SecretBox,
   accountId: AccountId,
@@ -127,7 +127,7 @@ export async function readSendable(
 }
 
 /** Notes whether the endpoint's last request succeeded. @param offset milliseconds added to the database's clock */
-export async function noteHealth(
+export async function recordEndpointHealth(
   kysely: Kysely,
   accountId: AccountId,
   id: string,
@@ -179,7 +179,7 @@ export async function listActiveEndpoints(
 }
 
 /** True where any account has an endpoint. */
-export async function anyEndpoint(kysely: Kysely): Promise<boolean> {
+export async function hasAnyEndpoint(kysely: Kysely): Promise<boolean> {
   const { rows } = await sql<{
     found: boolean;
   }>`select exists (select from webhook_endpoint) as found`.execute(kysely);

@@ -1,18 +1,18 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
-import { guardedLookup, notPublic } from '../foundation/guarded-lookup.ts';
-import type { PublicNetworks } from '../foundation/public-networks.ts';
+import { guardedLookup, privateAddressMessage } from '../foundation/network/guarded-lookup.ts';
+import type { PublicNetworks } from '../foundation/network/public-networks.ts';
 
 /** What an endpoint answered; status 0: it gave no answer, and `text` says why. */
-export interface WebhookAnswer {
+export interface WebhookResponse {
   readonly status: number;
   /** The beginning of the answer's body. */
   readonly text: string;
 }
 
-const mostMilliseconds = 15_000;
-const mostAnswer = 1_000;
+const timeoutMs = 15_000;
+const maxResponseCharacters = 1_000;
 
 /**
  * Posts a body to an endpoint. The address that is connected to is the very one that was checked, so a name that changes
@@ -24,9 +24,9 @@ export async function postWebhook(
   headers: Readonly<Record<string, string>>,
   body: string,
   networks: PublicNetworks,
-): Promise<WebhookAnswer> {
+): Promise<WebhookResponse> {
   const target = URL.parse(url);
-  const problem = target === null ? 'the address cannot be read' : problemOf(target, networks);
+  const problem = target === null ? 'the address cannot be read' : findUrlProblem(target, networks);
   if (target === null || problem !== undefined) return { status: 0, text: problem ?? '' };
   try {
     return await exchange(target, headers, body, networks);
@@ -39,11 +39,11 @@ export async function postWebhook(
 }
 
 /** Why an address may not be asked, as far as it shows before its name is looked up. */
-export function problemOf(target: URL, networks: PublicNetworks): string | undefined {
+export function findUrlProblem(target: URL, networks: PublicNetworks): string | undefined {
   if (target.protocol !== 'https:' && target.protocol !== 'http:') return 'only https is asked';
   if (target.username !== '' || target.password !== '') return 'an address holds no credentials';
   const host = target.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0 && !networks.allows(host)) return notPublic;
+  if (isIP(host) !== 0 && !networks.allows(host)) return privateAddressMessage;
   if (target.protocol === 'http:' && !(isIP(host) !== 0 && networks.isTrusted(host)))
     return 'only https is asked';
   return undefined;
@@ -54,7 +54,7 @@ function exchange(
   headers: Readonly<Record<string, string>>,
   body: string,
   networks: PublicNetworks,
-): Promise<WebhookAnswer> {
+): Promise<WebhookResponse> {
   return new Promise((resolve, reject) => {
     const options = {
       method: 'POST',
@@ -66,18 +66,18 @@ function exchange(
       },
       agent: false,
       lookup: guardedLookup(networks),
-      signal: AbortSignal.timeout(mostMilliseconds),
+      signal: AbortSignal.timeout(timeoutMs),
     };
-    const onAnswer = (answer: IncomingMessage): void => {
-      readBeginning(answer).then(
-        (text) => resolve({ status: answer.statusCode ?? 0, text }),
+    const onResponse = (response: IncomingMessage): void => {
+      readBeginning(response).then(
+        (text) => resolve({ status: response.statusCode ?? 0, text }),
         (error: unknown) => reject(error),
       );
     };
     const request: ClientRequest =
       target.protocol === 'https:'
-        ? httpsRequest(target, options, onAnswer)
-        : httpRequest(target, options, onAnswer);
+        ? httpsRequest(target, options, onResponse)
+        : httpRequest(target, options, onResponse);
     request.on('error', (error) =>
       reject(error.name === 'TimeoutError' ? new Error('no answer in 15 seconds') : error),
     );
@@ -85,13 +85,13 @@ function exchange(
   });
 }
 
-async function readBeginning(answer: IncomingMessage): Promise<string> {
+async function readBeginning(response: IncomingMessage): Promise<string> {
   let text = '';
-  answer.setEncoding('utf8');
-  for await (const chunk of answer) {
+  response.setEncoding('utf8');
+  for await (const chunk of response) {
     text += String(chunk);
-    if (text.length >= mostAnswer) break;
+    if (text.length >= maxResponseCharacters) break;
   }
-  answer.destroy();
-  return text.slice(0, mostAnswer).toWellFormed().replaceAll('\0', '');
+  response.destroy();
+  return text.slice(0, maxResponseCharacters).toWellFormed().replaceAll('\0', '');
 }

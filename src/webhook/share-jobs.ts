@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 import type { WorkerEvents } from 'graphile-worker';
-import { FairPlaces } from '../foundation/fair-places.ts';
+import { FairCapacity } from '../foundation/fair-capacity.ts';
 
 /** A worker that never says what came of its search holds up the others no longer than this. */
-const longestSearch = 10_000;
+const maxSearchMs = 10_000;
 
 /**
  * Shares the workers of a process between accounts: jobs carry their account as a flag, and a worker that looks for a job
@@ -13,27 +13,27 @@ const longestSearch = 10_000;
 export class JobShares {
   /** To be given to the runner. */
   readonly events: WorkerEvents = new EventEmitter();
-  readonly #places: FairPlaces;
+  readonly #places: FairCapacity;
   readonly #waiting: (() => void)[] = [];
   #searching = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(workers: number) {
-    this.#places = new FairPlaces(workers);
+    this.#places = new FairCapacity(workers);
     this.events.on('worker:getJob:empty', () => this.#endSearch());
     this.events.on('worker:getJob:error', () => this.#endSearch());
     this.events.on('job:start', ({ job }) => {
-      this.#places.take(accountIn(job.payload));
+      this.#places.acquire(accountIn(job.payload));
       this.#endSearch();
     });
-    this.events.on('job:complete', ({ job }) => this.#places.free(accountIn(job.payload)));
+    this.events.on('job:complete', ({ job }) => this.#places.release(accountIn(job.payload)));
   }
 
   /** What a worker that looks for a job passes over; resolves when it is its turn to look. */
   readonly forbiddenFlags = async (): Promise<string[]> => {
     if (this.#searching) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#searching = true;
-    this.#timer = setTimeout(() => this.#endSearch(), longestSearch);
+    this.#timer = setTimeout(() => this.#endSearch(), maxSearchMs);
     this.#timer.unref();
     return this.#places.atLimit.map(flagOf);
   };

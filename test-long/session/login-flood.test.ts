@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ask } from '../../test/support/ask.ts';
+import { sendRequest } from '../../test/support/send-request.ts';
 import { passwordFields, postToken, SessionWorld } from '../../test/support/session-world.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { startTestService } from '../../test/support/test-service.ts';
@@ -18,7 +18,7 @@ async function timesOfRequests(token: string, count: number): Promise<number[]> 
   const headers = { authorization: `Bearer ${token}` };
   for (let sent = 0; sent < count; sent += 1) {
     const before = performance.now();
-    assert.equal((await ask(`${service.url}/api/1/list`, { headers })).status, 200);
+    assert.equal((await sendRequest(`${service.url}/api/1/list`, { headers })).status, 200);
     times.push(performance.now() - before);
   }
   return times.sort((a, b) => a - b);

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import type { Request } from 'playwright-core';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { addKey } from '../../test/support/api-key.ts';
-import { managementAs } from '../../test/support/management-client.ts';
+import { signInToManagement } from '../../test/support/management-client.ts';
 import { SessionWorld } from '../../test/support/session-world.ts';
 import { getToken } from '../../test/support/shop.ts';
 import { startTestService } from '../../test/support/test-service.ts';
@@ -273,7 +273,7 @@ test('settings: an operator sets a quota and sees what is used of it; one below 
 test('settings: a missing add-on needs attention, and is given there; two operators at once do not undo each other', async () => {
   const visit = await signedIn();
   const { page } = visit;
-  const operator = await managementAs(service, shop.owner.email);
+  const operator = await signInToManagement(service, shop.owner.email);
   const whole = `/installation/accounts/${shop.id}`;
   await operator.put(whole, { name: 'Shop', addOns: [] });
   await visit.open(`${shop.id}`);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { managementAs } from '../../test/support/management-client.ts';
+import { signInToManagement } from '../../test/support/management-client.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
 const { service, shop, signedIn } = await openConsoleWorld();
 
 /** Whoever else works on the account. */
-const colleague = await managementAs(service, shop.owner.email);
+const colleague = await signInToManagement(service, shop.owner.email);
 const account = `/accounts/${shop.id}`;
 
 async function changed(path: string, body: unknown): Promise<void> {

@@ -46,11 +46,11 @@ test('domains: the pool of source addresses is chosen, and a tracking host that 
 test('destinations: what was learnt about a receiver is seen and decided otherwise; what cannot be is refused', async () => {
   const store = new ShapingStore(database, newId(), Date.now);
   const beat = { name: 'yahoo', label: 'Yahoo', startRate: 5, startConnections: 10 };
-  const [known] = await store.beat([{ ...beat, demand: 0, sent: 0 }]);
+  const [known] = await store.heartbeat([{ ...beat, demand: 0, sent: 0 }]);
   assert.ok(known);
   const reason = '421 Max message per connection reached';
-  const session = { most: 6, learntAt: Date.now(), reason };
-  await store.save('yahoo', known.version, { ...known.pace, session }, undefined);
+  const session = { maxMessages: 6, learnedAt: Date.now(), reason };
+  await store.save('yahoo', known.version, { ...known.throttle, session }, undefined);
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/destinations`);

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import type { Database } from '../../src/foundation/database/open-database.ts';
-import { makeOneTimeLink } from '../../src/session/one-time-link.ts';
-import { ask } from '../../test/support/ask.ts';
+import { createOneTimeLink } from '../../src/session/one-time-link.ts';
+import { sendRequest } from '../../test/support/send-request.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { startTestService, type TestService } from '../../test/support/test-service.ts';
 import { visitConsole } from '../support/console-visit.ts';
@@ -76,7 +76,7 @@ async function makeTemplate(page: Page): Promise<void> {
 
 /** The link as the start prints it. */
 function setUpLink(database: Database, service: TestService): Promise<string> {
-  return makeOneTimeLink(database, 'set-up', service.url);
+  return createOneTimeLink(database, 'set-up', service.url);
 }
 
 test('a stranger sees where the set-up link and the demo’s password are, and no form', async () => {
@@ -107,7 +107,7 @@ test('a set-up link that was replaced makes nobody owner, and the page says how 
   await page.getByRole('button', { name: 'Create owner and sign in' }).click();
   await page.getByText(/has expired, or a newer one replaced it/).waitFor();
   await visit.look('first-start-late');
-  assert.equal((await ask(`${service.url}/manage/v1/set-up`)).body.open, true);
+  assert.equal((await sendRequest(`${service.url}/manage/v1/set-up`)).body.open, true);
   await visit.end();
 });
 
@@ -199,7 +199,7 @@ test('the owner’s password that is too short is refused at its field, and noth
   await page.getByLabel('Account id').fill('no id');
   await visit.look('first-start-phone');
   await page.getByRole('button', { name: 'Create owner and sign in' }).click();
-  assert.equal((await ask(`${service.url}/manage/v1/set-up`)).body.open, true);
+  assert.equal((await sendRequest(`${service.url}/manage/v1/set-up`)).body.open, true);
   await visit.end();
 });
 

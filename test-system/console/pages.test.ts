@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { saveMembership } from '../../src/account/membership-store.ts';
-import { managementAs } from '../../test/support/management-client.ts';
+import { signInToManagement } from '../../test/support/management-client.ts';
 import { password, SessionWorld } from '../../test/support/session-world.ts';
 import { openShop } from '../../test/support/shop.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
@@ -16,7 +16,7 @@ await database.pool.query(
   [shop.id],
 );
 
-const owner = await managementAs(service, shop.owner.email);
+const owner = await signInToManagement(service, shop.owner.email);
 const account = `/accounts/${shop.id}`;
 const sent = await owner.post(`${account}/templates/t-0001/test-send`, { to: 'first@people.test' });
 const webhook = await owner.post(`${account}/webhooks`, {

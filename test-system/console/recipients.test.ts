@@ -3,13 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { managementAs } from '../../test/support/management-client.ts';
+import { signInToManagement } from '../../test/support/management-client.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
 const { database, service, shop, signedIn } = await openConsoleWorld();
 
 /** Whoever else works on the account. */
-const colleague = await managementAs(service, shop.owner.email);
+const colleague = await signInToManagement(service, shop.owner.email);
 const lists = `/accounts/${shop.id}/lists`;
 await database.pool.query(
   `insert into contact_list (account_id, id, name, folder_name, description)

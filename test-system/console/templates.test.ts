@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { managementAs } from '../../test/support/management-client.ts';
+import { signInToManagement } from '../../test/support/management-client.ts';
 import { password } from '../../test/support/session-world.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
 const { database, service, shop, signedIn } = await openConsoleWorld();
 
 /** Whoever else works on the account. */
-const colleague = await managementAs(service, shop.owner.email);
+const colleague = await signInToManagement(service, shop.owner.email);
 const templates = `/accounts/${shop.id}/templates`;
 
 function draftOf(subject: string) {

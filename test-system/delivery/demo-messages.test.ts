@@ -13,8 +13,8 @@ import type { AccountId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { applyDemo } from '../../src/manifest/apply-demo.ts';
 import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
-import { DomainCare } from '../../src/sender/domain-care.ts';
-import { readDomain } from '../../src/sender/sending-domain-store.ts';
+import { readSendingDomain } from '../../src/sender/sending-domain-store.ts';
+import { SendingDomains } from '../../src/sender/sending-domains.ts';
 import { serviceNames } from '../../src/sender/service-names.ts';
 import { startSink } from '../../test/support/mail-sink.ts';
 import { SendClient } from '../../test/support/send-client.ts';
@@ -39,7 +39,7 @@ const service = await startTestService({
 });
 
 const account = '1000' as AccountId;
-const care = new DomainCare({
+const care = new SendingDomains({
   database,
   dns: new DnsClient([parseDnsServer(zones.server)]),
   keys: new DkimKeyStore(testKey),
@@ -47,7 +47,7 @@ const care = new DomainCare({
   log: createLog('silent'),
 });
 await care.add(account, 'shop.test', { ed25519: true });
-const domain = await readDomain(database.kysely, account, 'shop.test');
+const domain = await readSendingDomain(database.kysely, account, 'shop.test');
 assert.ok(domain);
 const records = await care.records(domain);
 for (const { name, type, value } of records) {

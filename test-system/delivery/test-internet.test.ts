@@ -6,8 +6,8 @@ import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
-import { DomainCare } from '../../src/sender/domain-care.ts';
-import { readDomain } from '../../src/sender/sending-domain-store.ts';
+import { readSendingDomain } from '../../src/sender/sending-domain-store.ts';
+import { SendingDomains } from '../../src/sender/sending-domains.ts';
 import { serviceNames } from '../../src/sender/service-names.ts';
 import { bodyWith, SendClient } from '../../test/support/send-client.ts';
 import { getToken, openShop } from '../../test/support/shop.ts';
@@ -87,7 +87,7 @@ async function startReceiver(
 const shop = await openShop(database);
 const client = new SendClient(service, await getToken(service, shop));
 const keys = new DkimKeyStore(testKey);
-const care = new DomainCare({
+const care = new SendingDomains({
   database,
   dns: new DnsClient([parseDnsServer(zones.server)]),
   keys,
@@ -95,7 +95,7 @@ const care = new DomainCare({
   log: createLog('silent'),
 });
 await care.add(shop.id, 'shop.test', { ed25519: true });
-const domain = await readDomain(database.kysely, shop.id, 'shop.test');
+const domain = await readSendingDomain(database.kysely, shop.id, 'shop.test');
 assert.ok(domain);
 const records = await care.records(domain);
 for (const { name, type, value } of records) {

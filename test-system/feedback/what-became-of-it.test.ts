@@ -11,7 +11,7 @@ import { addEndpoint } from '../../src/webhook/endpoint-store.ts';
 import { SecretBox } from '../../src/webhook/secret-box.ts';
 import { addressesIn } from '../../test/support/feedback-shop.ts';
 import { bodyWith, SendClient } from '../../test/support/send-client.ts';
-import { getToken, openShop, publishTemplate } from '../../test/support/shop.ts';
+import { getToken, openShop, publishShopTemplate } from '../../test/support/shop.ts';
 import { TestAuthority } from '../../test/support/test-certificates.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { startTestService, testKey } from '../../test/support/test-service.ts';
@@ -50,7 +50,7 @@ await pool.query(
   "insert into sending_domain (account_id, domain, state, return_path) values ($1, 'shop.test', 'verified', 'bounces.shop.test')",
   [shop.id],
 );
-await publishTemplate(database, shop, {
+await publishShopTemplate(database, shop, {
   id: 'order',
   sender: 'orders@shop.test',
   source: {

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { after, beforeEach, test } from 'node:test';
 import { createTransport } from 'nodemailer';
 import type { BrowserContext, Page } from 'playwright-core';
-import { makeOneTimeLink } from '../../src/session/one-time-link.ts';
-import { emptyInbox, readInbox } from '../../test/support/inbox-client.ts';
+import { createOneTimeLink } from '../../src/session/one-time-link.ts';
+import { clearInbox, readInbox } from '../../test/support/inbox-client.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { startTestService } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
@@ -64,7 +64,7 @@ async function newPage(visitor: BrowserContext): Promise<{ page: Page; complaint
     if (message.type() === 'error' && !ofFrame) complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(error.message));
-  await page.goto(await makeOneTimeLink(database, 'inbox', service.url));
+  await page.goto(await createOneTimeLink(database, 'inbox', service.url));
   assert.equal(page.url(), inbox);
   return { page, complaints };
 }
@@ -77,7 +77,7 @@ async function look(page: Page, name: string, script = true): Promise<void> {
   assert.equal(overflow, false, `${name} is wider than the screen`);
 }
 
-beforeEach(() => emptyInbox(service.url));
+beforeEach(() => clearInbox(service.url));
 
 for (const [device, options] of [
   ['desk', {}],
@@ -131,7 +131,7 @@ test('an open list shows new mail by itself, says so, and keeps the focus', asyn
   assert.match(await page.title(), /^Inbox \(2\)/);
   const focused = await page.evaluate('document.activeElement.getAttribute("href")');
   assert.equal(focused, `/inbox/messages/${first}`);
-  await emptyInbox(service.url);
+  await clearInbox(service.url);
   await page.getByText('No mail yet').waitFor();
   assert.deepEqual(complaints, []);
   await page.context().close();
@@ -217,7 +217,7 @@ test('the page of another origin can neither read nor empty the inbox', async ()
 
 test('a stranger’s browser is told how to get in, and a link that was used is worth nothing in it', async () => {
   await send('Private');
-  const link = await makeOneTimeLink(database, 'inbox', service.url);
+  const link = await createOneTimeLink(database, 'inbox', service.url);
   const first = await newVisitor(browser);
   await (await first.newPage()).goto(link);
   for (const dark of [false, true]) {

@@ -2,24 +2,24 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ApiKeys, looksLikeApiKey, makeApiKey } from '../../src/access/api-key.ts';
+import { ApiKeyParser, generateApiKey, looksLikeApiKey } from '../../src/access/api-key.ts';
 import { hashToken } from '../../src/access/token-mint.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
 
-const keys = new ApiKeys(new MasterKey(randomBytes(32)));
+const keys = new ApiKeyParser(new MasterKey(randomBytes(32)));
 const letters = 'ABCXYZabcxyz0189_-';
 const accountId = fc
   .string({ unit: fc.constantFrom(...letters), minLength: 1, maxLength: 64 })
   .map((text) => text as AccountId);
 
 test('a key names its account, whatever its id, also one that looks like a part of a key', () => {
-  const inner = makeApiKey('a' as AccountId).text.slice(0, 64);
+  const inner = generateApiKey('a' as AccountId).text.slice(0, 64);
   fc.assert(
     fc.property(fc.oneof(accountId, fc.constantFrom('_', '__', inner)), (id) => {
-      const made = makeApiKey(id as AccountId);
+      const made = generateApiKey(id as AccountId);
       assert.ok(looksLikeApiKey(made.text));
-      assert.deepEqual(keys.read(made.text), {
+      assert.deepEqual(keys.parse(made.text), {
         accountId: id,
         hash: hashToken(made.text),
         olderHashes: [],
@@ -39,13 +39,13 @@ test('ASVS 4.0.3 2.10.4: a key with one character changed, missing or doubled is
   });
   fc.assert(
     fc.property(accountId, fc.nat(), changed, (id, place, character) => {
-      const { text } = makeApiKey(id);
+      const { text } = generateApiKey(id);
       const at = place % text.length;
       const [before, after] = [text.slice(0, at), text.slice(at + 1)];
       fc.pre(text[at] !== character);
-      assert.equal(keys.read(before + character + after), undefined);
-      assert.equal(keys.read(before + after), undefined);
-      assert.equal(keys.read(before + text[at] + text[at] + after), undefined);
+      assert.equal(keys.parse(before + character + after), undefined);
+      assert.equal(keys.parse(before + after), undefined);
+      assert.equal(keys.parse(before + text[at] + text[at] + after), undefined);
     }),
     { numRuns: 5_000 },
   );
@@ -60,8 +60,8 @@ test('what is no key of either form is read as none, and the earlier form names 
     'spk.46100.short',
     `sp_46100_${'a'.repeat(43)}_000000`,
   ])
-    assert.equal(keys.read(text), undefined, text);
-  const earlier = keys.read(`spk.46100.${'a'.repeat(43)}`);
+    assert.equal(keys.parse(text), undefined, text);
+  const earlier = keys.parse(`spk.46100.${'a'.repeat(43)}`);
   assert.equal(earlier?.accountId, '46100');
   assert.notDeepEqual(earlier.hash, hashToken(`spk.46100.${'a'.repeat(43)}`));
 });
@@ -70,7 +70,7 @@ test('no two keys are alike, and every character of the alphabet is as likely as
   const counts = new Map<string, number>();
   const texts = new Set<string>();
   for (let made = 0; made < 5_000; made += 1) {
-    const { text } = makeApiKey('1' as AccountId);
+    const { text } = generateApiKey('1' as AccountId);
     texts.add(text);
     for (const character of text.slice(5, 48))
       counts.set(character, (counts.get(character) ?? 0) + 1);

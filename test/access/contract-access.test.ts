@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { contractOperations } from '../../src/access/contract-operations.ts';
 import { keyScopes, permissionsOf } from '../../src/access/permission.ts';
+import { tokenOperations } from '../../src/access/token-operations.ts';
 import { type Role, roles } from '../../src/account/account.ts';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { addKey } from '../support/api-key.ts';
-import { type Answer, ask } from '../support/ask.ts';
 import { tokenByConsent } from '../support/consent.ts';
 import { goodBody } from '../support/send-client.ts';
+import { sendRequest, type TextResponse } from '../support/send-request.ts';
 import { passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
 import { addSender, openShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -19,26 +19,35 @@ const shop = await openShop(database);
 await openShop(database, { id: '46200' });
 const world = new SessionWorld(database, shop.id);
 
-type OperationName = keyof typeof contractOperations;
-const operationNames = Object.keys(contractOperations) as OperationName[];
+type OperationName = keyof typeof tokenOperations;
+const operationNames = Object.keys(tokenOperations) as OperationName[];
 
 /** Asks for an operation; a message or a template that exists nowhere is enough to see whether the caller is let in. */
-function call(operation: OperationName, credential: string, account = '46100'): Promise<Answer> {
+function call(
+  operation: OperationName,
+  credential: string,
+  account = '46100',
+): Promise<TextResponse> {
   const headers = { authorization: `Bearer ${credential}` };
   if (operation === 'list')
-    return ask(`${service.url}/api/1/list`, { headers: { ...headers, 'x-account-id': account } });
-  if (operation === 'status')
-    return ask(`${service.url}/ete/v1/message/${account}/019a0000-0000-7000-8000-000000000000`, {
-      headers,
+    return sendRequest(`${service.url}/api/1/list`, {
+      headers: { ...headers, 'x-account-id': account },
     });
-  return ask(`${service.url}/ete/v1/email/${account}/t-0001`, {
+  if (operation === 'status')
+    return sendRequest(
+      `${service.url}/ete/v1/message/${account}/019a0000-0000-7000-8000-000000000000`,
+      {
+        headers,
+      },
+    );
+  return sendRequest(`${service.url}/ete/v1/email/${account}/t-0001`, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
     body: JSON.stringify(goodBody()),
   });
 }
 
-function isLetIn(operation: OperationName, answer: Answer): void {
+function isLetIn(operation: OperationName, answer: TextResponse): void {
   // An unknown message is an Invalid ID of another field than an unknown account.
   if (operation === 'status') {
     assert.equal(answer.status, 400, answer.text);
@@ -46,7 +55,7 @@ function isLetIn(operation: OperationName, answer: Answer): void {
   } else assert.equal(answer.status, 200, answer.text);
 }
 
-function lacksScope(answer: Answer): void {
+function lacksScope(answer: TextResponse): void {
   assert.equal(answer.status, 401, answer.text);
   assert.equal(answer.body.message, 'Unauthorized Request');
   assert.equal(
@@ -72,7 +81,7 @@ describe('ASVS 4.0.3 4.1.1 and 4.1.3: who may use the operations of the contract
       for (const [grant, token] of await tokensOf(role))
         for (const operation of operationNames) {
           const answer = await call(operation, token);
-          const { permission } = contractOperations[operation];
+          const { permission } = tokenOperations[operation];
           if (permissionsOf[role].has(permission)) isLetIn(operation, answer);
           else lacksScope(answer);
           assert.ok(grant);
@@ -90,7 +99,7 @@ describe('ASVS 4.0.3 4.1.1 and 4.1.3: who may use the operations of the contract
 
   for (const operation of operationNames)
     test(`an API key opens ${operation} with the one scope for it and with no other`, async () => {
-      const { permission } = contractOperations[operation];
+      const { permission } = tokenOperations[operation];
       isLetIn(
         operation,
         await call(operation, await addKey(database, shop.id, { scopes: [permission] })),
@@ -111,7 +120,7 @@ describe('ASVS 4.0.3 4.1.1 and 4.1.3: who may use the operations of the contract
 
 describe('API keys on the send operation', () => {
   const send = (key: string, template = 't-0001', headers: Record<string, string> = {}) =>
-    ask(`${service.url}/ete/v1/email/46100/${template}`, {
+    sendRequest(`${service.url}/ete/v1/email/46100/${template}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(goodBody()),
@@ -133,7 +142,9 @@ describe('API keys on the send operation', () => {
   });
 
   test('a missing token names no error', async () => {
-    const answer = await ask(`${service.url}/ete/v1/email/46100/t-0001`, { method: 'POST' });
+    const answer = await sendRequest(`${service.url}/ete/v1/email/46100/t-0001`, {
+      method: 'POST',
+    });
     assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="signalpost"');
   });
 
@@ -160,7 +171,7 @@ describe('API keys on the send operation', () => {
     });
     const key = await addKey(database, shop.id, { networks: ['192.0.2.0/24', '2001:db8::/48'] });
     const from = (address: string) =>
-      ask(`${behind.url}/ete/v1/email/46100/t-0001`, {
+      sendRequest(`${behind.url}/ete/v1/email/46100/t-0001`, {
         method: 'POST',
         headers: {
           authorization: `Bearer ${key}`,

@@ -11,7 +11,7 @@ import {
   setPasswordHash,
 } from '../../src/account/person-store.ts';
 import type { AccountId, PersonId } from '../../src/foundation/ids.ts';
-import { changeMilliseconds, createTwoNodes } from '../support/two-nodes.ts';
+import { changeTimeoutMs, createTwoNodes } from '../support/two-nodes.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const nodes = await createTwoNodes();
@@ -64,14 +64,14 @@ test('an account suspended on one node is suspended on the other within a second
     await waitFor(
       'the suspension',
       async () => (await directory.account(shop.id))?.suspended,
-      changeMilliseconds,
+      changeTimeoutMs,
     );
   }
   await change((transaction) => saveAccount(transaction, shop));
   await waitFor(
     'the end of the suspension',
     async () => (await second.account(shop.id))?.suspended === false,
-    changeMilliseconds,
+    changeTimeoutMs,
   );
 });
 
@@ -97,7 +97,7 @@ test('memberships stand in the order in which they were made, also within one tr
   await waitFor(
     'the end of the membership',
     async () => (await second.memberships(person.id))[0]?.accountId === 'a-second',
-    changeMilliseconds,
+    changeTimeoutMs,
   );
 });
 
@@ -131,6 +131,6 @@ test('a renamed person is known by the new name on every node within a second', 
   await waitFor(
     'the new name',
     async () => (await second.person(made.id))?.name === 'Bob',
-    changeMilliseconds,
+    changeTimeoutMs,
   );
 });

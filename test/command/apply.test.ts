@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parseEnv } from 'node:util';
-import { ask } from '../support/ask.ts';
 import { type Running, runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { sendRequest } from '../support/send-request.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -105,7 +105,7 @@ describe('apply on the embedded database', () => {
     const [, url] = await service.printed(/^ {2}Service +(\S+)$/m);
     await service.printed(/Send a first message/);
     const demo = parseEnv(await readFile(join(dataDir, 'demo.env'), 'utf8'));
-    const answer = await ask(`${url}/token`, {
+    const answer = await sendRequest(`${url}/token`, {
       method: 'POST',
       body: new URLSearchParams({
         grant_type: 'password',
@@ -116,7 +116,7 @@ describe('apply on the embedded database', () => {
       }),
     });
     const headers = { authorization: `Bearer ${answer.body.access_token}` };
-    const list = () => ask(`${url}/api/1/list`, { headers });
+    const list = () => sendRequest(`${url}/api/1/list`, { headers });
     assert.equal((await list()).body.totalCount, 1);
     const suspend = runSignalpost(['apply', '-'], environment);
     suspend.child.stdin?.end('accounts: [{ id: "1000", name: Demo Shop, suspended: true }]');

@@ -91,7 +91,7 @@ test('what a command does about waiting messages stands in the audit log of thei
 
 test('what a command does about pace stands in the audit log', async () => {
   const told = { name: 'google', label: 'Gmail', startRate: 20, startConnections: 40 };
-  await new ShapingStore(database, newId(), Date.now).beat([{ ...told, demand: 1, sent: 3 }]);
+  await new ShapingStore(database, newId(), Date.now).heartbeat([{ ...told, demand: 1, sent: 3 }]);
   await assertRecorded('destination set google --rate 5', {
     kind: 'receiver_changed',
     account_id: null,

@@ -74,7 +74,7 @@ test('what cannot be is one sentence', async () => {
 test('the pace of a receiver is shown, fixed, and learnt again', async () => {
   const store = new ShapingStore(database, newId(), Date.now);
   const beat = { name: 'google', label: 'Gmail', startRate: 20, startConnections: 40 };
-  const tell = () => store.beat([{ ...beat, demand: 1, sent: 3 }]);
+  const tell = () => store.heartbeat([{ ...beat, demand: 1, sent: 3 }]);
   await tell();
   // As a node does every second: what it told longer ago counts no more.
   const telling = setInterval(() => void tell(), 1_000);
@@ -92,9 +92,9 @@ test('the pace of a receiver is shown, fixed, and learnt again', async () => {
   await run('destination', 'set', 'google', '--learn');
   assert.match(await list(), /^google\t20\/s\t40 connections\t100 messages a connection\t/);
   const [known] = await store.list();
-  const session = { most: 12, learntAt: Date.now(), reason: '421 too many messages' };
+  const session = { maxMessages: 12, learnedAt: Date.now(), reason: '421 too many messages' };
   assert.ok(known !== undefined);
-  await store.save('google', known.version, { ...known.pace, session }, undefined);
+  await store.save('google', known.version, { ...known.throttle, session }, undefined);
   assert.match(
     await list(),
     /\t12 messages a connection \(since 20[^ ]+Z: 421 too many messages\)\t/,

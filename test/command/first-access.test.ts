@@ -3,10 +3,10 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { parseEnv } from 'node:util';
-import { ask } from '../support/ask.ts';
 import { readInbox } from '../support/inbox-client.ts';
 import { ManagementClient } from '../support/management-client.ts';
 import { type Running, runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { sendRequest } from '../support/send-request.ts';
 
 const dataDir = join(temporaryFolder(), 'data');
 const environment = { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' };
@@ -35,8 +35,8 @@ test('the start prints a link that opens the inbox, and inbox-link prints anothe
   assert.equal(code, 0);
   assert.match(out, /^http\S+\/inbox\/enter\?code=[\w-]{43}\n$/);
   assert.ok(out.startsWith(url), 'where the service answers');
-  assert.equal((await ask(link)).status, 401, 'the earlier one has ended');
-  assert.equal((await ask(out.trim())).status, 303);
+  assert.equal((await sendRequest(link)).status, 401, 'the earlier one has ended');
+  assert.equal((await sendRequest(out.trim())).status, 303);
 });
 
 test('programs read the inbox with the token that the first start has put into demo.env', async () => {
@@ -44,7 +44,7 @@ test('programs read the inbox with the token that the first start has put into d
   assert.match(token, /^[\w-]{32}$/);
   assert.equal(statSync(join(dataDir, 'demo.env')).mode & 0o777, 0o600);
   assert.deepEqual(await readInbox(url, '', { authorization: `Bearer ${token}` }), []);
-  const { status } = await ask(`${url}/inbox/api/messages`);
+  const { status } = await sendRequest(`${url}/inbox/api/messages`);
   assert.equal(status, 401);
 });
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runStatement } from '../../scripts/scratch-database.ts';
-import { ask } from '../support/ask.ts';
+import { runAdminStatement } from '../../scripts/scratch-database.ts';
 import { runSignalpost } from '../support/run-signalpost.ts';
+import { sendRequest } from '../support/send-request.ts';
 import {
   clientSecret,
   passwordFields,
@@ -94,7 +94,7 @@ test('a disabled user is kept out within a second, on all ways in, and comes in 
   const { body } = await postToken(service, passwordFields(somebody, other));
   const asks = async () => {
     const headers = { authorization: `Bearer ${String(body.access_token)}` };
-    return (await ask(`${service.url}/api/1/list`, { headers })).status;
+    return (await sendRequest(`${service.url}/api/1/list`, { headers })).status;
   };
   assert.equal(await asks(), 200);
   assert.equal((await run('user', 'disable', somebody.email.toUpperCase())).code, 0);
@@ -175,7 +175,7 @@ test('wrong arguments are one sentence and exit code 1', async () => {
 
 test('a database that is not there, or was not set up, is one sentence', async () => {
   const empty = `empty_${process.pid}`;
-  await runStatement(adminUrl(), `create database ${empty}`);
+  await runAdminStatement(adminUrl(), `create database ${empty}`);
   for (const [name, sentence] of [
     [empty, /was not set up by this release; run signalpost migrate/],
     ['nowhere', /cannot be used: database "nowhere" does not exist/],
@@ -189,7 +189,7 @@ test('a database that is not there, or was not set up, is one sentence', async (
       assert.equal(output.stderr.split('\n').length, 2, output.stderr);
     }
   }
-  await runStatement(adminUrl(), `drop database ${empty}`);
+  await runAdminStatement(adminUrl(), `drop database ${empty}`);
 });
 
 test('a time that does not exist is refused; a day is its beginning', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { welcome } from '../../src/command/welcome.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 
 const facts = {
   config: readConfig({ DATA_DIR: '/srv/mail' }),

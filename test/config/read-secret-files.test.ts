@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { readConfig } from '../../src/config/config.ts';
 import { readSecretFiles } from '../../src/config/read-secret-files.ts';
 import { secretNames } from '../../src/config/settings-table.ts';
-import { readConfig } from '../../src/config.ts';
 import { OperatorError } from '../../src/foundation/errors.ts';
 import { temporaryFolder } from '../support/run-signalpost.ts';
 

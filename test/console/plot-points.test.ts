@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { niceTop, plotPoints } from '../../console/src/report/plot-points.ts';
+import { niceAxisMax, plotPoints } from '../../console/src/report/plot-points.ts';
 
 const counts = {
   accepted: 10,
@@ -63,7 +63,7 @@ test('hours of a day are found by their local begin', () => {
 test('the top of a plot reaches every value and leaves at most a third of the plot empty', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 1e9 }), (value) => {
-      const top = niceTop(value);
+      const top = niceAxisMax(value);
       assert.ok(top >= value && top % 4 === 0);
       assert.ok(top <= Math.max(8, value * 1.5), `${top}`);
     }),

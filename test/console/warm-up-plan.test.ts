@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { dayOfPlan, warmUpPlan } from '../../console/src/domain/warm-up-plan.ts';
-import { usualPlan } from '../../src/delivery/warm-up/warm-up-plan.ts';
+import { defaultWarmUpPlan } from '../../src/delivery/warm-up/warm-up-plan.ts';
 
 test('the console proposes the plan that the command line makes', () => {
   fc.assert(
@@ -10,7 +10,7 @@ test('the console proposes the plan that the command line makes', () => {
       fc.integer({ min: 1, max: 1_000 }),
       fc.integer({ min: 1_001, max: 10_000_000 }),
       (first, goal) => {
-        assert.deepEqual(warmUpPlan(first, goal), usualPlan(goal, first));
+        assert.deepEqual(warmUpPlan(first, goal), defaultWarmUpPlan(goal, first));
       },
     ),
   );

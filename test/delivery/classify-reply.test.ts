@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { classifyReply } from '../../src/delivery/classify-reply.ts';
-import { longestReply, parseReply, showReply } from '../../src/delivery/reply.ts';
+import { formatReply, maxReplyLength, parseReply } from '../../src/delivery/reply.ts';
 
 interface RealReply {
   /** A mail of the set-of-emails collection, an entry of the SMTP Field Manual, or a receiver's own page. */
@@ -81,8 +81,8 @@ test('parsing a reply never throws, and its text is bounded and without control 
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 3_000 }), (response) => {
       const reply = parseReply(response);
-      assert.ok(reply.text.length <= longestReply);
-      assert.doesNotMatch(showReply(reply), /\p{Cc}/u);
+      assert.ok(reply.text.length <= maxReplyLength);
+      assert.doesNotMatch(formatReply(reply), /\p{Cc}/u);
       assert.ok(reply.text.isWellFormed());
     }),
   );

@@ -15,7 +15,7 @@ test('an accepted message is claimed, rendered, sent and delivered, and leaves t
   const worker = world.deliverTo(sink.port);
   const id = await world.accept({ cc: ['bob@people.test'] });
   worker.wake('a1' as never);
-  await world.reaches(id, 'delivered');
+  await world.waitForState(id, 'delivered');
   assert.equal(await world.entry(id), undefined);
   const [mail] = sink.mails;
   assert.ok(mail);
@@ -34,7 +34,7 @@ test('the transcript of an attempt is kept, without addresses and without the me
   const sink = await startSink();
   world.deliverTo(sink.port);
   const id = await world.accept({ to: 'carl@people.test' });
-  await world.reaches(id, 'delivered');
+  await world.waitForState(id, 'delivered');
   const [event] = await world.events(id);
   const transcript = event?.detail.transcript as string[];
   assert.ok(transcript.includes('> RCPT TO:<to>'), transcript.join('\n'));
@@ -47,7 +47,7 @@ test('values of secret fields are erased once the message is final, their names 
   const sink = await startSink();
   world.deliverTo(sink.port);
   const id = await world.accept();
-  await world.reaches(id, 'delivered');
+  await world.waitForState(id, 'delivered');
   const content = await world.content(id);
   assert.deepEqual(content.values, { Name: 'Ann', Link: null });
 });
@@ -56,7 +56,7 @@ test('a refused recipient bounces at once, with the reply and its cause', async 
   const sink = await startSink({ onRcpt: () => '550 5.1.1 No such user here' });
   world.deliverTo(sink.port);
   const id = await world.accept();
-  await world.reaches(id, 'bounced');
+  await world.waitForState(id, 'bounced');
   assert.equal(await world.entry(id), undefined);
   const [event] = await world.events(id);
   assert.equal(event?.detail.cause, 'no-mailbox');
@@ -71,8 +71,8 @@ test('a refused cc never fails the To, and is tried again by itself', async () =
   });
   world.deliverTo(sink.port);
   const id = await world.accept({ cc: ['bob@people.test', 'cy@people.test'] });
-  await world.reaches(id, 'delivered');
-  const entry = await world.rests(id);
+  await world.waitForState(id, 'delivered');
+  const entry = await world.waitUntilIdle(id);
   assert.deepEqual(entry.pending, [1]);
   assert.match(entry.reason ?? '', /450 4.2.1/);
   open = true;
@@ -93,13 +93,13 @@ test('a temporary reply defers with a next time and a reason, and the next attem
   });
   world.deliverTo(sink.port);
   const id = await world.accept();
-  await world.reaches(id, 'deferred');
-  const entry = await world.rests(id);
+  await world.waitForState(id, 'deferred');
+  const entry = await world.waitUntilIdle(id);
   assert.ok(entry.due_in > 55 && entry.due_in < 80, `due in ${entry.due_in}`);
   assert.match(entry.reason ?? '', /451 4.3.0 Local problem/);
   open = true;
   world.clock.advance(80_000);
-  await world.reaches(id, 'delivered');
+  await world.waitForState(id, 'delivered');
   assert.equal(sources.length, 2);
   assert.equal(sources[0], sources[1]);
 });
@@ -109,8 +109,8 @@ test('no server at all is temporary', async () => {
   await sink.close();
   world.deliverTo(sink.port);
   const id = await world.accept();
-  await world.reaches(id, 'deferred');
-  const entry = await world.rests(id);
+  await world.waitForState(id, 'deferred');
+  const entry = await world.waitUntilIdle(id);
   assert.match(entry.reason ?? '', /no connection to the server/);
   assert.ok(entry.due_in <= 13);
 });
@@ -120,9 +120,9 @@ test('a message whose rendering throws fails by itself and waits for a person; t
   world.deliverTo(sink.port);
   const broken = await world.accept({ subjectLine: '{{#Name}} never closed' });
   const sound = await world.accept();
-  await world.reaches(broken, 'failed');
-  await world.reaches(sound, 'delivered');
-  const entry = await world.rests(broken);
+  await world.waitForState(broken, 'failed');
+  await world.waitForState(sound, 'delivered');
+  const entry = await world.waitUntilIdle(broken);
   assert.equal(entry.due_in, Number.POSITIVE_INFINITY);
   assert.deepEqual(entry.held, [0]);
   assert.match(entry.reason ?? '', /cannot be rendered/);
@@ -134,7 +134,7 @@ test('DELIVERY_REDIRECT sends everything to one address and shows the original',
     staging: { redirect: 'staging@team.test', allow: [] },
   });
   const id = await world.accept({ cc: ['bob@people.test'] });
-  await world.reaches(id, 'delivered');
+  await world.waitForState(id, 'delivered');
   assert.deepEqual(sink.mails[0]?.to, ['staging@team.test']);
   assert.match(
     sink.mails[0]?.source ?? '',
@@ -150,8 +150,8 @@ test('DELIVERY_ALLOW holds other domains back visibly', async () => {
   });
   const held = await world.accept();
   const sent = await world.accept({ to: 'me@team.test', cc: ['ann@people.test'] });
-  await world.reaches(held, 'canceled');
-  await world.reaches(sent, 'delivered');
+  await world.waitForState(held, 'canceled');
+  await world.waitForState(sent, 'delivered');
   assert.equal((await world.events(held))[0]?.detail.reason, 'held back by DELIVERY_ALLOW');
   assert.deepEqual(
     sink.mails.map(({ to }) => to),
@@ -163,11 +163,11 @@ test('a message that is not wanted late expires at the end of its freshness wind
   const sink = await startSink({ onMessage: () => '451 4.3.0 Local problem' });
   world.deliverTo(sink.port);
   const id = await world.accept({ deliverWhenDelayed: false, lifetime: 30 });
-  await world.reaches(id, 'deferred');
-  const entry = await world.rests(id);
+  await world.waitForState(id, 'deferred');
+  const entry = await world.waitUntilIdle(id);
   assert.ok(entry.due_in <= 30);
   world.clock.advance(31_000);
-  await world.reaches(id, 'expired');
+  await world.waitForState(id, 'expired');
   assert.equal(await world.entry(id), undefined);
 });
 
@@ -180,10 +180,10 @@ test('an account that is suspended after acceptance keeps its messages until it 
   const worker = world.deliverTo(sink.port);
   worker.wake(suspended);
   const other = await world.accept();
-  await world.reaches(other, 'delivered');
+  await world.waitForState(other, 'delivered');
   assert.equal(await world.state(id), 'queued');
   await world.database.pool.query("update account set suspended_at = null where id = 'held'");
-  await world.reaches(id, 'delivered');
+  await world.waitForState(id, 'delivered');
 });
 
 test('an identity is told where nobody was spoken with, so that a share of the day is not used up', async () => {
@@ -191,13 +191,13 @@ test('an identity is told where nobody was spoken with, so that a share of the d
   const start = (port: number): void => {
     const attempt = createDelivery({
       findVersion: () => world.template,
-      transport: new SmtpPool(inboxServer(port), { holdOff: 0 }),
+      transport: new SmtpPool(inboxServer(port), { holdOffMs: 0 }),
       staging: { redirect: undefined, allow: [] },
       log: world.log,
       findIdentity: async () => ({
         sign: (raw) => raw,
         returnPath: () => 'b@shop.test',
-        unused: () => {
+        release: () => {
           unused += 1;
         },
       }),
@@ -206,14 +206,14 @@ test('an identity is told where nobody was spoken with, so that a share of the d
   };
   start(1);
   const id = await world.accept();
-  await world.reaches(id, 'deferred');
-  await world.rests(id);
+  await world.waitForState(id, 'deferred');
+  await world.waitUntilIdle(id);
   assert.equal(unused, 1);
   await world.close();
   await world.database.pool.query('update queue_entry set due_at = now()');
   const sink = await startSink();
   start(sink.port);
-  await world.reaches(id, 'delivered');
+  await world.waitForState(id, 'delivered');
   assert.equal(unused, 1);
 });
 
@@ -221,7 +221,7 @@ test('RFC 6531 3.2: a cc beyond ASCII bounces by itself on a server without SMTP
   const sink = await startSink({ options: { hideSMTPUTF8: true } });
   world.deliverTo(sink.port);
   const id = await world.accept({ cc: ['josé@people.test', 'bob@people.test'] });
-  await world.reaches(id, 'delivered');
+  await world.waitForState(id, 'delivered');
   await waitFor('the queue entry to go', async () => (await world.entry(id)) === undefined);
   const events = await world.events(id);
   assert.deepEqual(events.map(({ kind, recipient }) => `${kind} ${recipient}`).sort(), [
@@ -240,7 +240,7 @@ test('a server with SMTPUTF8 gets the cc beyond ASCII with its real address, the
   const sink = await startSink();
   world.deliverTo(sink.port);
   const id = await world.accept({ cc: ['josé@people.test'] });
-  await world.reaches(id, 'delivered');
+  await world.waitForState(id, 'delivered');
   await waitFor('the queue entry to go', async () => (await world.entry(id)) === undefined);
   const [plain, wide] = sink.mails;
   assert.deepEqual([plain?.to, wide?.to], [['ann@people.test'], ['josé@people.test']]);

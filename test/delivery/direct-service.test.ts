@@ -7,11 +7,11 @@ import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import type { MessageId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
-import { DomainCare } from '../../src/sender/domain-care.ts';
-import { readDomain, setWarmUp } from '../../src/sender/sending-domain-store.ts';
+import { readSendingDomain, setWarmUp } from '../../src/sender/sending-domain-store.ts';
+import { SendingDomains } from '../../src/sender/sending-domains.ts';
 import { serviceNames } from '../../src/sender/service-names.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
-import { addSender, getToken, openShop, publishTemplate, type Shop } from '../support/shop.ts';
+import { addSender, getToken, openShop, publishShopTemplate, type Shop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { TestDns } from '../support/test-dns.ts';
 import { TestMx } from '../support/test-mx.ts';
@@ -40,7 +40,7 @@ const service = await startTestService({
     DIRECT_SOURCES: '127.0.0.77=mail.sender.test',
   },
 });
-const care = new DomainCare({
+const care = new SendingDomains({
   database,
   dns: new DnsClient([parseDnsServer(zones.server)]),
   keys: new DkimKeyStore(testKey),
@@ -57,7 +57,7 @@ before(async () => {
 
 async function setUp(domain: string): Promise<void> {
   await care.add(shop.id, domain, { ed25519: true });
-  const added = await readDomain(database.kysely, shop.id, domain);
+  const added = await readSendingDomain(database.kysely, shop.id, domain);
   assert.ok(added);
   for (const { name, type, value } of await care.records(added)) {
     const zone = zones.zones.get(name) ?? {};
@@ -167,7 +167,7 @@ test('RFC 7505: a domain that takes no mail bounces at once', async () => {
 test('a domain that is warming up sends its share of the day, and the rest waits and says why', async () => {
   await setUp('young.test');
   await addSender(database, shop.id, 'hi@young.test', { displayNames: ['Young'] });
-  await publishTemplate(database, shop, { id: 't-young', sender: 'hi@young.test' });
+  await publishShopTemplate(database, shop, { id: 't-young', sender: 'hi@young.test' });
   const from = new Date().toISOString().slice(0, 10);
   await setWarmUp(database.kysely, shop.id, 'young.test', { from, plan: [2, 2] });
   mx.mails.length = 0;

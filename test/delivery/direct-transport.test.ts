@@ -6,14 +6,14 @@ import { RouteSender } from '../../src/delivery/direct/send-by-route.ts';
 import { parseSource, SourcePools } from '../../src/delivery/direct/source-pools.ts';
 import { type StsFinding, StsPolicies } from '../../src/delivery/mta-sts/sts-policies.ts';
 import type { StsMode } from '../../src/delivery/mta-sts/sts-policy.ts';
-import type { Pacer, TicketUse } from '../../src/delivery/shaping/pacer.ts';
+import type { SendingLimiter, SlotOutcome } from '../../src/delivery/shaping/sending-limiter.ts';
 import type { TlsResult } from '../../src/delivery/tls-report/tls-result.ts';
 import type { TransactionResult } from '../../src/delivery/transport.ts';
 import { OffsetClock } from '../../src/foundation/clock.ts';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import { createLog } from '../../src/foundation/log.ts';
-import { PublicNetworks } from '../../src/foundation/public-networks.ts';
+import { PublicNetworks } from '../../src/foundation/network/public-networks.ts';
 import { TestAuthority } from '../support/test-certificates.ts';
 import { TestDns } from '../support/test-dns.ts';
 import { TestMx, type TestMxOptions } from '../support/test-mx.ts';
@@ -23,17 +23,17 @@ const authority = new TestAuthority();
 const zones = await new TestDns().start();
 const dns = new DnsClient([parseDnsServer(zones.server)]);
 const policies = new Map<string, StsFinding>();
-const uses: (TicketUse & { readonly name: string })[] = [];
+const uses: (SlotOutcome & { readonly name: string })[] = [];
 const tally: TlsResult[] = [];
-const pacer: Pacer = {
+const pacer: SendingLimiter = {
   admit: async ({ name }) => ({
-    connections: mostConnections,
+    connections: maxConnections,
     messagesPerConnection: 100,
-    done: (use) => void uses.push({ ...use, name }),
+    release: (use) => void uses.push({ ...use, name }),
   }),
 };
 
-let mostConnections = 20;
+let maxConnections = 20;
 let port = 0;
 let nextHost = 2;
 
@@ -69,7 +69,7 @@ function createTransport(sources: readonly string[] = []): DirectTransport {
     policies: {
       find: async (domain) => policies.get(domain) ?? { policy: undefined, fault: undefined },
     },
-    pacer,
+    limiter: pacer,
     sources: sourcePools,
     pools,
     sender: new RouteSender({
@@ -95,7 +95,11 @@ async function send(
 ): Promise<TransactionResult> {
   const to = [`${options.local ?? 'ann'}@${domain}`];
   const transport = createTransport(options.sources);
-  const { permits } = await transport.admit({ to, fromDomain: 'shop.test', urgent: false });
+  const { transactions: permits } = await transport.admit({
+    to,
+    fromDomain: 'shop.test',
+    urgent: false,
+  });
   assert.equal(permits.length, 1);
   const raw = Buffer.from('Subject: x\r\n\r\nHello\r\n');
   const mail = { from: 'b@shop.test', to, raw, needsSmtpUtf8: options.smtpUtf8 ?? false };
@@ -150,7 +154,11 @@ test('RFC 8460 4.3.2: a policy that could not be had is counted once for each se
   const to = ['ann@unfetched.test'];
   const mail = { from: '', to, raw: Buffer.from('\r\nx\r\n'), needsSmtpUtf8: false };
   for (let count = 0; count < 3; count += 1) {
-    const { permits } = await transport.admit({ to, fromDomain: 'shop.test', urgent: false });
+    const { transactions: permits } = await transport.admit({
+      to,
+      fromDomain: 'shop.test',
+      urgent: false,
+    });
     await permits[0]?.send(mail, async () => true, new AbortController().signal);
   }
   await transport.close();
@@ -167,7 +175,11 @@ test('RFC 8460 4: sessions that domains share count for the one whose mail opene
   for (const domain of ['first.test', 'second.test']) {
     const to = [`ann@${domain}`];
     const mail = { from: '', to, raw: Buffer.from('\r\nx\r\n'), needsSmtpUtf8: false };
-    const { permits } = await transport.admit({ to, fromDomain: 'shop.test', urgent: false });
+    const { transactions: permits } = await transport.admit({
+      to,
+      fromDomain: 'shop.test',
+      urgent: false,
+    });
     await permits[0]?.send(mail, async () => true, new AbortController().signal);
   }
   await transport.close();
@@ -239,17 +251,21 @@ test('mail leaves from a source of the pool, with the name that goes with it', a
 test('connections that rest with the hosts of one destination count: no more are open than it allows', async () => {
   const servers: TestMx[] = [];
   for (let count = 0; count < 4; count += 1) servers.push(await serve('many.test'));
-  mostConnections = 2;
+  maxConnections = 2;
   const transport = createTransport();
   const to = ['ann@many.test'];
   const mail = { from: '', to, raw: Buffer.from('\r\nx\r\n'), needsSmtpUtf8: false };
   const open = () => servers.reduce((total, mx) => total + mx.open, 0);
   for (let count = 0; count < 30; count += 1) {
-    const { permits } = await transport.admit({ to, fromDomain: 'shop.test', urgent: false });
+    const { transactions: permits } = await transport.admit({
+      to,
+      fromDomain: 'shop.test',
+      urgent: false,
+    });
     await permits[0]?.send(mail, async () => true, new AbortController().signal);
     await waitFor('what was said goodbye to to be gone', () => open() <= 2);
   }
-  mostConnections = 20;
+  maxConnections = 20;
   await transport.close();
   assert.ok(servers.filter(({ mails }) => mails.length > 0).length > 1);
 });
@@ -259,7 +275,11 @@ test('recipients of several domains get a transaction each', async () => {
   const two = await serve('two.test');
   const transport = createTransport();
   const to = ['a@one.test', 'b@TWO.test', 'c@one.test'];
-  const { permits } = await transport.admit({ to, fromDomain: 'shop.test', urgent: false });
+  const { transactions: permits } = await transport.admit({
+    to,
+    fromDomain: 'shop.test',
+    urgent: false,
+  });
   assert.deepEqual(
     permits.map((permit) => permit.to),
     [['a@one.test', 'c@one.test'], ['b@TWO.test']],
@@ -363,7 +383,7 @@ test('RFC 8461 3.2, 5: a policy whose age is over binds nobody, and a newer one 
     clock,
     log: createLog('silent'),
     fetch: async () => ({ kind: 'policy', policy }),
-    keeper: {
+    store: {
       read: async () => ({ domain, recordId: '1', policy, fetchedAt }),
       save: async () => {},
     },

@@ -1,18 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findMailHosts } from '../../src/delivery/direct/mail-hosts.ts';
-import { planRoute, type Route, type RouteOptions } from '../../src/delivery/direct/plan-route.ts';
+import {
+  type MailRoute,
+  type MailRouteOptions,
+  planRoute,
+} from '../../src/delivery/direct/plan-route.ts';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
-import { PublicNetworks } from '../../src/foundation/public-networks.ts';
+import { PublicNetworks } from '../../src/foundation/network/public-networks.ts';
 import { TestDns } from '../support/test-dns.ts';
 
 const server = await new TestDns().start();
 const dns = new DnsClient([parseDnsServer(server.server)]);
 /** For names that are never answered. */
-const hasty = new DnsClient([parseDnsServer(server.server)], { milliseconds: 200, rounds: 1 });
+const hasty = new DnsClient([parseDnsServer(server.server)], { timeoutMs: 200, rounds: 1 });
 const documentation = ['192.0.2.0/24', '203.0.113.0/24', '2001:db8::/32'];
-const options: RouteOptions = {
+const options: MailRouteOptions = {
   ownNames: new Set(['mail.sender.test']),
   ownAddresses: new Set(['203.0.113.9']),
   families: [6, 4],
@@ -20,7 +24,7 @@ const options: RouteOptions = {
   networks: new PublicNetworks(documentation),
 };
 
-function hopsOf(route: Route): string[] {
+function hopsOf(route: MailRoute): string[] {
   assert.ok(route.kind === 'hops', JSON.stringify(route));
   return route.hops.map((hop) => `${hop.host} ${hop.address}`);
 }

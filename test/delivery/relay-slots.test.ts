@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { relaySlots } from '../../src/delivery/delivery-room.ts';
+import { relaySlots } from '../../src/delivery/delivery-module.ts';
 
 const relay = (connections: number): string => `smtp://relay.test:25?connections=${connections}`;
 

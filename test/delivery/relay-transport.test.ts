@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeTransaction } from '../../src/delivery/judge-transaction.ts';
+import { classifyTransaction } from '../../src/delivery/classify-transaction.ts';
 import { RelayTransport } from '../../src/delivery/relay-transport.ts';
 import { readSmtpServers } from '../../src/delivery/smtp-server-settings.ts';
 import type { SmtpTimeouts } from '../../src/delivery/smtp-session.ts';
@@ -33,11 +33,11 @@ async function send(
 ): Promise<{ result: TransactionResult; outcome: string | undefined; cause: unknown }> {
   const relay = new RelayTransport(readSmtpServers(smtpUrl), {
     timeouts: { ...timeouts, ...limits },
-    holdOff: 0,
+    holdOffMs: 0,
   });
   const result = await relay.send(message, async () => true, never);
   relay.drop();
-  const verdict = judgeTransaction(result, [to]).get(to);
+  const verdict = classifyTransaction(result, [to]).get(to);
   return { result, outcome: verdict?.outcome, cause: verdict?.detail?.cause };
 }
 

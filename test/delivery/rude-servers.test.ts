@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { judgeTransaction } from '../../src/delivery/judge-transaction.ts';
+import { classifyTransaction } from '../../src/delivery/classify-transaction.ts';
 import { SmtpPool } from '../../src/delivery/smtp-pool.ts';
 import { inboxServer } from '../../src/delivery/smtp-server-settings.ts';
 import type { SmtpTimeouts } from '../../src/delivery/smtp-session.ts';
@@ -39,11 +39,11 @@ async function meet(
   const server = await startRudeServer(steps);
   const pool = new SmtpPool(inboxServer(server.port), {
     timeouts: { ...timeouts, ...limits },
-    holdOff: 0,
+    holdOffMs: 0,
   });
   const result = await pool.send(mail(), releaseDot, never);
   pool.drop();
-  const outcome = judgeTransaction(result, ['ann@people.test']).get('ann@people.test')?.outcome;
+  const outcome = classifyTransaction(result, ['ann@people.test']).get('ann@people.test')?.outcome;
   return { result, outcome, dots: server.dots };
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Destination } from '../../src/delivery/shaping/pacer.ts';
+import type { Destination } from '../../src/delivery/shaping/sending-limiter.ts';
 import { Shaper } from '../../src/delivery/shaping/shaper.ts';
 import { ShapingStore } from '../../src/delivery/shaping/shaping-store.ts';
 import { newId } from '../../src/foundation/ids.ts';
@@ -28,7 +28,7 @@ after(() => clearInterval(ticking));
 
 function node(): Shaper {
   const store = new ShapingStore(database, newId(), now);
-  const shaper = new Shaper({ knowledge: store, log: createLog('silent'), now });
+  const shaper = new Shaper({ store: store, log: createLog('silent'), now });
   shaper.start();
   after(() => shaper.stop());
   return shaper;
@@ -57,8 +57,8 @@ class Receiver {
 async function push(shaper: Shaper, destination: Destination, receiver: Receiver, end: number) {
   while (now() < end) {
     const ticket = await shaper.admit(destination, false);
-    if (!('done' in ticket)) {
-      await delay(Math.min(ticket.milliseconds, 1_000, Math.max(0, end - now())));
+    if (!('release' in ticket)) {
+      await delay(Math.min(ticket.delayMs, 1_000, Math.max(0, end - now())));
       continue;
     }
     await delay(20);
@@ -68,7 +68,7 @@ async function push(shaper: Shaper, destination: Destination, receiver: Receiver
       text: '421 4.7.0 slow down',
       after: undefined,
     } as const;
-    ticket.done(receiver.take() ? { kind: 'accepted' } : slowed);
+    ticket.release(receiver.take() ? { kind: 'accepted' } : slowed);
   }
 }
 
@@ -76,7 +76,7 @@ test('two nodes share one pace and settle below what the receiver takes', async 
   const destination: Destination = {
     name: 'slow.test',
     label: 'slow.test',
-    profile: { connections: 20, messagesPerConnection: 100, startRate: 30, mostRate: 1_000 },
+    profile: { connections: 20, messagesPerConnection: 100, startRate: 30, maxRate: 1_000 },
   };
   const receiver = new Receiver(50);
   const first = node();

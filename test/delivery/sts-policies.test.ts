@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:https';
 import { after, test } from 'node:test';
 import { fetchStsPolicy } from '../../src/delivery/mta-sts/fetch-sts-policy.ts';
-import type { KeptPolicy } from '../../src/delivery/mta-sts/sts-decision.ts';
+import type { StoredStsPolicy } from '../../src/delivery/mta-sts/sts-decision.ts';
 import { StsPolicies } from '../../src/delivery/mta-sts/sts-policies.ts';
 import { OffsetClock } from '../../src/foundation/clock.ts';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import { createLog } from '../../src/foundation/log.ts';
-import { PublicNetworks } from '../../src/foundation/public-networks.ts';
+import { PublicNetworks } from '../../src/foundation/network/public-networks.ts';
 import { TestAuthority } from '../support/test-certificates.ts';
 import { TestDns } from '../support/test-dns.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -84,13 +84,13 @@ test('a policy host on the loopback is not asked', async () => {
 
 test('RFC 8461 3.3, 5.1: fetched once, kept, renewed beside deliveries, and followed while the web server is away', async () => {
   const clock = new OffsetClock();
-  const kept = new Map<string, KeptPolicy>();
+  const kept = new Map<string, StoredStsPolicy>();
   const policies = new StsPolicies({
     dns,
     clock,
     log: createLog('silent'),
     fetch: (domain) => fetchStsPolicy(dns, domain, options),
-    keeper: {
+    store: {
       read: async (domain) => kept.get(domain),
       save: async (policy) => void kept.set(policy.domain, policy),
     },
@@ -132,7 +132,7 @@ test('a domain without a record has no policy, and nobody is asked for one', asy
     clock: new OffsetClock(),
     log: createLog('silent'),
     fetch: (domain) => fetchStsPolicy(dns, domain, options),
-    keeper: { read: async () => undefined, save: async () => undefined },
+    store: { read: async () => undefined, save: async () => undefined },
   });
   assert.deepEqual(await policies.find('b.test'), { policy: undefined, fault: undefined });
   assert.equal(fetches, 0);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decideSts, type KeptPolicy } from '../../src/delivery/mta-sts/sts-decision.ts';
+import { decideSts, type StoredStsPolicy } from '../../src/delivery/mta-sts/sts-decision.ts';
 import {
   allowsHost,
   parseStsPolicy,
@@ -63,7 +63,7 @@ test('whatever a server sends as its policy is read without harm', () => {
 });
 
 const day = 86_400_000;
-const kept: KeptPolicy = {
+const kept: StoredStsPolicy = {
   domain: 'a.test',
   recordId: '1',
   policy: { mode: 'enforce', mx: ['mx.a.test'], maxAge: 604_800 },
@@ -88,7 +88,7 @@ for (const [what, record, had, at, kind] of [
 
 test('RFC 8461 3.3: a policy is renewed after a day, or half its age where that is shorter', () => {
   const record = { kind: 'id', id: '1' } as const;
-  const renews = (policy: KeptPolicy, at: number): boolean => {
+  const renews = (policy: StoredStsPolicy, at: number): boolean => {
     const step = decideSts(record, policy, at);
     return step.kind === 'use' && step.renew;
   };

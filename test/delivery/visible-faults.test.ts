@@ -78,8 +78,8 @@ for (const [what, steps, state, why, timeouts = {}] of faults) {
     const server = await startRudeServer(mended);
     world.deliverTo(server.port, { timeouts });
     const id = await world.accept();
-    await world.reaches(id, state);
-    const entry = await world.rests(id);
+    await world.waitForState(id, state);
+    const entry = await world.waitUntilIdle(id);
     assert.match(entry.reason ?? '', why);
     assert.ok(entry.due_in > 0 && entry.due_in < 80, `due in ${entry.due_in}`);
     const [event] = await world.events(id);
@@ -90,6 +90,6 @@ for (const [what, steps, state, why, timeouts = {}] of faults) {
     rude = false;
     world.clock.advance(80_000);
     world.deliverTo(server.port);
-    await world.reaches(id, 'delivered');
+    await world.waitForState(id, 'delivered');
   });
 }

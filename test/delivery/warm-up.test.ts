@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SourcePools } from '../../src/delivery/direct/source-pools.ts';
-import { allowance, dayOf, shareWait, usualPlan } from '../../src/delivery/warm-up/warm-up-plan.ts';
+import {
+  allowance,
+  dayOf,
+  defaultWarmUpPlan,
+  quotaDelayMs,
+} from '../../src/delivery/warm-up/warm-up-plan.ts';
 import { WarmUpStore } from '../../src/delivery/warm-up/warm-up-store.ts';
 import { WarmUps } from '../../src/delivery/warm-up/warm-ups.ts';
 import { newId } from '../../src/foundation/ids.ts';
@@ -33,11 +38,11 @@ function node(): WarmUps {
 test('however many ask at once, no more than the day’s share is taken', async () => {
   const one = node();
   const plan = { from: thatDay, plan: [50, 100] };
-  const taken = await Promise.all(Array.from({ length: 300 }, () => one.take('domain:x', plan)));
+  const taken = await Promise.all(Array.from({ length: 300 }, () => one.consume('domain:x', plan)));
   assert.equal(taken.filter(Boolean).length, 50);
   one.giveBack('domain:x');
   assert.deepEqual(
-    [await one.take('domain:x', plan), await one.take('domain:x', plan)],
+    [await one.consume('domain:x', plan), await one.consume('domain:x', plan)],
     [true, false],
   );
 });
@@ -45,11 +50,11 @@ test('however many ask at once, no more than the day’s share is taken', async 
 test('what other nodes used counts, also for a node that begins in the middle of the day', async () => {
   const plan = { from: thatDay, plan: [10] };
   const first = node();
-  for (let count = 0; count < 8; count += 1) await first.take('domain:y', plan);
+  for (let count = 0; count < 8; count += 1) await first.consume('domain:y', plan);
   await first.share();
   const second = node();
   const taken = [];
-  for (let count = 0; count < 5; count += 1) taken.push(await second.take('domain:y', plan));
+  for (let count = 0; count < 5; count += 1) taken.push(await second.consume('domain:y', plan));
   assert.deepEqual(taken, [true, true, false, false, false]);
 });
 
@@ -59,10 +64,10 @@ test('a plan holds from its first day to its last, and waits end after midnight 
     ['2026-02-28', '2026-03-01', '2026-03-02', '2026-03-03'].map((day) => allowance(plan, day)),
     [0, 50, 71, undefined],
   );
-  assert.deepEqual(usualPlan(200), [50, 71, 100, 141]);
+  assert.deepEqual(defaultWarmUpPlan(200), [50, 71, 100, 141]);
   const evening = Date.parse('2026-03-01T23:50:00Z');
   for (const random of [0, 0.5, 1]) {
-    const wait = shareWait(evening, random);
+    const wait = quotaDelayMs(evening, random);
     assert.ok(wait >= 600_000 && wait <= 900_000);
   }
 });

@@ -5,7 +5,7 @@ import { removeSender } from '../../src/sender/sender-store.ts';
 import { removeTemplate } from '../../src/template/template-store.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { SendClient } from '../support/send-client.ts';
-import { getToken, openShop, publishTemplate, saveShop } from '../support/shop.ts';
+import { getToken, openShop, publishShopTemplate, saveShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -25,7 +25,7 @@ async function accept(): Promise<string> {
 
 test('messages are sent as they were accepted, whatever happens to template, sender and account meanwhile', async () => {
   const id = await accept();
-  await publishTemplate(database, shop, {
+  await publishShopTemplate(database, shop, {
     id: 't-0001',
     sender: 'orders@shop.test',
     source: { subject: 'Another subject', html: '<p>Other</p>' },

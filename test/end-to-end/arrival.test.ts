@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import { testAccountFirst } from '../support/account-first.ts';
 import { type CapturedMail, readInbox } from '../support/inbox-client.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
-import { addSender, getToken, openShop, publishTemplate } from '../support/shop.ts';
+import { addSender, getToken, openShop, publishShopTemplate } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const { database, url } = await createTestDatabase();
 const shop = await openShop(database);
-await publishTemplate(database, shop, { id: 't-creator' });
+await publishShopTemplate(database, shop, { id: 't-creator' });
 await addSender(database, shop.id, shop.owner.email, { displayNames: [] });
 await addSender(database, shop.id, 'any@shop.test', { displayNames: ['*'] });
 const service = await startTestService({ databaseUrl: url });

@@ -20,8 +20,8 @@ class SlowPlace {
     this.writer = new EngagementWriter({
       write: (items) => this.#write(items),
       log: pino({ level: 'warn' }, { write: (line) => void this.logged.push(JSON.parse(line)) }),
-      holdMilliseconds: 1,
-      ...(mostWaiting !== undefined && { mostWaiting }),
+      holdMs: 1,
+      ...(mostWaiting !== undefined && { maxWaiting: mostWaiting }),
     });
   }
 

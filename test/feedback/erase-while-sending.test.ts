@@ -6,7 +6,7 @@ import type { ComparableAddress } from '../../src/foundation/email-address.ts';
 import type { MessageId } from '../../src/foundation/ids.ts';
 import { readWaitingDestinations } from '../../src/management/message/queue-page-store.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
-import { type SinkManners, startSink } from '../support/mail-sink.ts';
+import { type SinkBehavior, startSink } from '../support/mail-sink.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const world = await DeliveryWorld.create();
@@ -25,7 +25,7 @@ function erase(address: string) {
 }
 
 /** Delivers to a server that answers the final dot once it is let go. */
-async function startGated(manners: SinkManners & { readonly reply?: string } = {}) {
+async function startGated(manners: SinkBehavior & { readonly reply?: string } = {}) {
   const gate = Promise.withResolvers<void>();
   const sink = await startSink({
     ...manners,
@@ -49,7 +49,7 @@ test('a Cc address that is erased while its message is sent does not come back w
   await sending(id);
   assert.equal((await erase('gone@people.test')).messages, 1);
   gate.resolve();
-  await world.reaches(id, 'delivered');
+  await world.waitForState(id, 'delivered');
   const { cc, values } = await world.content(id);
   assert.deepEqual(cc, ['erased@erased.invalid', 'bob@people.test']);
   assert.deepEqual(values, { Name: 'Ann', Link: null });
@@ -68,7 +68,7 @@ test('a Cc address that is erased while its message is sent is not tried again',
   await ended(alone);
   assert.equal(await world.state(alone), 'delivered');
   assert.deepEqual((await world.content(alone)).values, { Name: 'Ann', Link: null });
-  const entry = await world.rests(beside);
+  const entry = await world.waitUntilIdle(beside);
   assert.deepEqual([entry.pending, entry.held], [[2], []]);
 });
 
@@ -85,8 +85,8 @@ test('a Cc address that is erased between two transactions of an attempt is not 
     };
   });
   worker.start();
-  await world.reaches(id, 'delivered');
-  assert.deepEqual((await world.rests(id)).pending, [2]);
+  await world.waitForState(id, 'delivered');
+  assert.deepEqual((await world.waitUntilIdle(id)).pending, [2]);
 });
 
 test('a message that waits for an erased Cc alone ends at once, with its secret values erased', async () => {
@@ -95,8 +95,8 @@ test('a message that waits for an erased Cc alone ends at once, with its secret 
   });
   world.deliverTo(sink.port);
   const id = await world.accept({ cc: ['gone@people.test'] });
-  await world.reaches(id, 'delivered');
-  await world.rests(id);
+  await world.waitForState(id, 'delivered');
+  await world.waitUntilIdle(id);
   await erase('gone@people.test');
   await ended(id);
   assert.equal(await world.state(id), 'delivered');
@@ -108,13 +108,13 @@ test('a message to an erased person that waits for its next attempt, or for a pe
   world.deliverTo(sink.port);
   const later = await world.accept({ to: 'gone@people.test' });
   const held = await world.accept({ to: 'gone@people.test', subjectLine: '{{#broken' });
-  await world.reaches(later, 'deferred');
-  await world.reaches(held, 'failed');
-  await world.rests(later);
-  await world.rests(held);
+  await world.waitForState(later, 'deferred');
+  await world.waitForState(held, 'failed');
+  await world.waitUntilIdle(later);
+  await world.waitUntilIdle(held);
   assert.equal((await erase('gone@people.test')).messages, 2);
-  await world.reaches(later, 'canceled');
-  await world.reaches(held, 'canceled');
+  await world.waitForState(later, 'canceled');
+  await world.waitForState(held, 'canceled');
   await ended(later);
   await ended(held);
 });
@@ -126,7 +126,7 @@ test('a message that is being sent to an erased person is canceled where it woul
   await erase('gone@people.test');
   assert.equal(await world.state(id), 'queued');
   gate.resolve();
-  await world.reaches(id, 'canceled');
+  await world.waitForState(id, 'canceled');
   await ended(id);
 });
 

@@ -10,7 +10,7 @@ import {
   nextWindow,
   piecesOf,
 } from '../../src/feedback/feed/event-feed-store.ts';
-import { unhurried } from '../../src/feedback/feed/pace.ts';
+import { throttled } from '../../src/feedback/feed/work-throttle.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
 import { DeliveryWorld } from '../support/delivery-world.ts';
 
@@ -108,7 +108,7 @@ test('search rows of a window of some hundred messages are written whole, a hund
 });
 
 test('a piece is begun once there was rest for six times as long as the one before took', async () => {
-  const pace = unhurried(new AbortController().signal);
+  const pace = throttled(new AbortController().signal);
   const begun: number[] = [];
   const work = async (): Promise<void> => {
     begun.push(performance.now());

@@ -9,7 +9,7 @@ import {
   moveCursor,
   nextWindow,
 } from '../../src/feedback/feed/event-feed-store.ts';
-import { hurried } from '../../src/feedback/feed/pace.ts';
+import { unthrottled } from '../../src/feedback/feed/work-throttle.ts';
 import { dropOldPartitions } from '../../src/feedback/privacy/drop-partitions-store.ts';
 import { erasePerson, exportPerson } from '../../src/feedback/privacy/person-data-store.ts';
 import {
@@ -227,7 +227,7 @@ test('a person is erased also from what a follower was about to write down', asy
     const from = await lockCursor(follower, 'search');
     const window = from === undefined ? undefined : await nextWindow(follower, from, 1_000);
     assert.ok(window);
-    await writeSearchRows.follow(follower, window, hurried);
+    await writeSearchRows.follow(follower, window, unthrottled);
     erasing = erasePerson(kysely, { ...request('racing@people.test'), keepSuppressions: true });
     await waitFor('the erasure to wait for the follower', async () => {
       const { rowCount } = await pool.query(

@@ -3,13 +3,13 @@ import { createHmac, createSign, generateKeyPairSync, sign } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { maxReports } from '../../src/feedback/event-limits.ts';
+import { maxFeedbackEvents } from '../../src/feedback/event-limits.ts';
 import { readSes } from '../../src/feedback/relay/read-ses.ts';
 import { relayHeaders } from '../../src/feedback/relay/relay-event.ts';
 import { isSnsAddress, SnsSignatures } from '../../src/feedback/relay/sns-signature.ts';
 import { type MessageId, newMessageId } from '../../src/foundation/ids.ts';
-import { ask } from '../support/ask.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
+import { sendRequest } from '../support/send-request.ts';
 
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const shop = await FeedbackShop.open({
@@ -22,7 +22,7 @@ await shop.publish('note', '<p>Note</p>');
 
 function post(path: string, body: unknown, headers: Record<string, string> = {}) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return ask(`${shop.service.url}/intake/${path}`, {
+  return sendRequest(`${shop.service.url}/intake/${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: text,
@@ -186,7 +186,7 @@ test('SendGrid: every event of a large batch counts, also where one holds what t
   // So many of each message as one stores.
   const delayed = await Promise.all(Array.from({ length: 20 }, () => shop.send('note')));
   const others = delayed.flatMap((message) =>
-    Array.from({ length: maxReports }, (_, place) => ({
+    Array.from({ length: maxFeedbackEvents }, (_, place) => ({
       ...about,
       'smtp-id': message.mail.headers['message-id']?.[0],
       event: 'deferred',
@@ -206,7 +206,7 @@ test('SendGrid: every event of a large batch counts, also where one holds what t
   };
   assert.equal((await post('sendgrid', body, headers)).status, 200);
   for (const message of delayed)
-    assert.equal((await shop.events(message.id, 'delayed')).length, maxReports);
+    assert.equal((await shop.events(message.id, 'delayed')).length, maxFeedbackEvents);
   assert.equal((await shop.events(id, 'bounced', 'complained')).length, 2);
 });
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeTransaction } from '../../src/delivery/judge-transaction.ts';
+import { classifyTransaction } from '../../src/delivery/classify-transaction.ts';
 import { parseReply } from '../../src/delivery/reply.ts';
 import type { PermanentCause } from '../../src/delivery/reply-rules.ts';
 import type { Stage } from '../../src/delivery/transport.ts';
-import { readReport } from '../../src/feedback/bounce/read-report.ts';
+import { parseFeedbackMail } from '../../src/feedback/bounce/parse-feedback-mail.ts';
 import { hardCauses } from '../../src/feedback/suppression/suppress-bounced-store.ts';
 
 type Row = readonly [reply: string, cause: PermanentCause, source: string, stage?: Stage];
@@ -96,7 +96,7 @@ const gone: readonly Row[] = [
 function causeOf([text, , , stage = 'rcpt']: Row): string {
   const end = { kind: 'reply', stage, reply: parseReply(text) } as const;
   const result = { refused: new Map(), end, server: 'mx', transcript: [] };
-  const verdict = judgeTransaction(result, ['ann@people.test']).get('ann@people.test');
+  const verdict = classifyTransaction(result, ['ann@people.test']).get('ann@people.test');
   assert.equal(verdict?.outcome, 'bounced');
   return String(verdict?.detail?.cause);
 }
@@ -118,7 +118,7 @@ for (const [suppresses, rows] of [
 function report(words: string): { readonly cause: string; readonly hard: boolean } {
   const head =
     'From: MAILER-DAEMON@mx.people.test\nSubject: Undelivered Mail Returned to Sender\nContent-Type: text/plain\n\n';
-  const read = readReport(Buffer.from(head + words));
+  const read = parseFeedbackMail(Buffer.from(head + words));
   assert.ok(read.kind === 'bounce' && read.permanent);
   return { cause: read.cause, hard: hardCauses.some((cause) => cause === read.cause) };
 }

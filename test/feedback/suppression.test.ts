@@ -5,9 +5,9 @@ import { exportSuppressions } from '../../src/feedback/suppression/export-suppre
 import { suppressBounced } from '../../src/feedback/suppression/suppress-bounced-store.ts';
 import {
   addSuppressions,
-  listSuppressions,
+  findSuppressions,
   readSuppressions,
-  removeEndedSuppressions,
+  removeExpiredSuppressions,
   removeSuppression,
 } from '../../src/feedback/suppression/suppression-store.ts';
 import type { ComparableAddress } from '../../src/foundation/email-address.ts';
@@ -41,7 +41,7 @@ test('entries of one account are not seen or removed by another', async () => {
   await addSuppressions(kysely, account, [
     { address: address('mine@people.test'), reason: 'manual' },
   ]);
-  assert.deepEqual(await listSuppressions(kysely, other, { limit: 10 }), []);
+  assert.deepEqual(await findSuppressions(kysely, other, { limit: 10 }), []);
   assert.equal(await removeSuppression(kysely, other, address('mine@people.test')), 0);
 });
 
@@ -51,7 +51,7 @@ test('ended entries are taken away', async () => {
   await addSuppressions(kysely, account, [
     { address: ended, reason: 'manual', expiresAt: new Date(Date.now() - 1_000) },
   ]);
-  await removeEndedSuppressions(kysely);
+  await removeExpiredSuppressions(kysely);
   assert.deepEqual(await readSuppressions(kysely, account, ended), []);
 });
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testAccountFirst } from '../support/account-first.ts';
-import { ask } from '../support/ask.ts';
 import { addressesIn, FeedbackShop } from '../support/feedback-shop.ts';
+import { sendRequest } from '../support/send-request.ts';
 import { inboxHeaders } from '../support/service-tokens.ts';
 import { openGate, type TcpGate } from '../support/tcp-gate.ts';
 
@@ -51,13 +51,16 @@ test('a tracked link leads where the link of the message led, and nowhere else',
   assert.equal(plain, 'https://shop.test/plain');
   assert.equal(help, 'mailto:help@shop.test');
   assert.equal(end, '#end');
-  const answer = await ask(order, asBrowser);
+  const answer = await sendRequest(order, asBrowser);
   assert.equal(answer.status, 302);
   assert.equal(
     answer.headers.get('location'),
     'https://shop.test/order?id=A%201%262%2F%C3%BC&from=mail#top',
   );
-  assert.equal((await ask(place, asBrowser)).headers.get('location'), 'https://other.test/x?y=1');
+  assert.equal(
+    (await sendRequest(place, asBrowser)).headers.get('location'),
+    'https://other.test/x?y=1',
+  );
   const events = await shop.waitForEvents(id, 'clicked', 2);
   assert.deepEqual(
     events.map(({ detail }) => [detail.class, detail.link, detail.network]),
@@ -71,7 +74,10 @@ test('a tracked link leads where the link of the message led, and nowhere else',
 test('a value that was not given is the default of the version', async () => {
   const { mail } = await shop.send('links', { values, trackClicks: true });
   const place = addressesIn(mail.html, 'href')[1] ?? '';
-  assert.equal((await ask(place, asBrowser)).headers.get('location'), 'https://shop.test/default');
+  assert.equal(
+    (await sendRequest(place, asBrowser)).headers.get('location'),
+    'https://shop.test/default',
+  );
 });
 
 test('a token that was changed leads nowhere and writes nothing', async () => {
@@ -79,15 +85,18 @@ test('a token that was changed leads nowhere and writes nothing', async () => {
   const link = addressesIn(mail.html, 'href')[0] ?? '';
   for (const at of [link.length - 1, link.length - 30, link.indexOf('/c/') + 4]) {
     const changed = link.slice(0, at) + (link[at] === 'A' ? 'B' : 'A') + link.slice(at + 1);
-    assert.equal((await ask(changed, asBrowser)).status, 404);
+    assert.equal((await sendRequest(changed, asBrowser)).status, 404);
   }
-  assert.equal((await ask(`${shop.service.url}/c/${'A'.repeat(8_000)}`, asBrowser)).status, 404);
+  assert.equal(
+    (await sendRequest(`${shop.service.url}/c/${'A'.repeat(8_000)}`, asBrowser)).status,
+    404,
+  );
   const image = addressesIn(mail.html, 'src')[0] ?? '';
   // A token of one kind is none of the other.
   const swapped = link.replace(/\/c\/.*/, image.replace(/.*\/o\/(.*)\.gif/, '/c/$1'));
-  assert.equal((await ask(swapped, asBrowser)).status, 404);
-  assert.equal((await ask(image.replace('.gif', 'AAAA.gif'), asBrowser)).status, 200);
-  await ask(image, asBrowser);
+  assert.equal((await sendRequest(swapped, asBrowser)).status, 404);
+  assert.equal((await sendRequest(image.replace('.gif', 'AAAA.gif'), asBrowser)).status, 200);
+  await sendRequest(image, asBrowser);
   await shop.waitForEvents(id, 'opened');
   assert.equal((await shop.events(id, 'opened', 'clicked')).length, 1);
 });
@@ -96,11 +105,11 @@ test('HEAD is answered alike and not counted', async () => {
   const { mail, id } = await shop.send('links', { values, trackClicks: true, trackOpens: true });
   const link = addressesIn(mail.html, 'href')[0] ?? '';
   const image = addressesIn(mail.html, 'src')[0] ?? '';
-  const head = await ask(link, { ...asBrowser, method: 'HEAD' });
+  const head = await sendRequest(link, { ...asBrowser, method: 'HEAD' });
   assert.equal(head.status, 302);
   assert.match(head.headers.get('location') ?? '', /^https:\/\/shop\.test\/order/);
-  assert.equal((await ask(image, { ...asBrowser, method: 'HEAD' })).status, 200);
-  await ask(image, asBrowser);
+  assert.equal((await sendRequest(image, { ...asBrowser, method: 'HEAD' })).status, 200);
+  await sendRequest(image, asBrowser);
   const events = await shop.waitForEvents(id, 'opened');
   assert.equal(events.length, 1);
   assert.equal((await shop.events(id, 'clicked')).length, 0);
@@ -110,7 +119,9 @@ test('who follows the hidden link is a scanner in all that it did', async () => 
   const { mail, id } = await shop.send('links', { values, trackClicks: true });
   const links = addressesIn(mail.html, 'href').filter((href) => href.includes('/c/'));
   assert.equal(links.length, 3);
-  const answers = await Promise.all([links[0], links[2]].map((link) => ask(link ?? '', asBrowser)));
+  const answers = await Promise.all(
+    [links[0], links[2]].map((link) => sendRequest(link ?? '', asBrowser)),
+  );
   assert.deepEqual(
     answers.map(({ status }) => status),
     [302, 204],
@@ -128,7 +139,7 @@ test('a click before the message was delivered is a scanner on the way', async (
     "update message set state_at = now() + interval '1 minute' where id = $1",
     [id],
   );
-  await ask(addressesIn(mail.html, 'href')[0] ?? '', asBrowser);
+  await sendRequest(addressesIn(mail.html, 'href')[0] ?? '', asBrowser);
   const [event] = await shop.waitForEvents(id, 'clicked');
   assert.equal(event?.detail.class, 'scanner');
   assert.equal(event?.detail.reason, 'came before the message was delivered');
@@ -146,7 +157,7 @@ test('the same message has the same links on every attempt', async () => {
   // The values of secret fields are gone by now; all else is as it was.
   const again = await shop.waitForEvents(id, 'delivered', 2);
   assert.equal(again.length, 2);
-  const { text } = await ask(
+  const { text } = await sendRequest(
     `${shop.service.url}/inbox/api/messages?to=${encodeURIComponent(mail.envelopeTo[0] ?? '')}`,
     { headers: inboxHeaders },
   );
@@ -163,8 +174,8 @@ test('opens and clicks that wait are written at the stop', async () => {
   await own.publish('one', '<a href="https://shop.test/">shop</a>');
   const { mail, id } = await own.send('one', { trackClicks: true, trackOpens: true });
   for (let time = 0; time < 20; time += 1)
-    await ask(addressesIn(mail.html, 'src')[0] ?? '', asBrowser);
-  await ask(addressesIn(mail.html, 'href')[0] ?? '', asBrowser);
+    await sendRequest(addressesIn(mail.html, 'src')[0] ?? '', asBrowser);
+  await sendRequest(addressesIn(mail.html, 'href')[0] ?? '', asBrowser);
   await own.service.stop();
   assert.equal((await own.events(id, 'opened')).length, 20);
   assert.equal((await own.events(id, 'clicked')).length, 1);
@@ -180,7 +191,7 @@ test('links lead on while the database is away, and what was clicked is written 
   const { mail, id } = await own.send('one', { trackClicks: true });
   gate?.close();
   for (let time = 0; time < 3; time += 1) {
-    const answer = await ask(addressesIn(mail.html, 'href')[0] ?? '', asBrowser);
+    const answer = await sendRequest(addressesIn(mail.html, 'href')[0] ?? '', asBrowser);
     assert.equal(answer.headers.get('location'), 'https://shop.test/');
   }
   gate?.open();

@@ -4,9 +4,9 @@ import { UnsubscribeTokens } from '../../src/feedback/unsubscribe/unsubscribe-to
 import type { EmailAddress } from '../../src/foundation/email-address.ts';
 import { type AccountId, newMessageId } from '../../src/foundation/ids.ts';
 import { testAccountFirst } from '../support/account-first.ts';
-import { ask } from '../support/ask.ts';
 import { addressesIn, FeedbackShop } from '../support/feedback-shop.ts';
 import { bodyWith } from '../support/send-client.ts';
+import { sendRequest } from '../support/send-request.ts';
 import { testKey } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -19,7 +19,7 @@ await shop.publish('news', html);
 const local = (address: string): string =>
   address.replace('https://mail.shop.test', shop.service.url);
 const post = (url: string, body = 'List-Unsubscribe=One-Click') =>
-  ask(url, {
+  sendRequest(url, {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body,
@@ -47,7 +47,7 @@ test('looking at the page changes nothing; one click unsubscribes, from non-tran
   const to = 'Leaving@people.test';
   const { mail, id } = await shop.send('news', { to });
   const link = local(addressesIn(mail.html, 'href')[0] ?? '');
-  const page = await ask(link);
+  const page = await sendRequest(link);
   assert.equal(page.status, 200);
   assert.match(page.text, /<form method="post"/);
   assert.doesNotMatch(page.text, /<script/);
@@ -95,7 +95,7 @@ test('multipart bodies of mail programs are taken, also while the message is alr
   await shop.database.pool.query('update message set content = null where id = $1', [id]);
   const form = new FormData();
   form.set('List-Unsubscribe', 'One-Click');
-  const answer = await ask(local(addressesIn(mail.html, 'href')[0] ?? ''), {
+  const answer = await sendRequest(local(addressesIn(mail.html, 'href')[0] ?? ''), {
     method: 'POST',
     body: form,
   });
@@ -110,7 +110,7 @@ test('a token that was changed is not known', async () => {
   const { mail } = await shop.send('news');
   const link = local(addressesIn(mail.html, 'href')[0] ?? '');
   const changed = `${link.slice(0, -2)}${link.endsWith('AA') ? 'BB' : 'AA'}`;
-  assert.equal((await ask(changed)).status, 404);
+  assert.equal((await sendRequest(changed)).status, 404);
   assert.equal((await post(changed)).status, 404);
   assert.equal((await post(`${shop.service.url}/u/x`)).status, 404);
 });

@@ -98,7 +98,7 @@ test('memory is trusted for a second from the last question that was answered, h
   let trusted = start;
   await waitFor('the connection to be given up', () => {
     const now = performance.now();
-    if (changes.trusted()) trusted = now;
+    if (changes.isReliable()) trusted = now;
     return now - start > 2_000;
   });
   assert.ok(trusted - start < 1_050, `${trusted - start} ms`);
@@ -170,7 +170,7 @@ test('after a second of silence memory is bypassed, and emptied when the connect
   await waitFor('the bypass', () => cache.peek('a') === undefined, 2_000);
   assert.equal(await cache.get('a'), 'new');
   road.silence(false);
-  await waitFor('the connection', () => changes.trusted());
+  await waitFor('the connection', () => changes.isReliable());
   assert.equal(cache.peek('a'), undefined);
   assert.equal(await cache.get('a'), 'new');
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { OffsetClock } from '../../src/foundation/clock.ts';
 import { DnsCache } from '../../src/foundation/dns/dns-cache.ts';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
-import { parseDnsServer, showServer } from '../../src/foundation/dns/dns-server.ts';
+import { formatDnsServer, parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import { OperatorError } from '../../src/foundation/errors.ts';
 import { TestDns } from '../support/test-dns.ts';
 
@@ -26,7 +26,7 @@ dns
   .set('refused.test', { fault: 'refused' })
   .set('garbage.test', { fault: 'garbage' });
 
-const client = new DnsClient([parseDnsServer(dns.server)], { milliseconds: 150, rounds: 1 });
+const client = new DnsClient([parseDnsServer(dns.server)], { timeoutMs: 150, rounds: 1 });
 
 test('records come with their time to live and the resolver that gave them', async () => {
   assert.deepEqual(await client.lookUp('Shop.test', 'MX'), {
@@ -89,12 +89,12 @@ for (const [name, text] of [
 
 test('a resolver where nobody listens is a fault, and the next one is asked', async () => {
   const nobody = parseDnsServer('127.0.0.1:1');
-  const alone = await new DnsClient([nobody], { rounds: 1, milliseconds: 500 }).lookUp(
+  const alone = await new DnsClient([nobody], { rounds: 1, timeoutMs: 500 }).lookUp(
     'shop.test',
     'MX',
   );
   assert.equal(alone.kind, 'fault');
-  const both = new DnsClient([nobody, parseDnsServer(dns.server)], { milliseconds: 500 });
+  const both = new DnsClient([nobody, parseDnsServer(dns.server)], { timeoutMs: 500 });
   assert.equal((await both.lookUp('shop.test', 'MX')).kind, 'found');
 });
 
@@ -123,7 +123,7 @@ test('a fault is forgotten after seconds', async () => {
 
 test('resolvers are IP addresses with or without a port', () => {
   for (const text of ['192.0.2.1', '192.0.2.1:5353', '2001:db8::1', '[2001:db8::1]:5353'])
-    assert.equal(showServer(parseDnsServer(text)), text);
+    assert.equal(formatDnsServer(parseDnsServer(text)), text);
   for (const text of ['dns.example', '192.0.2.1:0', '192.0.2.1:99999', ''])
     assert.throws(() => parseDnsServer(text), OperatorError);
 });

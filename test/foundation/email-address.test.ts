@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import {
   domainOf,
   needsSmtpUtf8,
-  normaliseAddress,
+  normalizeAddress,
   parseEmailAddress,
 } from '../../src/foundation/email-address.ts';
 
@@ -83,8 +83,8 @@ test('lengths count octets: 64 before the @, 254 in all', () => {
 
 test('addresses compare without regard to case', () => {
   assert.equal(
-    normaliseAddress(address('Some.One@SHOP.test')),
-    normaliseAddress(address('some.one@shop.TEST')),
+    normalizeAddress(address('Some.One@SHOP.test')),
+    normalizeAddress(address('some.one@shop.TEST')),
   );
 });
 

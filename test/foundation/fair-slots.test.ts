@@ -22,7 +22,7 @@ test('a group holds its share alone, and takes turns with the others', async () 
   const order: string[] = [];
   const releases: Release[] = [];
   const take = (group: string, name: string): void => {
-    void slots.take(group).then((release) => {
+    void slots.acquire(group).then((release) => {
       order.push(name);
       releases.push(release);
     });
@@ -53,31 +53,31 @@ test('a group holds its share alone, and takes turns with the others', async () 
 
 test('where its line is full a group is refused at once, and the others are not', async () => {
   const slots = new FairSlots(limits);
-  const waiting = Array.from({ length: 4 }, () => slots.take('b'));
-  await assert.rejects(slots.take('b'), (error: Busy) => {
+  const waiting = Array.from({ length: 4 }, () => slots.acquire('b'));
+  await assert.rejects(slots.acquire('b'), (error: Busy) => {
     assert.ok(error instanceof Busy);
     assert.equal(error.retryAfter, 7);
     assert.equal(error.message, 'Too many changes are under way; try again in 7 s');
     return true;
   });
-  const release = await slots.take('a');
+  const release = await slots.acquire('a');
   release();
   for (const one of waiting) (await one)();
 });
 
 test('who waits for too long is refused and leaves the line', async () => {
   const slots = new FairSlots({ ...limits, timeout: 20 });
-  const release = await slots.take('b');
-  await assert.rejects(slots.take('b'), Busy);
+  const release = await slots.acquire('b');
+  await assert.rejects(slots.acquire('b'), Busy);
   release();
-  (await slots.take('b'))();
+  (await slots.acquire('b'))();
 });
 
 test('who is patient waits in a full line, and for longer than the time-out', async () => {
   const slots = new FairSlots({ ...limits, waitingPerGroup: 0, timeout: 1 });
-  const release = await slots.take('b');
-  const patient = slots.take('b', true);
-  await assert.rejects(slots.take('b'), Busy);
+  const release = await slots.acquire('b');
+  const patient = slots.acquire('b', true);
+  await assert.rejects(slots.acquire('b'), Busy);
   release();
   (await patient)();
 });
@@ -111,7 +111,7 @@ test('whatever comes and goes, no limit is passed and no slot is lost', async ()
       for (const one of steps) {
         if ('take' in one) {
           waiting += 1;
-          slots.take(one.take).then(
+          slots.acquire(one.take).then(
             (release) => {
               waiting -= 1;
               held.push({ group: one.take, release });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { GroupCommit } from '../../src/foundation/group-commit.ts';
 
-const options = { most: 100, concurrency: 1, waiting: 1_000 };
+const options = { max: 100, concurrency: 1, waiting: 1_000 };
 
 test('items that arrive together share one group', async () => {
   const groups: number[][] = [];
@@ -60,7 +60,7 @@ test('a group that fails rejects its own items and no others', async () => {
       if (items.includes(13)) throw new Error('unlucky');
       return items;
     },
-    { ...options, most: 1 },
+    { ...options, max: 1 },
   );
   await assert.rejects(async () => commit.add(13), /unlucky/);
   assert.equal(await commit.add(14), 14);
@@ -85,7 +85,7 @@ test('draining waits for what waits and for what is under way', async () => {
       done.push(...items);
       return items;
     },
-    { ...options, most: 2 },
+    { ...options, max: 2 },
   );
   for (const item of [1, 2, 3, 4, 5]) void commit.add(item);
   await commit.drain();
@@ -109,7 +109,7 @@ test('every item gets its own answer, in groups no larger and no more at once th
             running -= 1;
             return group.map((item) => `answer ${item}`);
           },
-          { most, concurrency, enough, waiting: 1_000 },
+          { max: most, concurrency, enough, waiting: 1_000 },
         );
         const answers: (Promise<string> | undefined)[] = [];
         for (const [item, pause] of items) {
@@ -132,8 +132,8 @@ test('a gathering group goes out once turns bring nothing new, and at the latest
     sizes.push(items.length);
     return items;
   };
-  const patient = { quietTurns: 2, milliseconds: 60_000 };
-  const group = new GroupCommit<number, number>(commit, { ...options, gather: patient });
+  const patient = { quietTurns: 2, maxMs: 60_000 };
+  const group = new GroupCommit<number, number>(commit, { ...options, linger: patient });
   const answers: (Promise<number> | undefined)[] = [];
   for (let item = 0; item < 5; item += 1) {
     answers.push(group.add(item));
@@ -141,7 +141,7 @@ test('a gathering group goes out once turns bring nothing new, and at the latest
   }
   assert.deepEqual(await Promise.all(answers), [0, 1, 2, 3, 4]);
   assert.deepEqual(sizes, [5]);
-  const brief = { quietTurns: Number.POSITIVE_INFINITY, milliseconds: 1 };
-  const other = new GroupCommit<number, number>(commit, { ...options, gather: brief });
+  const brief = { quietTurns: Number.POSITIVE_INFINITY, maxMs: 1 };
+  const other = new GroupCommit<number, number>(commit, { ...options, linger: brief });
   assert.equal(await other.add(7), 7);
 });

@@ -3,7 +3,7 @@ import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { glob, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { ApiKeys } from '../../src/access/api-key.ts';
+import { ApiKeyParser } from '../../src/access/api-key.ts';
 import { TokenMint } from '../../src/access/token-mint.ts';
 import { sealedColumns } from '../../src/command/rotate-master.ts';
 import { ReturnPaths } from '../../src/delivery/return-path.ts';
@@ -12,13 +12,16 @@ import { UnsubscribeTokens } from '../../src/feedback/unsubscribe/unsubscribe-to
 import { systemClock } from '../../src/foundation/clock.ts';
 import type { EmailAddress } from '../../src/foundation/email-address.ts';
 import { type AccountId, type MessageId, newId, type PersonId } from '../../src/foundation/ids.ts';
-import { requireSameKey } from '../../src/foundation/installation-store.ts';
+import { requireMatchingKey } from '../../src/foundation/installation-store.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
 import { resealColumn } from '../../src/foundation/reseal.ts';
 import { seal, unsealAny } from '../../src/foundation/seal.ts';
-import { Browser, type BrowserParts } from '../../src/session/browser/browser.ts';
+import {
+  BrowserSessions,
+  type BrowserSessionsDependencies,
+} from '../../src/session/browser/browser-sessions.ts';
 import { KnownDevices } from '../../src/session/browser/known-devices.ts';
-import { ClientSecrets } from '../../src/session/client-secret.ts';
+import { ClientSecretHasher } from '../../src/session/client-secret.ts';
 import { parseForm } from '../../src/session/form.ts';
 import type { LoginThrottle } from '../../src/session/login-throttle.ts';
 import type { RecoveryCodeStore } from '../../src/session/recovery-code-store.ts';
@@ -70,23 +73,23 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
   'token checksum': use({
     open: (key) => new TokenMint(key),
     make: (mint) => mint.mint('refresh').text,
-    accepts: (mint, text) => mint.recognises('refresh', text),
+    accepts: (mint, text) => mint.recognizes('refresh', text),
   }),
   'client secret': use({
-    open: (key) => new ClientSecrets(key),
+    open: (key) => new ClientSecretHasher(key),
     make: (clients) => clients.hash('secret'),
     accepts: (clients, hash) => clients.matches('secret', hash),
   }),
   'api key': use({
-    open: (key) => new ApiKeys(key),
+    open: (key) => new ApiKeyParser(key),
     // Keys of the present form need no master key.
     make: (keys) => {
       const text = `spk.1.${randomBytes(32).toString('base64url')}`;
-      const hash = keys.read(text)?.hash ?? Buffer.alloc(0);
+      const hash = keys.parse(text)?.hash ?? Buffer.alloc(0);
       return { text, hash };
     },
     accepts: (keys, { text, hash }) => {
-      const read = keys.read(text);
+      const read = keys.parse(text);
       return read !== undefined && [read.hash, ...read.olderHashes].some((one) => one.equals(hash));
     },
   }),
@@ -127,11 +130,15 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
   'unsubscribe cipher': unsubscribing(),
   'unsubscribe hash': unsubscribing(),
   csrf: use({
-    open: (key) => new Browser({ key, publicUrl: () => 'http://127.0.0.1' } as BrowserParts),
+    open: (key) =>
+      new BrowserSessions({
+        key,
+        publicUrl: () => 'http://127.0.0.1',
+      } as BrowserSessionsDependencies),
     make: async (browser) =>
       (await browser.visit({ headers: {} } as never, fakeReply as never)).csrf,
     accepts: (browser, csrf) =>
-      browser.isOwnForm(
+      browser.hasValidCsrfToken(
         {
           headers: { cookie: fakeReply.cookie, 'sec-fetch-site': 'same-origin' },
           protocol: 'http',
@@ -195,7 +202,7 @@ class StoredCodes {
     return this.#codes.renew('p' as PersonId);
   }
   accepts([code = '']: readonly string[]): Promise<boolean> {
-    return this.#codes.spend('p' as PersonId, code, { remoteAddress: '192.0.2.1' } as never);
+    return this.#codes.consume('p' as PersonId, code, { remoteAddress: '192.0.2.1' } as never);
   }
 }
 
@@ -242,18 +249,18 @@ for (const [purpose, one] of Object.entries(uses)) {
 
 test('a process needs both keys until the rotation is finished', async () => {
   const { database } = await createTestDatabase();
-  await requireSameKey(database, new MasterKey(oldSecret));
+  await requireMatchingKey(database, new MasterKey(oldSecret));
   const both = new MasterKey(...secrets);
-  await requireSameKey(database, both);
+  await requireMatchingKey(database, both);
   assert.equal(both.fingerprint, oldName);
-  await assert.rejects(requireSameKey(database, new MasterKey(newSecret)), /another key/);
+  await assert.rejects(requireMatchingKey(database, new MasterKey(newSecret)), /another key/);
   await sql`update installation set key_fingerprint = ${newName}, key_previous_fingerprint = ${oldName}`.execute(
     database.kysely,
   );
-  await requireSameKey(database, both);
+  await requireMatchingKey(database, both);
   assert.equal(both.fingerprint, newName);
-  await assert.rejects(requireSameKey(database, new MasterKey(newSecret)), /PREVIOUS/);
-  await assert.rejects(requireSameKey(database, new MasterKey(oldSecret)), /another key/);
+  await assert.rejects(requireMatchingKey(database, new MasterKey(newSecret)), /PREVIOUS/);
+  await assert.rejects(requireMatchingKey(database, new MasterKey(oldSecret)), /another key/);
 });
 
 /** What the bytes of each column are. A new one must be told how it fares in a rotation. */

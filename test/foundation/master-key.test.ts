@@ -3,7 +3,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { OperatorError } from '../../src/foundation/errors.ts';
-import { requireSameKey } from '../../src/foundation/installation-store.ts';
+import { requireMatchingKey } from '../../src/foundation/installation-store.ts';
 import { loadMasterKey } from '../../src/foundation/load-master-key.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
 import { temporaryFolder } from '../support/run-signalpost.ts';
@@ -53,7 +53,7 @@ test('keys of different purposes differ, and the fingerprint is none of them', (
 test('a node with another key than the database was set up with is refused', async () => {
   const { database } = await createTestDatabase();
   const [first, second] = [new MasterKey(Buffer.alloc(32, 1)), new MasterKey(Buffer.alloc(32, 2))];
-  await requireSameKey(database, first);
-  await requireSameKey(database, first);
-  await assert.rejects(requireSameKey(database, second), /set up with another key/);
+  await requireMatchingKey(database, first);
+  await requireMatchingKey(database, first);
+  await assert.rejects(requireMatchingKey(database, second), /set up with another key/);
 });

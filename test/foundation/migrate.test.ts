@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isCurrent, migrate, readMigrations } from '../../src/foundation/database/migrate.ts';
+import { isSchemaCurrent, migrate, readMigrations } from '../../src/foundation/database/migrate.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
 import { OperatorError } from '../../src/foundation/errors.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -8,7 +8,7 @@ import { createTestDatabase } from '../support/test-database.ts';
 const { database, url } = await createTestDatabase();
 
 test('a migrated database needs nothing more', async () => {
-  assert.equal(await isCurrent(database), true);
+  assert.equal(await isSchemaCurrent(database), true);
   assert.deepEqual(await migrate(database), []);
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { openDatabase, refuseOldServer } from '../../src/foundation/database/open-database.ts';
+import { openDatabase, requireServerVersion } from '../../src/foundation/database/open-database.ts';
 import { isUnavailable } from '../../src/foundation/database/sqlstate.ts';
 import { openGate } from '../support/tcp-gate.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -27,17 +27,20 @@ test('a server older than PostgreSQL 15 is refused with a sentence, newer ones a
     [140_023, '14.23'],
     [130_000, '13.0'],
   ] as const)
-    assert.throws(() => refuseOldServer('db.test/mail', version), {
+    assert.throws(() => requireServerVersion('db.test/mail', version), {
       name: 'OperatorError',
       message: `The database at db.test/mail is PostgreSQL ${name}; Signalpost needs PostgreSQL 15 or later.`,
     });
-  for (const version of [150_000, 150_017, 180_004]) refuseOldServer('db.test/mail', version);
+  for (const version of [150_000, 150_017, 180_004]) requireServerVersion('db.test/mail', version);
 });
 
 for (const way of ['the pool', 'the query builder'] as const) {
   test(`a statement of ${way} that a silent server does not answer is given up, and the next one has a connection of its own`, async () => {
     const gate = await openGate(url);
-    const database = openDatabase({ url: gate.url }, { connections: 1, patience: 300 });
+    const database = openDatabase(
+      { url: gate.url },
+      { maxConnections: 1, statementTimeoutMs: 300 },
+    );
     const ask = () =>
       way === 'the pool'
         ? database.pool.query('select 1 as one')

@@ -16,12 +16,17 @@ import {
 } from '../../src/http/limits/route-limit.ts';
 import { routeLimits } from '../../src/http/limits/route-limits.ts';
 import { managementLimits } from '../../src/management/management-limits.ts';
-import { ask } from '../support/ask.ts';
+import {
+  behindProxy,
+  forwardedFrom,
+  openRawRequest,
+  type RawConversation,
+} from '../support/raw-connection.ts';
 import { rawRequest } from '../support/raw-request.ts';
 import { goodBody } from '../support/send-client.ts';
+import { sendRequest } from '../support/send-request.ts';
 import { getToken, openShop } from '../support/shop.ts';
 import { signIn } from '../support/sign-in.ts';
-import { behindProxy, from, openRequest, type RawConversation } from '../support/stranger.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { testRoute } from '../support/test-route.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
@@ -67,7 +72,7 @@ async function announce(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<RawConversation> {
   const head = { path, headers: { ...json, 'content-length': String(bytes), ...headers } };
-  return openRequest(base, head);
+  return openRawRequest(base, head);
 }
 
 test('ASVS 4.0.3 13.2.1: every line of the table of limits has its route', () => {
@@ -173,7 +178,7 @@ test('ASVS 4.0.3 13.1.1: a body of no announced length is cut at the limit, what
       { ...json, authorization: `Bearer ${token}` },
     ],
   ] as const) {
-    const talk = await openRequest(service.url, {
+    const talk = await openRawRequest(service.url, {
       path,
       headers: { 'transfer-encoding': 'chunked', ...headers },
     });
@@ -223,7 +228,7 @@ test('ASVS 4.0.3 13.1.3: what is unknown, not allowed or without proof is answer
 
 /** Sends all of a body but its end; it is in the service's memory until the connection ends. */
 async function holdBody(address: string, bytes: number): Promise<RawConversation> {
-  const talk = await announce(service.url, '/intake/mailgun', bytes, from(address));
+  const talk = await announce(service.url, '/intake/mailgun', bytes, forwardedFrom(address));
   talk.socket.write(Buffer.alloc(bytes - 1, '['));
   return talk;
 }
@@ -246,13 +251,16 @@ test('ASVS 4.0.3 11.1.4: strangers fill their own share of memory and no more; t
   assert.match(other.text(), /retry-after: 1\r\n/i);
   assert.equal(bodyTraffic.bytes, full);
   const address = `${service.url}/ete/v1/email/${shop.id}/t-0001`;
-  const sent = await ask(address, {
+  const sent = await sendRequest(address, {
     method: 'POST',
-    headers: { ...json, authorization: `Bearer ${token}`, ...from('192.0.2.1') },
+    headers: { ...json, authorization: `Bearer ${token}`, ...forwardedFrom('192.0.2.1') },
     body: JSON.stringify(goodBody()),
   });
   assert.equal(sent.status, 200, sent.text);
-  assert.equal((await ask(`${service.url}/healthz`, { headers: from('192.0.2.1') })).status, 200);
+  assert.equal(
+    (await sendRequest(`${service.url}/healthz`, { headers: forwardedFrom('192.0.2.1') })).status,
+    200,
+  );
   for (const talk of held) talk.socket.destroy();
   await waitFor('memory', () => bodyTraffic.bytes === 0);
   const after = await holdBody('192.0.2.1', each);
@@ -336,7 +344,7 @@ test('ASVS 4.0.3 13.1.3: a body that trickles is given up after the seconds of i
 
 test('a body of a type that is not read is let go, and its connection serves the next request', async () => {
   const cookie = await signIn(service, shop.owner.email);
-  const talk = await openRequest(service.url, {
+  const talk = await openRawRequest(service.url, {
     path: `/manage/v1/accounts/${shop.id}/keys`,
     headers: {
       cookie,
@@ -369,7 +377,7 @@ test('ASVS 4.0.3 13.1.3: a full share of memory is 503 for /token, whose 429 is 
   await waitFor('the bodies', () => bodyTraffic.bytes === perPeer * (mebibyte - 1));
   const token = await announce(service.url, '/token', 16_000, {
     'content-type': 'application/x-www-form-urlencoded',
-    ...from('192.0.2.30'),
+    ...forwardedFrom('192.0.2.30'),
   });
   assert.equal(await answered(token), '503', token.text());
   assert.match(token.text(), /retry-after: 1\r\n/i);
@@ -385,7 +393,7 @@ test('ASVS 4.0.3 13.1.5: a form of another type is refused by every page, which 
   );
   assert.ok(forms.length > 10);
   for (const { path } of forms) {
-    const { status, text } = await ask(`${service.url}${path}`, {
+    const { status, text } = await sendRequest(`${service.url}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/xml', origin: service.url },
       body: '<form/>',

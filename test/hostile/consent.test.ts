@@ -4,7 +4,11 @@ import { saveMembership } from '../../src/account/membership-store.ts';
 import { routeTable } from '../../src/management/route-table.ts';
 import { addKey } from '../support/api-key.ts';
 import { tokenByConsent } from '../support/consent.ts';
-import { ManagementClient, managementAs, openManagedShop } from '../support/management-client.ts';
+import {
+  ManagementClient,
+  openManagedShop,
+  signInToManagement,
+} from '../support/management-client.ts';
 import { SendClient } from '../support/send-client.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { getToken } from '../support/shop.ts';
@@ -81,7 +85,7 @@ async function personWithKey(role: 'owner' | 'developer') {
     personId: person.id,
     role,
   });
-  const client = await managementAs(service, person.email);
+  const client = await signInToManagement(service, person.email);
   const made = await client.post(`${victim.path}/keys`, { name: 'k', scopes: ['messages:send'] });
   assert.equal(made.status, 201, made.text);
   const sender = new SendClient(service, String(made.body.key));

@@ -3,7 +3,12 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { migrate } from '../../src/foundation/database/migrate.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
-import { ask, madeFolder, startEmbedded, startOwner } from '../support/embedded-scene.ts';
+import {
+  initializedFolder,
+  queryEmbedded,
+  startDatabaseOwner,
+  startEmbedded,
+} from '../support/embedded-scene.ts';
 import { oldDataFolder } from '../support/old-data-folder.ts';
 
 const rights = `select concat_ws(',', rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls)
@@ -15,8 +20,8 @@ const foreign = `select string_agg(relname, ', ') from pg_class
     and relowner <> (select oid from pg_roles where rolname = 'signalpost_service')`;
 
 test('ASVS 4.0.3 1.2.1: the service has a plain database role, which reaches no file and no program', async () => {
-  const database = await startEmbedded(await madeFolder());
-  assert.equal(await ask(database.settings, rights), 'f,f,f,f,f');
+  const database = await startEmbedded(await initializedFolder());
+  assert.equal(await queryEmbedded(database.settings, rights), 'f,f,f,f,f');
   for (const attack of [
     "copy (select 1) to program 'id'",
     "copy (select 1) to '/tmp/signalpost-attack'",
@@ -32,36 +37,49 @@ test('ASVS 4.0.3 1.2.1: the service has a plain database role, which reaches no 
     'alter system set fsync = off',
     'create extension file_fdw',
   ])
-    await assert.rejects(ask(database.settings, attack), { code: /^(42501|0A000|58P01)$/ }, attack);
+    await assert.rejects(
+      queryEmbedded(database.settings, attack),
+      { code: /^(42501|0A000|58P01)$/ },
+      attack,
+    );
   await database.stop();
 });
 
 test('ASVS 4.0.3 1.2.1: nobody becomes superuser with the password of the service', async () => {
-  const database = await startEmbedded(await madeFolder());
+  const database = await startEmbedded(await initializedFolder());
   const stolen = { ...database.settings, user: 'signalpost' };
-  await assert.rejects(ask(stolen, 'select 1'), { code: '28P01' });
+  await assert.rejects(queryEmbedded(stolen, 'select 1'), { code: '28P01' });
   await database.stop();
 });
 
 test('ASVS 4.0.3 5.3.8: a function of the service is never run as superuser', async () => {
   const dataDir = await oldDataFolder();
   const first = await startEmbedded(dataDir);
-  await ask(
+  await queryEmbedded(
     first.settings,
     `create function public.format(text, text, name, name, name) returns text language plpgsql as
       $$ begin execute 'alter role signalpost_service superuser'; return 'select 1'; end $$`,
   );
-  await ask(first.settings, 'alter database postgres set search_path = public, pg_catalog');
-  await ask(first.admin, 'create table public.bait (id int)');
+  await queryEmbedded(
+    first.settings,
+    'alter database postgres set search_path = public, pg_catalog',
+  );
+  await queryEmbedded(first.admin, 'create table public.bait (id int)');
   await first.stop();
   const second = await startEmbedded(dataDir);
   const third = await second.stop().then(() => startEmbedded(dataDir));
   assert.equal(
-    await ask(third.settings, 'select rolsuper from pg_roles where rolname = current_user'),
+    await queryEmbedded(
+      third.settings,
+      'select rolsuper from pg_roles where rolname = current_user',
+    ),
     false,
   );
   assert.equal(
-    await ask(third.settings, "select tableowner from pg_tables where tablename = 'bait'"),
+    await queryEmbedded(
+      third.settings,
+      "select tableowner from pg_tables where tablename = 'bait'",
+    ),
     'signalpost_service',
   );
   await third.stop();
@@ -70,9 +88,12 @@ test('ASVS 4.0.3 5.3.8: a function of the service is never run as superuser', as
 test('ASVS 4.0.3 1.2.2: a data folder of 0.1.0 is handed over to the plain role, with all that is in it', async () => {
   const dataDir = await oldDataFolder();
   const embedded = await startEmbedded(dataDir);
-  assert.equal(await ask(embedded.settings, rights), 'f,f,f,f,f');
-  assert.equal(await ask(embedded.settings, foreign), null);
-  assert.equal(await ask(embedded.settings, "select name from account where id = '1'"), 'Kept');
+  assert.equal(await queryEmbedded(embedded.settings, rights), 'f,f,f,f,f');
+  assert.equal(await queryEmbedded(embedded.settings, foreign), null);
+  assert.equal(
+    await queryEmbedded(embedded.settings, "select name from account where id = '1'"),
+    'Kept',
+  );
   const database = openDatabase(embedded.settings);
   assert.deepEqual(await migrate(database), []);
   // Only owners may do these.
@@ -84,31 +105,39 @@ test('ASVS 4.0.3 1.2.2: a data folder of 0.1.0 is handed over to the plain role,
 });
 
 test('ASVS 4.0.3 1.2.2: what an operator restores or adds as superuser is handed over at the next start, but for their own schemas', async () => {
-  const dataDir = await madeFolder();
+  const dataDir = await initializedFolder();
   const first = await startEmbedded(dataDir);
-  await ask(first.admin, 'create table public.restored (id bigserial primary key, state text)');
-  await ask(first.admin, 'create view public.seen as select * from public.restored');
-  await ask(first.admin, 'create schema reporting');
-  await ask(first.admin, 'create table reporting.mine (id int)');
+  await queryEmbedded(
+    first.admin,
+    'create table public.restored (id bigserial primary key, state text)',
+  );
+  await queryEmbedded(first.admin, 'create view public.seen as select * from public.restored');
+  await queryEmbedded(first.admin, 'create schema reporting');
+  await queryEmbedded(first.admin, 'create table reporting.mine (id int)');
   await first.stop();
   const second = await startEmbedded(dataDir);
-  assert.equal(await ask(second.settings, foreign), null);
-  await ask(second.settings, 'insert into public.restored (state) values (null)');
-  await assert.rejects(ask(second.settings, 'select * from reporting.mine'), { code: '42501' });
+  assert.equal(await queryEmbedded(second.settings, foreign), null);
+  await queryEmbedded(second.settings, 'insert into public.restored (state) values (null)');
+  await assert.rejects(queryEmbedded(second.settings, 'select * from reporting.mine'), {
+    code: '42501',
+  });
   await second.stop();
 });
 
 test('ASVS 4.0.3 1.2.2: a handover that is killed at any moment is finished by the next start', async () => {
   const dataDir = await oldDataFolder();
   for (const milliseconds of [150, 200, 250, 300, 350, 400, 450, 500, 600]) {
-    const owner = startOwner(dataDir);
-    await Promise.race([delay(milliseconds), owner.said]);
+    const owner = startDatabaseOwner(dataDir);
+    await Promise.race([delay(milliseconds), owner.firstLine]);
     await owner.kill();
   }
   const embedded = await startEmbedded(dataDir);
-  assert.equal(await ask(embedded.settings, rights), 'f,f,f,f,f');
-  assert.equal(await ask(embedded.settings, foreign), null);
-  assert.equal(await ask(embedded.settings, "select name from account where id = '1'"), 'Kept');
+  assert.equal(await queryEmbedded(embedded.settings, rights), 'f,f,f,f,f');
+  assert.equal(await queryEmbedded(embedded.settings, foreign), null);
+  assert.equal(
+    await queryEmbedded(embedded.settings, "select name from account where id = '1'"),
+    'Kept',
+  );
   await embedded.stop();
 });
 
@@ -116,7 +145,7 @@ test('ASVS 4.0.3 1.2.2: a handover goes on wherever it stopped', async () => {
   const dataDir = await oldDataFolder();
   const first = await startEmbedded(dataDir);
   // Every second table belongs to the superuser again, and the role has lost its password and is too mighty.
-  await ask(
+  await queryEmbedded(
     first.admin,
     `do $$ declare name text; begin
       for name in select format('%I.%I', schemaname, tablename) from pg_tables
@@ -124,12 +153,12 @@ test('ASVS 4.0.3 1.2.2: a handover goes on wherever it stopped', async () => {
         execute 'alter table ' || name || ' owner to signalpost';
       end loop; end $$`,
   );
-  await ask(first.admin, 'alter database postgres owner to signalpost');
-  await ask(first.admin, 'alter role signalpost_service superuser password null');
-  assert.notEqual(await ask(first.admin, foreign), null);
+  await queryEmbedded(first.admin, 'alter database postgres owner to signalpost');
+  await queryEmbedded(first.admin, 'alter role signalpost_service superuser password null');
+  assert.notEqual(await queryEmbedded(first.admin, foreign), null);
   await first.stop();
   const second = await startEmbedded(dataDir);
-  assert.equal(await ask(second.settings, rights), 'f,f,f,f,f');
-  assert.equal(await ask(second.settings, foreign), null);
+  assert.equal(await queryEmbedded(second.settings, rights), 'f,f,f,f,f');
+  assert.equal(await queryEmbedded(second.settings, foreign), null);
   await second.stop();
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { maxEngagements, maxReports } from '../../src/feedback/event-limits.ts';
-import { ask } from '../support/ask.ts';
+import { maxEngagements, maxFeedbackEvents } from '../../src/feedback/event-limits.ts';
 import { addressesIn, FeedbackShop } from '../support/feedback-shop.ts';
+import { sendRequest } from '../support/send-request.ts';
 import { startTestService } from '../support/test-service.ts';
 
 const shop = await FeedbackShop.open({ INTAKE_POSTMARK_PASSWORD: 'a long password' });
@@ -22,7 +22,7 @@ async function flood(url: string, times: number, userAgent = browser): Promise<S
   const statuses = new Set<number>();
   for (let done = 0; done < times; done += 20) {
     const answers = await Promise.all(
-      Array.from({ length: 20 }, () => ask(url, { headers: { 'user-agent': userAgent } })),
+      Array.from({ length: 20 }, () => sendRequest(url, { headers: { 'user-agent': userAgent } })),
     );
     for (const { status } of answers) statuses.add(status);
   }
@@ -64,7 +64,7 @@ test('ASVS 4.0.3 11.1.4: a flood of clicks on one link leaves room for the other
   assert.deepEqual(await flood(one, 200, scanner), new Set([302]));
   assert.deepEqual(await flood(one, 200), new Set([302]));
   await settle();
-  await ask(two, { headers: { 'user-agent': browser } });
+  await sendRequest(two, { headers: { 'user-agent': browser } });
   await settle();
   const clicks = (await shop.events(id, 'clicked')).map(
     ({ detail }) => `${detail.link} ${detail.class}`,
@@ -78,7 +78,7 @@ test('ASVS 4.0.3 11.1.4: a flood of clicks on one link leaves room for the other
 test('ASVS 4.0.3 11.1.4: a report sender’s repeated reports store a few events for each recipient', async () => {
   const { id } = await shop.send('links', { cc: ['copy@people.test'] });
   const report = (number: number, address: string) =>
-    ask(`${shop.service.url}/intake/postmark`, {
+    sendRequest(`${shop.service.url}/intake/postmark`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -92,11 +92,11 @@ test('ASVS 4.0.3 11.1.4: a report sender’s repeated reports store a few events
         Metadata: { 'signalpost-message': id },
       }),
     });
-  for (let number = 0; number < maxReports + 20; number += 1)
+  for (let number = 0; number < maxFeedbackEvents + 20; number += 1)
     assert.equal((await report(number, 'someone@people.test')).status, 200);
   assert.equal((await report(1_000, 'copy@people.test')).status, 200);
   const complaints = await shop.events(id, 'complained');
-  assert.equal(complaints.filter(({ recipient }) => recipient === 0).length, maxReports);
+  assert.equal(complaints.filter(({ recipient }) => recipient === 0).length, maxFeedbackEvents);
   assert.equal(complaints.filter(({ recipient }) => recipient === 1).length, 1);
 });
 
@@ -105,16 +105,16 @@ test('ASVS 4.0.3 11.1.4: unsubscribing and taking it back over and over stores a
   const { mail, id } = await shop.send('news', { to });
   const link = addressesIn(mail.html, 'href')[0] ?? '';
   const post = (url: string) =>
-    ask(url, {
+    sendRequest(url, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: 'List-Unsubscribe=One-Click',
     });
-  for (let time = 0; time < maxReports + 20; time += 1) {
+  for (let time = 0; time < maxFeedbackEvents + 20; time += 1) {
     assert.equal((await post(link)).status, 200);
     assert.equal((await post(`${link}/undo`)).status, 200);
   }
-  assert.equal((await shop.events(id, 'unsubscribed')).length, maxReports);
+  assert.equal((await shop.events(id, 'unsubscribed')).length, maxFeedbackEvents);
   // What counts still works.
   assert.equal((await post(link)).status, 200);
   const { rows } = await shop.database.pool.query('select from suppression where address = $1', [

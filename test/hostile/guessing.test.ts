@@ -4,7 +4,7 @@ import { OffsetClock } from '../../src/foundation/clock.ts';
 import { type GuessOrigin, LoginThrottle } from '../../src/session/login-throttle.ts';
 import { SlowDown } from '../../src/session/oauth-errors.ts';
 import { WrongGuessStore } from '../../src/session/wrong-guess-store.ts';
-import { earlier } from '../support/earlier.ts';
+import { runEarlier } from '../support/run-earlier.ts';
 import { password, passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
 import { TestBrowser } from '../support/test-browser.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -74,9 +74,9 @@ test('ASVS 4.0.3 2.2.1: 300 wrong passwords from 60 addresses are slowed, and th
   const checked = await floodSignIn(email);
   assert.ok(checked <= 36, `${checked} of 300 were checked`);
   // A person's delay is at work now, for whoever is not known.
-  const refused = await earlier(clock, () => signIn(stranger('192.0.2.2'), email));
+  const refused = await runEarlier(clock, () => signIn(stranger('192.0.2.2'), email));
   assert.equal(refused.status, 429);
-  assert.equal((await earlier(clock, () => signIn(own, email))).status, 200);
+  assert.equal((await runEarlier(clock, () => signIn(own, email))).status, 200);
   // And for nobody longer than a minute.
   clock.advance(60_000);
   assert.equal((await signIn(stranger('192.0.2.3'), email)).status, 200);
@@ -117,15 +117,15 @@ test('ASVS 4.0.3 2.2.1: wrong passwords of one browser that is known count again
   await own.submit(await own.open('/me'), {}, '/sign-out');
   for (let guess = 0; guess < 5; guess += 1)
     assert.equal((await signIn(own, email, 'wrong')).status, 401);
-  assert.equal((await earlier(clock, () => signIn(own, email))).status, 429);
-  assert.equal((await earlier(clock, () => signIn(stranger('192.0.2.4'), email))).status, 200);
+  assert.equal((await runEarlier(clock, () => signIn(own, email))).status, 429);
+  assert.equal((await runEarlier(clock, () => signIn(stranger('192.0.2.4'), email))).status, 200);
 });
 
 test('RFC 6749 section 10.10: 300 wrong passwords of a client are slowed, and its right one is never refused for them', async () => {
   const person = await world.addPerson();
   const counts = await floodToken(person.email);
   assert.ok((counts.get(429) ?? 0) > 200, JSON.stringify([...counts]));
-  const right = await earlier(clock, () =>
+  const right = await runEarlier(clock, () =>
     postToken(nodes[0], passwordFields(person, client), { 'x-forwarded-for': '192.0.2.5' }),
   );
   assert.equal(right.status, 200);
@@ -138,7 +138,7 @@ test('ASVS 4.0.3 2.2.1: wrong passwords on the sign-in page never refuse a token
   const person = await world.addPerson();
   const from = '192.0.2.7';
   for (let guess = 0; guess < 8; guess += 1) await signIn(stranger(from), person.email, 'wrong');
-  const answer = await earlier(clock, () =>
+  const answer = await runEarlier(clock, () =>
     postToken(nodes[0], passwordFields(person, client), { 'x-forwarded-for': from }),
   );
   assert.equal(answer.status, 200);

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { setOperator } from '../../src/account/person-store.ts';
 import { addKey } from '../support/api-key.ts';
-import { ask } from '../support/ask.ts';
 import { ManagementClient } from '../support/management-client.ts';
 import { SendClient } from '../support/send-client.ts';
+import { sendRequest } from '../support/send-request.ts';
 import { SessionWorld } from '../support/session-world.ts';
-import { getToken, openShop, publishTemplate } from '../support/shop.ts';
+import { getToken, openShop, publishShopTemplate } from '../support/shop.ts';
 import { signIn } from '../support/sign-in.ts';
 import { signedInManager } from '../support/signed-in-manager.ts';
 import { systemMailTo } from '../support/system-mail-reader.ts';
@@ -23,7 +23,7 @@ await saveMembership(database.kysely, {
   personId: shop.owner.id,
   role: 'owner',
 });
-await publishTemplate(database, shop, { id: 't-0001', sender: 'orders@shop.test' });
+await publishShopTemplate(database, shop, { id: 't-0001', sender: 'orders@shop.test' });
 const world = new SessionWorld(database, shop.id);
 const operator = await world.addPerson();
 await setOperator(database.kysely, operator.id, true);
@@ -71,6 +71,6 @@ test('ASVS 4.1.3: who captures mail in the one account there is reads and delete
   ] as const) {
     const headers = { cookie: await signIn(service, email) };
     for (const page of ['/inbox', '/inbox/api/messages'])
-      assert.equal((await ask(service.url + page, { headers })).status, status, page);
+      assert.equal((await sendRequest(service.url + page, { headers })).status, status, page);
   }
 });

@@ -35,7 +35,7 @@ test('ASVS 4.0.3 6.4.1: API keys and client secrets that are used during a rotat
     );
     return rows[0]?.hash;
   };
-  testKey.learn([oldSecret, newSecret]);
+  testKey.addSecrets([oldSecret, newSecret]);
   assert.equal(testKey.select(newName, oldName), undefined);
   assert.equal((await used.get(`${path}/lists`)).status, 200);
   const before = await storedSecret();

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { saveMembership } from '../../src/account/membership-store.ts';
-import { makeOneTimeLink } from '../../src/session/one-time-link.ts';
-import { ask } from '../support/ask.ts';
+import { createOneTimeLink } from '../../src/session/one-time-link.ts';
 import { startBareProxy } from '../support/bare-proxy.ts';
 import { ManagementClient } from '../support/management-client.ts';
+import { sendRequest } from '../support/send-request.ts';
 import { inboxHeaders, metricsHeaders } from '../support/service-tokens.ts';
 import { password, SessionWorld } from '../support/session-world.ts';
 import { TestBrowser } from '../support/test-browser.ts';
@@ -39,25 +39,28 @@ for (const [door, url] of Object.entries(doors)) {
         { host: 'localhost' },
         { authorization: 'Bearer guessed-token-of-eve' },
       ])
-        assert.equal((await ask(url + path, { headers })).status, 401, path);
-    assert.equal((await ask(`${url}/inbox/api/messages`, { method: 'DELETE' })).status, 401);
-    assert.equal((await ask(`${url}/inbox/empty`, { method: 'POST' })).status, 401);
-    const known = await ask(`${url}/inbox/api/messages`, { headers: inboxHeaders });
+        assert.equal((await sendRequest(url + path, { headers })).status, 401, path);
+    assert.equal(
+      (await sendRequest(`${url}/inbox/api/messages`, { method: 'DELETE' })).status,
+      401,
+    );
+    assert.equal((await sendRequest(`${url}/inbox/empty`, { method: 'POST' })).status, 401);
+    const known = await sendRequest(`${url}/inbox/api/messages`, { headers: inboxHeaders });
     assert.equal(known.status, 200, 'with the token');
   });
 
   test(`ASVS 4.1.1: a stranger by way of ${door} reads no metrics`, async () => {
-    const { status, text } = await ask(`${url}/metrics`);
+    const { status, text } = await sendRequest(`${url}/metrics`);
     assert.equal(status, 401);
     assert.doesNotMatch(text, /process_/);
-    const known = await ask(`${url}/metrics`, { headers: metricsHeaders });
+    const known = await sendRequest(`${url}/metrics`, { headers: metricsHeaders });
     assert.equal(known.status, 200, 'with the token');
   });
 
   test(`ASVS 2.3.1: a stranger by way of ${door} does not become the first owner, also with codes of other times and kinds`, async () => {
     const page = new ManagementClient({ url }, undefined, consolePage);
     const codeOf = async (purpose: 'set-up' | 'inbox') =>
-      (await makeOneTimeLink(database, purpose, '')).slice(-43);
+      (await createOneTimeLink(database, purpose, '')).slice(-43);
     const replaced = await codeOf('set-up');
     const current = await codeOf('set-up');
     const codes = [
@@ -84,7 +87,7 @@ for (const [door, url] of Object.entries(doors)) {
 
 test('ASVS 2.3.1: of many who use one set-up code at once, one becomes owner, and the code is worth nothing then', async () => {
   const page = new ManagementClient(service, undefined, consolePage);
-  const link = await makeOneTimeLink(database, 'set-up', service.url);
+  const link = await createOneTimeLink(database, 'set-up', service.url);
   const [, code = ''] = link.split('#set-up=');
   const made = await Promise.all(
     Array.from({ length: 6 }, (_, number) =>

@@ -4,9 +4,9 @@ import { sql } from 'kysely';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { lockAccount, lockInstallation } from '../../src/manifest/apply-lock-store.ts';
-import type { Answer } from '../support/ask.ts';
 import { openManagedShop } from '../support/management-client.ts';
 import { SendClient } from '../support/send-client.ts';
+import type { TextResponse } from '../support/send-request.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { getToken } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -58,7 +58,7 @@ async function requireService(): Promise<void> {
 }
 
 /** Refused for being too many: 429 before they are taken up, 503 for what they wait for. */
-function requireBusy(answers: readonly Answer[]): void {
+function requireBusy(answers: readonly TextResponse[]): void {
   for (const answer of answers) {
     assert.ok(answer.status === 429 || answer.status === 503, answer.text);
     assert.ok(Number(answer.headers.get('retry-after')) >= 1, 'Retry-After');

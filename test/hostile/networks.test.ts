@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, test } from 'node:test';
-import { planRoute, type RouteOptions } from '../../src/delivery/direct/plan-route.ts';
+import { type MailRouteOptions, planRoute } from '../../src/delivery/direct/plan-route.ts';
 import { fetchStsPolicy } from '../../src/delivery/mta-sts/fetch-sts-policy.ts';
 import { fetchText } from '../../src/feedback/relay/fetch-text.ts';
 import { isSnsAddress, SnsSignatures } from '../../src/feedback/relay/sns-signature.ts';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
-import { PublicNetworks } from '../../src/foundation/public-networks.ts';
+import { PublicNetworks } from '../../src/foundation/network/public-networks.ts';
 import { DirectShop } from '../support/direct-shop.ts';
 import { TestAuthority } from '../support/test-certificates.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -21,7 +21,7 @@ const { zones } = direct;
 const dns = new DnsClient([parseDnsServer(zones.server)]);
 const strict = new PublicNetworks([]);
 const loopback = new PublicNetworks(['127.0.0.0/8', '::1/128']);
-const options: RouteOptions = {
+const options: MailRouteOptions = {
   ownNames: new Set(),
   ownAddresses: new Set(),
   families: [6, 4],
@@ -123,7 +123,7 @@ test('ASVS 4.0.3 12.6.1: the host of an MTA-STS policy is not asked inside a pri
 test('ASVS 4.0.3 12.6.1: a name is asked for once, so it cannot change between check and connection', async () => {
   zones.set('mta-sts.rebound.test', { A: ['8.8.8.8'], ttl: 0 });
   const before = zones.asked.length;
-  await fetchStsPolicy(dns, 'rebound.test', { networks: strict, milliseconds: 50 });
+  await fetchStsPolicy(dns, 'rebound.test', { networks: strict, timeoutMs: 50 });
   const asked = zones.asked.slice(before);
   assert.deepEqual(asked.toSorted(), ['A mta-sts.rebound.test', 'AAAA mta-sts.rebound.test']);
 });
@@ -201,7 +201,7 @@ test('ASVS 4.0.3 12.6.1: a certificate is fetched from the public internet only,
   assert.equal(await fetchText('https://localhost/a', trusted), 'text');
   await assert.rejects(fetchText('https://localhost/redirect', trusted), /answered 302/);
   await assert.rejects(fetchText('https://localhost/large', trusted), /more than 100 kB/);
-  await assert.rejects(fetchText('https://localhost/slow', { ...trusted, milliseconds: 200 }), {
+  await assert.rejects(fetchText('https://localhost/slow', { ...trusted, timeoutMs: 200 }), {
     name: 'AbortError',
   });
   assert.deepEqual(paths, ['/a', '/redirect', '/large', '/slow']);

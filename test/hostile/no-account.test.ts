@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { claimSystemMail, enqueueSystemMail } from '../../src/outbox/system-mail-store.ts';
-import { ask } from '../support/ask.ts';
+import { sendRequest } from '../support/send-request.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { signedInManager } from '../support/signed-in-manager.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -17,7 +17,7 @@ test('ASVS 11.1.4: strangers who ask for what is public keep nobody from the con
   await client.query('begin');
   // What takes long here stands for requests that come faster than they are answered.
   await client.query('lock table installation in access exclusive mode');
-  const flood = Array.from({ length: 40 }, () => ask(`${service.url}/manage/v1/set-up`));
+  const flood = Array.from({ length: 40 }, () => sendRequest(`${service.url}/manage/v1/set-up`));
   await waitFor('the flood to be under way', async () => {
     const { rows } = await client.query(
       `select from pg_locks where not granted and relation = 'installation'::regclass`,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hash } from '@node-rs/argon2';
 import { saveMembership } from '../../src/account/membership-store.ts';
-import { createPerson, markProven } from '../../src/account/person-store.ts';
+import { createPerson, markEmailVerified } from '../../src/account/person-store.ts';
 import { OffsetClock } from '../../src/foundation/clock.ts';
 import type { PersonId } from '../../src/foundation/ids.ts';
 import { password, SessionWorld } from '../support/session-world.ts';
@@ -147,7 +147,7 @@ test('ASVS 2.7.1: a mailed link sets no password past a second factor', async ()
 
 test('ASVS 2.5.4: a person with a password of their own keeps it, and is no member before they accept', async () => {
   const person = await world.addPerson({ accounts: [] });
-  await markProven(database.kysely, person.id);
+  await markEmailVerified(database.kysely, person.id);
   const answer = await managerOfA.put(`${usersOfA}/${person.email}`, { role: 'viewer' });
   const unknown = await managerOfA.put(`${usersOfA}/unknown@shop.test`, { role: 'viewer' });
   const shown = (body: Record<string, unknown>) => ({

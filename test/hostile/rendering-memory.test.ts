@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { openManagedShop } from '../support/management-client.ts';
 import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
-import { getToken, publishTemplate } from '../support/shop.ts';
+import { getToken, publishShopTemplate } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -27,7 +27,7 @@ test('ASVS 4.0.3 12.1.1: a process with a heap of 256 MB outlives what asks it f
     ['t-repeats', `<p>${'{{Notes}}'.repeat(990)}</p>`],
     ['t-links', '<a href="{{Link}}?n={{Notes}}">x</a>'.repeat(400)],
   ] as const)
-    await publishTemplate(database, shop, {
+    await publishShopTemplate(database, shop, {
       id,
       sender: 'orders@shop.test',
       source: { subject: 'Subject', previewText: '', html, text: 'x', fields: {} },

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { TemplateCompiler } from '../../src/template/template-compiler.ts';
 import { openManagedShop } from '../support/management-client.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
-import { getToken, publishTemplate } from '../support/shop.ts';
+import { getToken, publishShopTemplate } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -15,12 +15,12 @@ const viewer = await managed.as('viewer');
 const { shop } = managed;
 const client = new SendClient(service, await getToken(service, shop));
 
-await publishTemplate(database, shop, {
+await publishShopTemplate(database, shop, {
   id: 't-repeats',
   sender: 'orders@shop.test',
   source: { html: `<p>${'{{Notes}}'.repeat(990)}</p>`, fields: {} },
 });
-await publishTemplate(database, shop, {
+await publishShopTemplate(database, shop, {
   id: 't-links',
   sender: 'orders@shop.test',
   source: { html: '<a href="{{Link}}?n={{Notes}}">x</a>'.repeat(400), text: 'x', fields: {} },

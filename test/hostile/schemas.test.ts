@@ -15,7 +15,7 @@ import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
 test('ASVS 4.0.3 13.2.2: every schema of input bounds its strings, arrays and members', () => {
-  const found = routeTable.flatMap(({ endpoint: { id, body, query, accepts } }) => [
+  const found = routeTable.flatMap(({ operation: { id, body, query, accepts } }) => [
     ...(accepts === undefined ? findUnbounded(body, `${id} body`) : []),
     ...findUnbounded(query, `${id} query`),
   ]);
@@ -73,7 +73,7 @@ test('ASVS 4.0.3 11.1.4: looking for duplicates reads each item once, however lo
 });
 
 test('ASVS 4.0.3 11.1.4: a body with thousands of errors is described as far as it is answered', () => {
-  const endpoint = routeTable.find(({ endpoint: { id } }) => id === 'createApiKey')?.endpoint;
+  const endpoint = routeTable.find(({ operation: { id } }) => id === 'createApiKey')?.operation;
   assert.ok(endpoint);
   let reads = 0;
   const scopes = new Proxy(

@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
 import { systemClock } from '../../src/foundation/clock.ts';
-import { FairPlaces } from '../../src/foundation/fair-places.ts';
+import { FairCapacity } from '../../src/foundation/fair-capacity.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { RunningImports } from '../../src/management/import/running-imports.ts';
 import { addEndpoint } from '../../src/webhook/endpoint-store.ts';
-import { createWebhooks } from '../../src/webhook/webhook-room.ts';
+import { createWebhooks } from '../../src/webhook/webhook-module.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
 import { openManagedShop } from '../support/management-client.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
@@ -84,24 +84,24 @@ test('ASVS 4.0.3 11.1.4: an account whose endpoint never answers leaves webhook 
 });
 
 test('ASVS 4.0.3 11.1.4: an account alone takes a third of the places, and each further one finds some', () => {
-  const places = new FairPlaces(16);
+  const places = new FairCapacity(16);
   const fill = (account: string): number => {
     let held = 0;
-    for (; places.mayTake(account); held += 1) places.take(account);
+    for (; places.canAcquire(account); held += 1) places.acquire(account);
     return held;
   };
   assert.deepEqual(['a', 'b', 'c', 'd', 'e'].map(fill), [6, 4, 2, 2, 1]);
-  for (let count = 0; count < 6; count += 1) places.free('a');
-  assert.ok(places.mayTake('a') && places.mayTake('f'));
+  for (let count = 0; count < 6; count += 1) places.release('a');
+  assert.ok(places.canAcquire('a') && places.canAcquire('f'));
   assert.ok(fill('f') >= 3);
 });
 
 test('ASVS 4.0.3 11.1.4: an account’s uploads leave import places to the others', () => {
   const imports = new RunningImports();
-  const take = (account: string): boolean => imports.takePlace(account as AccountId);
+  const take = (account: string): boolean => imports.acquireSlot(account as AccountId);
   assert.deepEqual([take('1'), take('1'), take('1'), take('1')], [true, true, true, false]);
   assert.ok(take('2') && take('3'));
-  for (let count = 0; count < 3; count += 1) imports.freePlace('1' as AccountId);
+  for (let count = 0; count < 3; count += 1) imports.releaseSlot('1' as AccountId);
   assert.ok(take('1'));
 });
 

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { ReturnPaths } from '../../src/delivery/return-path.ts';
 import {
-  idleMilliseconds,
   maxCommandsPerMessage,
-  maxMessagesPerSession,
-  maxSessionsPerNetwork,
-  transactionMilliseconds,
-} from '../../src/feedback/bounce/session-limits.ts';
+  maxIdleMs,
+  maxMessagesPerSmtpSession,
+  maxSmtpSessionsPerNetwork,
+  maxTransactionMs,
+} from '../../src/feedback/bounce/smtp-session-limits.ts';
 import { OffsetClock } from '../../src/foundation/clock.ts';
 import type { MessageId } from '../../src/foundation/ids.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
@@ -24,7 +24,7 @@ const shop = await FeedbackShop.open(
   clock,
 );
 await shop.publish('note', '<p>Note</p>');
-const port = shop.service.app.reportPort() ?? 0;
+const port = shop.service.app.bouncePort() ?? 0;
 const report = String(
   await readFile(
     join(import.meta.dirname, '../feedback/mail-reports/postfix-mailbox-full.eml'),
@@ -90,7 +90,7 @@ async function giveReport(client: Client, number: number, messageId: string): Pr
 
 test('ASVS 4.0.3 11.1.4: one network holds a few SMTP sessions only, and others come in', async () => {
   const held = await Promise.all(
-    Array.from({ length: maxSessionsPerNetwork }, () => Client.open()),
+    Array.from({ length: maxSmtpSessionsPerNetwork }, () => Client.open()),
   );
   const refused = new Client();
   assert.equal(
@@ -125,14 +125,14 @@ test('RFC 5321 section 4.5.3.2.7: a session without a message ends after a minut
   const busy = await Client.open('127.0.0.4');
   await busy.say('EHLO there', /^250 /);
   await busy.say('MAIL FROM:<>', /^250 /);
-  clock.advance(idleMilliseconds + 1_000);
+  clock.advance(maxIdleMs + 1_000);
   await idle.reply(/^421 /);
   await waitFor('the end', () => idle.closed);
   await busy.say('NOOP', /^250 /);
   // RSET and MAIL anew get no more time.
   await busy.say('RSET', /^250 /);
   await busy.say('MAIL FROM:<>', /^250 /);
-  clock.advance(transactionMilliseconds - idleMilliseconds);
+  clock.advance(maxTransactionMs - maxIdleMs);
   await busy.reply(/^421 /);
   await waitFor('the end', () => busy.closed);
 });
@@ -141,7 +141,7 @@ test('ASVS 4.0.3 11.1.4: a session takes so many messages, and each gives it its
   const { id } = await shop.send('note');
   const client = await Client.open('127.0.0.5');
   await client.say('EHLO there', /^250 /);
-  for (let number = 0; number < maxMessagesPerSession; number += 1)
+  for (let number = 0; number < maxMessagesPerSmtpSession; number += 1)
     await giveReport(client, number, id);
   await client.say('MAIL FROM:<>', /^421 /);
   await waitFor('the end', () => client.closed);

@@ -6,13 +6,13 @@ import { setOperator } from '../../src/account/person-store.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { applyManifest } from '../../src/manifest/apply-manifest.ts';
 import { parseManifest } from '../../src/manifest/parse-manifest.ts';
-import { replacePassword } from '../../src/session/change-password.ts';
+import { replacePersonPassword } from '../../src/session/change-password.ts';
 import { SecondFactorStore } from '../../src/session/second-factor-store.ts';
-import { ask } from '../support/ask.ts';
 import { readInbox } from '../support/inbox-client.ts';
 import { SendClient } from '../support/send-client.ts';
+import { sendRequest } from '../support/send-request.ts';
 import { SessionWorld } from '../support/session-world.ts';
-import { getToken, openShop, publishTemplate } from '../support/shop.ts';
+import { getToken, openShop, publishShopTemplate } from '../support/shop.ts';
 import { signedInManager } from '../support/signed-in-manager.ts';
 import { linkIn, systemMailTo } from '../support/system-mail-reader.ts';
 import { TestBrowser } from '../support/test-browser.ts';
@@ -30,7 +30,7 @@ await saveMembership(database.kysely, {
 const world = new SessionWorld(database, shop.id);
 const operator = await world.addPerson({ accounts: [] });
 await setOperator(database.kysely, operator.id, true);
-await publishTemplate(database, shop, {
+await publishShopTemplate(database, shop, {
   id: 'password-link',
   sender: 'orders@shop.test',
   source: {
@@ -93,7 +93,7 @@ test('ASVS 4.2.1: the account of the service cannot be named by any request, key
   const token = await getToken(service, shop);
   const sent = await new SendClient(service, token).send({ account: systemId });
   assert.ok([400, 401].includes(sent.status));
-  const list = await ask(`${service.url}/api/1/list`, {
+  const list = await sendRequest(`${service.url}/api/1/list`, {
     headers: { authorization: `Bearer ${token}`, 'x-account-id': systemId },
   });
   assert.ok(list.status >= 400, list.text);
@@ -164,13 +164,13 @@ test('ASVS 2.2.3: every change of a sign-in, an owner, an operator and a key is 
   const told = (email: string, subject: RegExp) => systemMailTo(service.url, email, subject);
   await database.kysely
     .transaction()
-    .execute((transaction) => replacePassword(transaction, person.id, 'x'));
+    .execute((transaction) => replacePersonPassword(transaction, person.id, 'x'));
   assert.match((await told(person.email, /password was changed/)).text, /set a new password now/);
   const factors = new SecondFactorStore(database);
   await factors.begin(person.id, Buffer.from('x'));
-  assert.ok(await factors.spendStep(person.id, 1));
+  assert.ok(await factors.consumeStep(person.id, 1));
   await told(person.email, /Second factor added/);
-  assert.ok(await factors.spendStep(person.id, 2));
+  assert.ok(await factors.consumeStep(person.id, 2));
   await factors.remove(person.id);
   await told(person.email, /Second factor removed/);
   await saveMembership(database.kysely, {
@@ -205,7 +205,7 @@ test('ASVS 2.2.3: a notice is there with its change or not at all, and goes out 
   await service.stop();
   await assert.rejects(
     database.kysely.transaction().execute(async (transaction) => {
-      await replacePassword(transaction, person.id, 'x');
+      await replacePersonPassword(transaction, person.id, 'x');
       throw new Error('the process dies before the commit');
     }),
   );
@@ -219,7 +219,7 @@ test('ASVS 2.2.3: a notice is there with its change or not at all, and goes out 
   assert.equal(await waiting(), 0);
   await database.kysely
     .transaction()
-    .execute((transaction) => replacePassword(transaction, person.id, 'x'));
+    .execute((transaction) => replacePersonPassword(transaction, person.id, 'x'));
   assert.equal(await waiting(), 1);
   // Accepted, and killed before that was noted: the row is still there.
   const { rows } = await database.pool.query('select * from system_mail where person_id = $1', [

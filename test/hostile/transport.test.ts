@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { OperatorError } from '../../src/foundation/errors.ts';
-import { ask } from '../support/ask.ts';
+import { sendRequest } from '../support/send-request.ts';
 import { password, SessionWorld } from '../support/session-world.ts';
 import { TestBrowser } from '../support/test-browser.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -33,10 +33,10 @@ const requests: readonly (readonly [string, RequestInit, number])[] = [
 
 test('RFC 6797 7.1, ASVS 14.4.5: with an https PUBLIC_URL every answer tells browsers to use https alone', async () => {
   for (const [path, init, status] of requests) {
-    const answer = await ask(secure.url + path, init);
+    const answer = await sendRequest(secure.url + path, init);
     assert.equal(answer.status, status, path);
     assert.equal(answer.headers.get(field), 'max-age=31536000', path);
-    assert.equal((await ask(plain.url + path, init)).headers.get(field), null, path);
+    assert.equal((await sendRequest(plain.url + path, init)).headers.get(field), null, path);
   }
 });
 
@@ -61,7 +61,7 @@ test('ASVS 3.4.1, 3.4.4: with an https PUBLIC_URL a sign-in’s cookie is Secure
     '__Host-signalpost',
     '__Host-signalpost-device',
   ]);
-  const given = (await ask(`${secure.url}/sign-in`)).headers.get('set-cookie') ?? '';
+  const given = (await sendRequest(`${secure.url}/sign-in`)).headers.get('set-cookie') ?? '';
   assert.match(given, /^__Host-signalpost=[\w-]{43}; .*Path=\/.*; HttpOnly; Secure/);
   assert.doesNotMatch(given, /Domain/i);
 });

@@ -7,7 +7,7 @@ import { createLog } from '../../src/foundation/log.ts';
 import { createHttp } from '../../src/http/create-http.ts';
 import type { DirectHandler } from '../../src/http/direct-routes.ts';
 import { readBody } from '../../src/http/read-body.ts';
-import { logIntoLines } from '../support/log-lines.ts';
+import { logIntoLines } from '../support/log-into-lines.ts';
 import { testRoute } from '../support/test-route.ts';
 import { waitFor } from '../support/wait-for.ts';
 

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { createHttp } from '../../src/http/create-http.ts';
-import { logIntoLines } from '../support/log-lines.ts';
+import { logIntoLines } from '../support/log-into-lines.ts';
 import { testRoute } from '../support/test-route.ts';
 
 const routes = [testRoute('GET', '/*')];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { ask } from '../support/ask.ts';
+import { sendRequest } from '../support/send-request.ts';
 import { inboxHeaders, metricsHeaders } from '../support/service-tokens.ts';
 import { openGate } from '../support/tcp-gate.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -65,7 +65,9 @@ test('readiness is answered within seconds where the database is silent, and is 
 
 test('metrics answer whoever has the token, and nobody without one', async () => {
   const read = (authorization?: string) =>
-    ask(`${url}/metrics`, { headers: authorization === undefined ? {} : { authorization } });
+    sendRequest(`${url}/metrics`, {
+      headers: authorization === undefined ? {} : { authorization },
+    });
   const known = await read(metricsHeaders.authorization);
   assert.equal(known.status, 200);
   assert.match(known.text, /process_resident_memory_bytes/);
@@ -90,7 +92,7 @@ test('without METRICS_TOKEN nobody reads the metrics, and the answer says what t
     roles: ['http'],
   });
   for (const headers of [{}, { authorization: 'Bearer undefined' }, metricsHeaders]) {
-    const { status, text } = await ask(`${closed.url}/metrics`, { headers });
+    const { status, text } = await sendRequest(`${closed.url}/metrics`, { headers });
     assert.equal(status, 401);
     assert.match(text, /Set METRICS_TOKEN/);
   }
@@ -99,7 +101,7 @@ test('without METRICS_TOKEN nobody reads the metrics, and the answer says what t
 test('metrics answer everyone where METRICS_PUBLIC is set', async () => {
   const environment = { METRICS_PUBLIC: '1', METRICS_TOKEN: '' };
   const open = await startTestService({ databaseUrl, environment });
-  assert.equal((await ask(`${open.url}/metrics`)).status, 200);
+  assert.equal((await sendRequest(`${open.url}/metrics`)).status, 200);
 });
 
 test('what is not HTTP gets a 400 and the server goes on', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTransport } from 'nodemailer';
-import { ask } from '../support/ask.ts';
 import { readInbox } from '../support/inbox-client.ts';
+import { sendRequest } from '../support/send-request.ts';
 import { inboxHeaders } from '../support/service-tokens.ts';
 import { openGate } from '../support/tcp-gate.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -16,14 +16,17 @@ const transport = createTransport({ host: '127.0.0.1', port: service.app.inboxPo
 test('the database away is a 503 for programs and people, a 451 for mail, and nothing once it is back', async () => {
   gate.close();
   for (const query of ['', '?wait=30&to=a@b.test']) {
-    const { status, headers, body } = await ask(`${service.url}/inbox/api/messages${query}`, {
-      headers: inboxHeaders,
-    });
+    const { status, headers, body } = await sendRequest(
+      `${service.url}/inbox/api/messages${query}`,
+      {
+        headers: inboxHeaders,
+      },
+    );
     assert.equal(status, 503, query);
     assert.ok(headers.get('retry-after'));
     assert.match(String(body.message), /cannot be read now/);
   }
-  const page = await ask(`${service.url}/inbox`, {
+  const page = await sendRequest(`${service.url}/inbox`, {
     headers: { accept: 'text/html', ...inboxHeaders },
   });
   assert.equal(page.status, 503);

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { OffsetClock } from '../../src/foundation/clock.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
-import { makeOneTimeLink } from '../../src/session/one-time-link.ts';
-import { ask } from '../support/ask.ts';
+import { createOneTimeLink } from '../../src/session/one-time-link.ts';
 import { rawRequest } from '../support/raw-request.ts';
+import { sendRequest } from '../support/send-request.ts';
 import { inboxHeaders, metricsHeaders } from '../support/service-tokens.ts';
 import { password, passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
 import { TestBrowser } from '../support/test-browser.ts';
@@ -64,19 +64,19 @@ test('a wrong token is refused as invalid, also beside a cookie that is right', 
 test('without INBOX_TOKEN no token gets in', async () => {
   const closed = await startTestService({ databaseUrl, environment: { INBOX_TOKEN: '' } });
   for (const authorization of ['Bearer undefined', inboxHeaders.authorization]) {
-    const { status } = await ask(`${closed.url}/inbox`, { headers: { authorization } });
+    const { status } = await sendRequest(`${closed.url}/inbox`, { headers: { authorization } });
     assert.equal(status, 401, authorization);
   }
 });
 
 /** A link as the start prints it. */
 function newLink(): Promise<string> {
-  return makeOneTimeLink(database, 'inbox', url);
+  return createOneTimeLink(database, 'inbox', url);
 }
 
 /** The cookie that a link gives to a browser. */
 async function openLink(link: string): Promise<string> {
-  const { status, headers } = await ask(link);
+  const { status, headers } = await sendRequest(link);
   assert.equal(status, 303);
   assert.equal(headers.get('location'), '/inbox');
   return (headers.get('set-cookie') ?? '').split(';')[0] ?? '';
@@ -84,8 +84,12 @@ async function openLink(link: string): Promise<string> {
 
 test('ASVS 2.8.4: a link opens the inbox for one browser, once', async () => {
   const link = await newLink();
-  assert.equal((await ask(link, { method: 'HEAD' })).status, 401, 'a look ahead spends nothing');
-  const first = await ask(link);
+  assert.equal(
+    (await sendRequest(link, { method: 'HEAD' })).status,
+    401,
+    'a look ahead spends nothing',
+  );
+  const first = await sendRequest(link);
   const given = first.headers.get('set-cookie') ?? '';
   assert.match(
     given,
@@ -94,18 +98,21 @@ test('ASVS 2.8.4: a link opens the inbox for one browser, once', async () => {
   const cookie = given.split(';')[0] ?? '';
   for (const path of ['/inbox', '/inbox/api/messages'])
     assert.equal(await statusOf({ cookie }, path), 200);
-  const again = await ask(link);
+  const again = await sendRequest(link);
   assert.equal(again.status, 401);
   assert.equal(again.headers.get('set-cookie'), null);
   // Who clicks the link again in the same browser gets to the inbox.
-  assert.equal((await ask(link, { headers: { cookie } })).headers.get('location'), '/inbox');
+  assert.equal(
+    (await sendRequest(link, { headers: { cookie } })).headers.get('location'),
+    '/inbox',
+  );
   assert.equal(await statusOf({ cookie: `${cookie.slice(0, -1)}~` }), 401);
 });
 
 test('of many browsers that open a link at once, one gets in', async () => {
   const link = await newLink();
   const statuses = await Promise.all(
-    Array.from({ length: 8 }, async () => (await ask(link)).status),
+    Array.from({ length: 8 }, async () => (await sendRequest(link)).status),
   );
   assert.deepEqual(statuses.sort(), [303, ...Array.from({ length: 7 }, () => 401)]);
 });
@@ -114,7 +121,7 @@ test('a new link ends the one before; browsers that are in stay in', async () =>
   const cookie = await openLink(await newLink());
   const earlier = await newLink();
   const later = await newLink();
-  assert.equal((await ask(earlier)).status, 401);
+  assert.equal((await sendRequest(earlier)).status, 401);
   await openLink(later);
   assert.equal(await statusOf({ cookie }), 200);
 });
@@ -125,14 +132,14 @@ test('a link works for a day, and its cookie for a week', async () => {
   const node = await startTestService({ databaseUrl, clock });
   const there = link.replace(url, node.url);
   clock.offset = 25 * 3_600_000;
-  assert.equal((await ask(there)).status, 401);
+  assert.equal((await sendRequest(there)).status, 401);
   clock.offset = 23 * 3_600_000;
-  const entered = await ask(there);
+  const entered = await sendRequest(there);
   assert.equal(entered.status, 303);
   const cookie = (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-  assert.equal((await ask(`${node.url}/inbox`, { headers: { cookie } })).status, 200);
+  assert.equal((await sendRequest(`${node.url}/inbox`, { headers: { cookie } })).status, 200);
   clock.offset += 7 * 24 * 3_600_000;
-  assert.equal((await ask(`${node.url}/inbox`, { headers: { cookie } })).status, 401);
+  assert.equal((await sendRequest(`${node.url}/inbox`, { headers: { cookie } })).status, 401);
 });
 
 test('ASVS 3.4.1, 3.4.4: with https the cookie is Secure and of this host alone', async () => {
@@ -140,7 +147,7 @@ test('ASVS 3.4.1, 3.4.4: with https the cookie is Secure and of this host alone'
     databaseUrl,
     environment: { PUBLIC_URL: 'https://mail.shop.test' },
   });
-  const entered = await ask((await newLink()).replace(url, node.url));
+  const entered = await sendRequest((await newLink()).replace(url, node.url));
   const given = entered.headers.get('set-cookie') ?? '';
   assert.match(given, /^__Host-signalpost-inbox=.*; Path=\/; .*Secure/);
 });

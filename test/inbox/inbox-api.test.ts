@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import { createTransport } from 'nodemailer';
-import { ask } from '../support/ask.ts';
-import { emptyInbox, readInbox } from '../support/inbox-client.ts';
+import { clearInbox, readInbox } from '../support/inbox-client.ts';
+import { sendRequest } from '../support/send-request.ts';
 import { inboxHeaders } from '../support/service-tokens.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -30,9 +30,9 @@ function send(to: string, subject = 'Hello'): Promise<unknown> {
 }
 
 const askWith = (method: string, query = '') =>
-  ask(`${api}${query}`, { method, headers: inboxHeaders });
+  sendRequest(`${api}${query}`, { method, headers: inboxHeaders });
 
-beforeEach(() => emptyInbox(service.url));
+beforeEach(() => clearInbox(service.url));
 
 test('a message that came in by SMTP comes out whole', async () => {
   await transport.sendMail({
@@ -195,7 +195,7 @@ test('without DELIVERY=inbox everything of the inbox is a 404 that says why', as
     environment: { SMTP_URL: 'smtp://127.0.0.1:1' },
   });
   for (const path of ['/inbox', '/inbox/', '/inbox/api/messages', '/inbox/assets/x']) {
-    const { status, body } = await ask(`${relaying.url}${path}`);
+    const { status, body } = await sendRequest(`${relaying.url}${path}`);
     assert.equal(status, 404, path);
     assert.match(String(body.message), /DELIVERY=inbox/);
   }

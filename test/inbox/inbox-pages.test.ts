@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createTransport } from 'nodemailer';
 import { parse } from 'parse5';
-import { ask } from '../support/ask.ts';
-import { emptyInbox, readInbox } from '../support/inbox-client.ts';
+import { clearInbox, readInbox } from '../support/inbox-client.ts';
+import { sendRequest } from '../support/send-request.ts';
 import { inboxHeaders } from '../support/service-tokens.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -21,7 +21,7 @@ async function send(mail: Parameters<typeof transport.sendMail>[0]): Promise<str
 }
 
 async function page(path: string): Promise<string> {
-  const { status, text } = await ask(`${inbox}${path}`, {
+  const { status, text } = await sendRequest(`${inbox}${path}`, {
     headers: { accept: 'text/html', ...inboxHeaders },
   });
   assert.equal(status, 200, path);
@@ -97,7 +97,7 @@ test('hostile text is shown as it stands', async () => {
 test('a page may load its own style, script and frame, and nothing else', async () => {
   const id = await send({ subject: 'policy', text: 'x', html: '<p>x</p>' });
   for (const path of ['', `/messages/${id}`]) {
-    const { headers } = await ask(`${inbox}${path}`, { headers: inboxHeaders });
+    const { headers } = await sendRequest(`${inbox}${path}`, { headers: inboxHeaders });
     const policy = headers.get('content-security-policy') ?? '';
     assert.match(policy, /^default-src 'none'; style-src 'self'; script-src 'self'/);
     assert.match(policy, /frame-ancestors 'none'/);
@@ -119,7 +119,7 @@ test('the HTML of a message stands in a sandbox without script, forms and remote
       <a href="https://shop.test/reset?a=1&amp;b=2" target="_top" ping="https://evil.example">Reset</a>
       <a href="javascript:alert(1)">no</a> <a href="/inbox/empty">relative</a><img src="https://evil.example/x.png"></body></html>`,
   });
-  const { status, headers, text } = await ask(`${inbox}/messages/${id}/html`, {
+  const { status, headers, text } = await sendRequest(`${inbox}/messages/${id}/html`, {
     headers: inboxHeaders,
   });
   assert.equal(status, 200);
@@ -167,7 +167,9 @@ test('the HTML of a message stands in a sandbox without script, forms and remote
 
 test('the source can be saved byte for byte', async () => {
   const id = await send({ subject: 'Größe', text: 'äöü' });
-  const { headers, text } = await ask(`${inbox}/messages/${id}/source`, { headers: inboxHeaders });
+  const { headers, text } = await sendRequest(`${inbox}/messages/${id}/source`, {
+    headers: inboxHeaders,
+  });
   assert.equal(headers.get('content-type'), 'message/rfc822');
   assert.equal(headers.get('content-disposition'), `attachment; filename="${id}.eml"`);
   const [message] = await readInbox(service.url, '?limit=1');
@@ -201,7 +203,7 @@ test('a recipient that no header names is shown as such', async () => {
 test('a message that is not there is a 404 that leads back', async () => {
   for (const id of ['01900000-0000-7000-8000-000000000000', 'x', '..%2f..', '%00']) {
     for (const path of ['', '/html', '/source']) {
-      const { status, text } = await ask(`${inbox}/messages/${id}${path}`, {
+      const { status, text } = await sendRequest(`${inbox}/messages/${id}${path}`, {
         headers: { accept: 'text/html', ...inboxHeaders },
       });
       assert.equal(status, 404, id + path);
@@ -218,7 +220,7 @@ test('style, script and icon have an address that changes with them and are kept
     ['svg', 'css', 'js'],
   );
   for (const url of urls) {
-    const { status, headers } = await ask(`${service.url}${url}`);
+    const { status, headers } = await sendRequest(`${service.url}${url}`);
     assert.equal(status, 200, url);
     assert.match(headers.get('cache-control') ?? '', /immutable/);
     assert.equal(headers.get('x-content-type-options'), 'nosniff');
@@ -227,7 +229,7 @@ test('style, script and icon have an address that changes with them and are kept
 
 test('the button of the page empties the inbox and leads back to it', async () => {
   await send({ subject: 'last', text: 'x' });
-  const { status, headers } = await ask(`${inbox}/empty`, {
+  const { status, headers } = await sendRequest(`${inbox}/empty`, {
     method: 'POST',
     headers: {
       'content-type': 'application/x-www-form-urlencoded',
@@ -257,7 +259,7 @@ test('the pages hear of mail and of its end', async () => {
   await hear(/retry/);
   await send({ subject: 'live', text: 'x' });
   await hear(/event: arrived\ndata:\n\n/);
-  await emptyInbox(service.url);
+  await clearInbox(service.url);
   await hear(/event: emptied\ndata:\n\n/);
   aborter.abort();
 });

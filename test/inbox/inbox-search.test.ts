@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { InboxStore } from '../../src/inbox/inbox-store.ts';
-import { ask } from '../support/ask.ts';
+import { sendRequest } from '../support/send-request.ts';
 import { inboxHeaders } from '../support/service-tokens.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -60,7 +60,7 @@ test('%, _ and \\ mean themselves', async () => {
 });
 
 test('the page marks what was found and counts it', async () => {
-  const { text } = await ask(`${service.url}/inbox?q=rabatt`, { headers: inboxHeaders });
+  const { text } = await sendRequest(`${service.url}/inbox?q=rabatt`, { headers: inboxHeaders });
   assert.match(text, /<strong>2<\/strong> messages with “rabatt”/);
   assert.match(text, /<mark>Rabatt<\/mark> 100% sicher/);
   assert.match(text, /value="rabatt"/);
@@ -69,24 +69,27 @@ test('the page marks what was found and counts it', async () => {
 
 test('a search that no text can hold finds nothing instead of failing', async () => {
   for (const query of ['%00', 'a%00b', '%ED%A0%80', 'x'.repeat(5_000)]) {
-    const { status } = await ask(`${service.url}/inbox?q=${query}`, { headers: inboxHeaders });
+    const { status } = await sendRequest(`${service.url}/inbox?q=${query}`, {
+      headers: inboxHeaders,
+    });
     assert.equal(status, 200, query.slice(0, 20));
   }
 });
 
 test('the list has pages, newest first', async () => {
   for (let count = 1; count <= 120; count += 1) await keep(`bulk ${count}`);
-  const first = (await ask(`${service.url}/inbox?q=bulk`, { headers: inboxHeaders })).text;
+  const first = (await sendRequest(`${service.url}/inbox?q=bulk`, { headers: inboxHeaders })).text;
   assert.match(first, /Page 1 of 3/);
   assert.match(first, /<mark>bulk<\/mark> 120</);
   assert.match(first, /aria-label="Older messages"/);
   assert.doesNotMatch(first, /aria-label="Newer messages"/);
-  const last = (await ask(`${service.url}/inbox?q=bulk&page=3`, { headers: inboxHeaders })).text;
+  const last = (await sendRequest(`${service.url}/inbox?q=bulk&page=3`, { headers: inboxHeaders }))
+    .text;
   assert.match(last, /<mark>bulk<\/mark> 1</);
   assert.equal(last.match(/class="mail"/g)?.length, 20);
   for (const page of ['4', '999999', '0', 'x', '-1'])
     assert.equal(
-      (await ask(`${service.url}/inbox?page=${page}`, { headers: inboxHeaders })).status,
+      (await sendRequest(`${service.url}/inbox?page=${page}`, { headers: inboxHeaders })).status,
       200,
       page,
     );

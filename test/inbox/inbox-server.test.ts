@@ -4,9 +4,9 @@ import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { createLog } from '../../src/foundation/log.ts';
-import type { InboxMessageId, ReceivedMail } from '../../src/inbox/inbox-message.ts';
+import type { InboxMessageId, IncomingMail } from '../../src/inbox/inbox-message.ts';
 import { InboxStore } from '../../src/inbox/inbox-store.ts';
-import { mostMailBytes, startInboxServer } from '../../src/inbox/start-inbox-server.ts';
+import { maxMailBytes, startInboxServer } from '../../src/inbox/start-inbox-server.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 const { database } = await createTestDatabase();
@@ -18,7 +18,7 @@ const everything = { to: undefined, since: undefined };
 let away: Error | undefined;
 const server = await startInboxServer({
   store: {
-    add(mail: ReceivedMail): Promise<InboxMessageId> {
+    add(mail: IncomingMail): Promise<InboxMessageId> {
       return away === undefined ? store.add(mail) : Promise.reject(away);
     },
     trim: () => store.trim(),
@@ -67,7 +67,7 @@ test('it listens on the loopback only, and says what it takes', async () => {
   const session = await openSession();
   await session.say('EHLO client.test');
   const said = session.replies.join('\n');
-  assert.match(said, new RegExp(`SIZE ${mostMailBytes}`));
+  assert.match(said, new RegExp(`SIZE ${maxMailBytes}`));
   assert.match(said, /8BITMIME/);
   assert.match(said, /SMTPUTF8/);
   assert.doesNotMatch(said, /AUTH|STARTTLS/);
@@ -94,10 +94,10 @@ test('the database away is a 451, so that the sender tries again, and the next m
 test('a message that is too large is a 552, whether announced or not', async () => {
   const session = await openSession();
   await session.say('EHLO client.test');
-  assert.match(await session.say(`MAIL FROM:<a@b.test> SIZE=${mostMailBytes + 1}`), /^552 /);
+  assert.match(await session.say(`MAIL FROM:<a@b.test> SIZE=${maxMailBytes + 1}`), /^552 /);
   session.close();
   const line = `${'x'.repeat(998)}\r\n`;
-  const body = line.repeat(Math.ceil((mostMailBytes + 1) / line.length));
+  const body = line.repeat(Math.ceil((maxMailBytes + 1) / line.length));
   const before = (await store.list('', 0, 1)).total;
   assert.match(await deliver(`Subject: large\r\n\r\n${body}`), /^552 5\.3\.4 /);
   assert.equal((await store.list('', 0, 1)).total, before);

@@ -4,11 +4,11 @@ import { removeMembership } from '../../src/account/membership-store.ts';
 import type { AccountId, ListId } from '../../src/foundation/ids.ts';
 import { saveContacts, saveList } from '../../src/list/list-store.ts';
 import { testAccountFirst } from '../support/account-first.ts';
-import { type Answer, ask } from '../support/ask.ts';
+import { sendRequest, type TextResponse } from '../support/send-request.ts';
 import { passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
-import { changeMilliseconds } from '../support/two-nodes.ts';
+import { changeTimeoutMs } from '../support/two-nodes.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const { url, database } = await createTestDatabase();
@@ -51,8 +51,12 @@ async function tokenFor(accounts: readonly string[]): Promise<string> {
   return String(answer.body.access_token);
 }
 
-function list(token: string, query = '', headers: Record<string, string> = {}): Promise<Answer> {
-  return ask(`${node.url}/api/1/list${query}`, {
+function list(
+  token: string,
+  query = '',
+  headers: Record<string, string> = {},
+): Promise<TextResponse> {
+  return sendRequest(`${node.url}/api/1/list${query}`, {
     headers: { authorization: `Bearer ${token}`, ...headers },
   });
 }
@@ -163,7 +167,7 @@ describe('7: who may not', () => {
       { authorization: 'Bearer nothing' },
       { authorization: 'Basic eA==' },
     ]) {
-      const answer = await ask(`${node.url}/api/1/list`, {
+      const answer = await sendRequest(`${node.url}/api/1/list`, {
         headers: new Headers(Object.entries(headers)),
       });
       assert.equal(answer.status, 401);
@@ -183,7 +187,7 @@ describe('7: who may not', () => {
         const given = await list(token);
         return given.status === 401 ? given : undefined;
       },
-      changeMilliseconds,
+      changeTimeoutMs,
     );
     assert.equal(answer.body.message, 'Account Temporarily Suspended');
   });
@@ -197,7 +201,7 @@ describe('7: who may not', () => {
     await waitFor(
       'the end of the membership',
       async () => (await list(token)).body.message === 'Unauthorized Request',
-      changeMilliseconds,
+      changeTimeoutMs,
     );
   });
 });

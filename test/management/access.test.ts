@@ -10,7 +10,7 @@ import {
   permissionsOf,
 } from '../../src/access/permission.ts';
 import type { Role } from '../../src/account/account.ts';
-import type { Endpoint } from '../../src/management/endpoint.ts';
+import type { ManagementOperation } from '../../src/management/operation.ts';
 import { routeTable } from '../../src/management/route-table.ts';
 import { addKey } from '../support/api-key.ts';
 import { ManagementClient, openManagedShop } from '../support/management-client.ts';
@@ -146,7 +146,7 @@ for (const { method, path, access } of routeTable) {
 const room = join(import.meta.dirname, '../../src/management');
 
 test('every endpoint that is written stands in the route table, once', async () => {
-  const listed = new Set(routeTable.map(({ endpoint }) => endpoint));
+  const listed = new Set(routeTable.map(({ operation: endpoint }) => endpoint));
   assert.equal(listed.size, routeTable.length);
   assert.equal(
     new Set(routeTable.map(({ method, path }) => `${method} ${path}`)).size,
@@ -158,7 +158,10 @@ test('every endpoint that is written stands in the route table, once', async () 
     for (const [name, value] of exported) {
       if (typeof value !== 'object' || value === null || !('handle' in value)) continue;
       written += 1;
-      assert.ok(listed.has(value as Endpoint), `${name} of ${file} stands in no line of the table`);
+      assert.ok(
+        listed.has(value as ManagementOperation),
+        `${name} of ${file} stands in no line of the table`,
+      );
     }
   }
   assert.equal(written, listed.size);

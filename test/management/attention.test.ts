@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { setOperator } from '../../src/account/person-store.ts';
 import { DirectShop } from '../support/direct-shop.ts';
-import { managementAs } from '../support/management-client.ts';
+import { signInToManagement } from '../support/management-client.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const receiver = createServer((_request, response) => response.writeHead(500).end());
@@ -33,7 +33,7 @@ await saveMembership(database.kysely, {
   personId: shop.owner.id,
   role: 'owner',
 });
-const owner = await managementAs(direct.service, direct.shop.owner.email);
+const owner = await signInToManagement(direct.service, direct.shop.owner.email);
 const account = `/accounts/${shop.id}`;
 
 interface Item {

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { readContacts } from '../../src/manifest/read-contacts.ts';
 import {
   type ManagementClient,
-  managementAs,
   openManagedShop,
+  signInToManagement,
 } from '../support/management-client.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -107,7 +107,7 @@ test('an import that a stop of its node cuts off has failed by the end of the st
   const other = `${path}/lists/l-0900`;
   await owner.put(other, { name: 'Many' });
   const node = await startTestService({ databaseUrl: url, roles: ['http'] });
-  const there = await managementAs(node, shop.owner.email);
+  const there = await signInToManagement(node, shop.owner.email);
   const rows = Array.from({ length: 200_000 }, (_, n) => `q${n}@people.test`);
   const address = `${other}/imports/${randomUUID()}`;
   await there.call('PUT', address, ['email', ...rows].join('\n'), csv);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { testAccountFirst } from '../support/account-first.ts';
 import { openManagedShop } from '../support/management-client.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
-import { addSender, getToken, publishTemplate } from '../support/shop.ts';
+import { addSender, getToken, publishShopTemplate } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -14,7 +14,7 @@ const managed = await openManagedShop(database, service);
 const { owner, path, as, shop } = managed;
 const sender = new SendClient(service, await getToken(service, shop));
 await addSender(database, shop.id, 'orders@shop.test', { displayNames: ['Demo Shop'] });
-await publishTemplate(database, shop, {
+await publishShopTemplate(database, shop, {
   id: 't-secret',
   sender: 'orders@shop.test',
   source: {

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import packageFacts from '../../package.json' with { type: 'json' };
 import { openapiDocument } from '../../src/management/openapi/openapi-document.ts';
 import { routeTable } from '../../src/management/route-table.ts';
-import { ask } from '../support/ask.ts';
+import { sendRequest } from '../support/send-request.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
@@ -17,7 +17,7 @@ const service = await startTestService({ databaseUrl, roles: ['http'] });
 test('the document is what its schemas say now', async () => {
   const text = await readFile(join(root, 'docs/openapi.json'), 'utf8');
   assert.equal(text, `${JSON.stringify(openapiDocument(packageFacts.version), null, 2)}\n`);
-  const served = await ask(`${service.url}/openapi.json`);
+  const served = await sendRequest(`${service.url}/openapi.json`);
   assert.deepEqual(served.body, JSON.parse(text));
 });
 
@@ -35,7 +35,7 @@ test('a linter finds nothing in the document', () => {
 });
 
 test('every PUT that leaves something to its caller says what becomes of what is left out', async () => {
-  const document = await ask(`${service.url}/openapi.json`);
+  const document = await sendRequest(`${service.url}/openapi.json`);
   type Schema = { $ref?: string; properties?: object; required?: string[] };
   const { paths, components } = document.body as unknown as {
     paths: Record<
@@ -63,27 +63,27 @@ test('every PUT that leaves something to its caller says what becomes of what is
 });
 
 test('no two operations have one name', () => {
-  const ids = routeTable.map(({ endpoint }) => endpoint.id);
+  const ids = routeTable.map(({ operation: endpoint }) => endpoint.id);
   assert.equal(new Set(ids).size, ids.length);
 });
 
 test('the documentation needs no other host and runs no script of its own page', async () => {
-  const page = await ask(`${service.url}/docs`);
+  const page = await sendRequest(`${service.url}/docs`);
   assert.equal(page.status, 200);
   const policy = page.headers.get('content-security-policy') ?? '';
   assert.match(policy, /default-src 'none'; script-src 'self';/);
   assert.doesNotMatch(policy, /https?:|\*/);
   assert.doesNotMatch(page.text, /https?:/);
-  const script = await ask(`${service.url}/docs/viewer.js`);
+  const script = await sendRequest(`${service.url}/docs/viewer.js`);
   assert.equal(script.status, 200);
   assert.ok(script.text.length > 100_000);
 });
 
 test('the type of a problem leads to what it means', async () => {
-  const refused = await ask(`${service.url}/manage/v1/me`);
+  const refused = await sendRequest(`${service.url}/manage/v1/me`);
   assert.equal(refused.body.type, '/problems/unauthenticated');
-  const meaning = await ask(`${service.url}${refused.body.type}`);
+  const meaning = await sendRequest(`${service.url}${refused.body.type}`);
   assert.equal(meaning.status, 200);
   assert.equal(meaning.body.title, refused.body.title);
-  assert.equal((await ask(`${service.url}/problems/constructor`)).status, 404);
+  assert.equal((await sendRequest(`${service.url}/problems/constructor`)).status, 404);
 });

@@ -23,7 +23,7 @@ for (const name of ['disabled', 'operator'])
     name,
     passwordHash: undefined,
   });
-await new ShapingStore(database, newId(), Date.now).beat([
+await new ShapingStore(database, newId(), Date.now).heartbeat([
   { name: 'yahoo', label: 'Yahoo', startRate: 5, startConnections: 10, demand: 0, sent: 0 },
 ]);
 const webhook = await owner.post(`${path}/webhooks`, {

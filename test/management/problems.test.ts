@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';
 import { addKey } from '../support/api-key.ts';
-import type { Answer } from '../support/ask.ts';
 import { openManagedShop } from '../support/management-client.ts';
+import type { TextResponse } from '../support/send-request.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
@@ -12,7 +12,7 @@ const service = await startTestService({ databaseUrl: url, roles: ['http'] });
 const { owner, path, shop, makeOperator } = await openManagedShop(database, service);
 await makeOperator();
 
-function isProblem(answer: Answer, status: number, type: string): void {
+function isProblem(answer: TextResponse, status: number, type: string): void {
   assert.equal(answer.status, status, answer.text);
   assert.equal(answer.headers.get('content-type'), 'application/problem+json; charset=utf-8');
   assert.equal(answer.body.type, `/problems/${type}`);

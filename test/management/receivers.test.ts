@@ -21,14 +21,14 @@ const today = new Date().toISOString().slice(0, 10);
 
 test('what was learnt about a receiver is shown with its words, and people decide otherwise', async () => {
   const beat = { name: 'yahoo', label: 'Yahoo', startRate: 5, startConnections: 10 };
-  const [known] = await store.beat([{ ...beat, demand: 0, sent: 0 }]);
+  const [known] = await store.heartbeat([{ ...beat, demand: 0, sent: 0 }]);
   assert.ok(known);
   const find = async () => (await owner.get(receivers)).body.items as Record<string, unknown>[];
   const [fresh] = await find();
   assert.deepEqual([fresh?.messagesPerConnection, fresh?.session], [20, null]);
   const reason = '421 Max message per connection reached';
-  const session = { most: 5, learntAt: Date.now(), reason };
-  await store.save('yahoo', known.version, { ...known.pace, session }, undefined);
+  const session = { maxMessages: 5, learnedAt: Date.now(), reason };
+  await store.save('yahoo', known.version, { ...known.throttle, session }, undefined);
   const [learnt] = await find();
   assert.equal(learnt?.messagesPerConnection, 5);
   assert.equal(learnt?.fixedMessagesPerConnection, null);

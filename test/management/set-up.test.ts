@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeOneTimeLink } from '../../src/session/one-time-link.ts';
+import { createOneTimeLink } from '../../src/session/one-time-link.ts';
 import { ManagementClient } from '../support/management-client.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -18,7 +18,7 @@ const nobody = {
 
 /** The code of a new set-up link, as the start prints it. */
 async function newCode(): Promise<string> {
-  const link = await makeOneTimeLink(database, 'set-up', service.url);
+  const link = await createOneTimeLink(database, 'set-up', service.url);
   return new URL(link).hash.replace('#set-up=', '');
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exportManifest } from '../../src/manifest/export-manifest.ts';
-import { apply, changed, refusals } from '../support/manifest-world.ts';
+import { apply, changed, manifestProblemTexts } from '../support/manifest-world.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 const { database } = await createTestDatabase();
@@ -49,7 +49,7 @@ test('a quota is set, kept where it is left out, exported, and taken away by an 
   assert.deepEqual(await quota(), { perDay: 7 });
   assert.deepEqual(changed(await apply(database, shop({ quota: {} }))), ['changed account shop']);
   assert.equal(await quota(), undefined);
-  assert.deepEqual(await refusals(apply(database, shop({ quota: { perHour: 1.5 } }))), [
+  assert.deepEqual(await manifestProblemTexts(apply(database, shop({ quota: { perHour: 1.5 } }))), [
     'accounts[0].quota.perHour must be a whole number',
   ]);
 });

@@ -2,9 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { verify } from '@node-rs/argon2';
 import type { AccountId, ClientId, TemplateId } from '../../src/foundation/ids.ts';
-import { ClientSecrets } from '../../src/session/client-secret.ts';
+import { ClientSecretHasher } from '../../src/session/client-secret.ts';
 import { readIntegration } from '../../src/session/integration-store.ts';
-import { apply, changed, inShort, refusals } from '../support/manifest-world.ts';
+import {
+  apply,
+  changed,
+  manifestProblemTexts,
+  summarizeChanges,
+} from '../support/manifest-world.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { testKey } from '../support/test-service.ts';
 
@@ -83,7 +88,7 @@ async function tokensOf(email: string): Promise<{ access: number; refresh: numbe
 describe('creating and changing', () => {
   test('everything that is named is created, the second time it is unchanged', async () => {
     const manifest = of(shop('new'));
-    assert.deepEqual(inShort(await apply(database, manifest)), [
+    assert.deepEqual(summarizeChanges(await apply(database, manifest)), [
       'created account new',
       'created user ann@shop.test',
       'created user bob@shop.test',
@@ -195,7 +200,7 @@ describe('creating and changing', () => {
 
   test('client secrets are kept as keyed hashes and can be rotated', async () => {
     await apply(database, of(shop('rotate')));
-    const secrets = new ClientSecrets(testKey);
+    const secrets = new ClientSecretHasher(testKey);
     const clientId = 'client-rotate' as ClientId;
     const before = await readIntegration(kysely, clientId);
     assert.ok(secrets.matches(secret, before?.secretHash ?? Buffer.alloc(0)));
@@ -267,14 +272,14 @@ describe('templates', () => {
     assert.equal(await setting(), 'hold');
     assert.equal(await versions(), before);
     await applyTemplate({ whenUncertain: 'resend' });
-    assert.deepEqual(await refusals(applyTemplate({ whenUncertain: 'ask' })), [
+    assert.deepEqual(await manifestProblemTexts(applyTemplate({ whenUncertain: 'ask' })), [
       'accounts[0].templates[0].whenUncertain must be one of resend, hold',
     ]);
   });
 
   test('a template that cannot be compiled is refused with its path, part and place', async () => {
     const before = await versions();
-    const found = await refusals(
+    const found = await manifestProblemTexts(
       apply(
         database,
         of(
@@ -307,15 +312,19 @@ describe('templates', () => {
 
   test('the creator has to be a user and the sender a sender of the account', async () => {
     const templates = [receipt({ createdBy: 'stranger@shop.test', sender: 'nobody@shop.test' })];
-    assert.deepEqual(await refusals(apply(database, of(shop(account, { templates })))), [
-      'accounts[0].templates[0].sender is no sender of the account',
-      'accounts[0].templates[0].createdBy is no user of the account',
-    ]);
+    assert.deepEqual(
+      await manifestProblemTexts(apply(database, of(shop(account, { templates })))),
+      [
+        'accounts[0].templates[0].sender is no sender of the account',
+        'accounts[0].templates[0].createdBy is no user of the account',
+      ],
+    );
     // Those that the account has already count, unless they are about to go.
     const rest = { users: [], senders: [] };
     await apply(database, of(shop(account, rest)));
     assert.equal(
-      (await refusals(apply(database, of(shop(account, rest)), { prune: true }))).length,
+      (await manifestProblemTexts(apply(database, of(shop(account, rest)), { prune: true })))
+        .length,
       2,
     );
   });
@@ -396,17 +405,19 @@ describe('passwords and tokens', () => {
 describe('integrations', () => {
   test('a new integration needs a secret', async () => {
     const integrations = [{ clientId: 'none', name: 'None' }];
-    assert.deepEqual(await refusals(apply(database, of(shop('secretless', { integrations })))), [
-      'accounts[0].integrations[0].clientSecret is missing; a new integration needs one',
-    ]);
+    assert.deepEqual(
+      await manifestProblemTexts(apply(database, of(shop('secretless', { integrations })))),
+      ['accounts[0].integrations[0].clientSecret is missing; a new integration needs one'],
+    );
   });
 
   test('a client id of another account is refused and left alone', async () => {
     await apply(database, of(shop('mine')));
     const integrations = [{ clientId: 'client-mine', name: 'Thief', clientSecret: secret }];
-    assert.deepEqual(await refusals(apply(database, of(shop('thief', { integrations })))), [
-      'accounts[0].integrations[0].clientId is an integration of another account',
-    ]);
+    assert.deepEqual(
+      await manifestProblemTexts(apply(database, of(shop('thief', { integrations })))),
+      ['accounts[0].integrations[0].clientId is an integration of another account'],
+    );
     const integration = await readIntegration(kysely, 'client-mine' as ClientId);
     assert.equal(integration?.accountId, 'mine');
     assert.equal(await count('account', 'id = $1', ['thief']), 0);
@@ -452,7 +463,7 @@ describe('all or nothing', () => {
 
   test('one problem anywhere leaves everything as it was, and every problem is told', async () => {
     const bad = receipt({ subject: '{{' });
-    const found = await refusals(
+    const found = await manifestProblemTexts(
       apply(database, of(shop('good'), shop('bad', { templates: [bad, { ...bad, id: 'b' }] }))),
     );
     assert.equal(found.length, 2);

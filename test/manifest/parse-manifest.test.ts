@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { formatPath } from '../../src/manifest/manifest-path.ts';
 import { ManifestError } from '../../src/manifest/manifest-problems.ts';
-import { parse, problemsOf, refusals } from '../support/manifest-world.ts';
+import { manifestProblems, manifestProblemTexts, parse } from '../support/manifest-world.ts';
 import { temporaryFolder } from '../support/run-signalpost.ts';
 
 const folder = temporaryFolder();
@@ -86,7 +86,7 @@ accounts:
   });
 
   test('a member that the format does not know is named with its path and line', async () => {
-    const [problem] = await problemsOf(
+    const [problem] = await manifestProblems(
       parse(
         'accounts:\n  - id: "1"\n    name: Shop\n    senders:\n      - address: a@shop.test\n        verifed: true\n',
       ),
@@ -114,7 +114,7 @@ accounts:
         { id: 'blank', name: '  ', senders: [{ address: 'a@shop.test', displayNames: [' '] }] },
       ],
     };
-    const found = await refusals(parse(manifest));
+    const found = await manifestProblemTexts(parse(manifest));
     assert.deepEqual(found.sort(), [
       'accounts[0].id must be 1 to 64 letters, digits, - and _',
       'accounts[0].integrations[0].grants must have at least 1 entry',
@@ -135,17 +135,19 @@ accounts:
   });
 
   test('a manifest that is neither YAML nor JSON, empty, or more than one is refused with its line', async () => {
-    const [broken] = await problemsOf(parse('accounts:\n  - id: "1\n'));
+    const [broken] = await manifestProblems(parse('accounts:\n  - id: "1\n'));
     assert.match(broken?.message ?? '', /^is neither YAML nor JSON: /);
     assert.ok((broken?.line ?? 0) >= 2);
-    assert.deepEqual(await refusals(parse('')), ['is empty; it must be a group of members']);
-    assert.deepEqual(await refusals(parse('accounts: []')), [
+    assert.deepEqual(await manifestProblemTexts(parse('')), [
+      'is empty; it must be a group of members',
+    ]);
+    assert.deepEqual(await manifestProblemTexts(parse('accounts: []')), [
       'accounts must have at least 1 entry',
     ]);
-    assert.deepEqual(await refusals(parse('accounts: []\n---\naccounts: []\n')), [
+    assert.deepEqual(await manifestProblemTexts(parse('accounts: []\n---\naccounts: []\n')), [
       'holds more than one document',
     ]);
-    const [twice] = await problemsOf(parse('accounts: []\naccounts: []\n'));
+    const [twice] = await manifestProblems(parse('accounts: []\naccounts: []\n'));
     assert.equal(twice?.message, 'names a member twice');
     assert.equal(twice?.line, 2);
   });
@@ -158,8 +160,11 @@ accounts:
           .fill(`*a${level - 1}`)
           .join(', ')}]`,
       );
-    assert.match((await refusals(parse(lines.join('\n'))))[0] ?? '', /uses its aliases/);
-    assert.match((await refusals(parse('accounts: *nothing')))[0] ?? '', /alias/i);
+    assert.match(
+      (await manifestProblemTexts(parse(lines.join('\n'))))[0] ?? '',
+      /uses its aliases/,
+    );
+    assert.match((await manifestProblemTexts(parse('accounts: *nothing')))[0] ?? '', /alias/i);
   });
 
   test('whatever text is given, it is a manifest or refused with problems', async () => {
@@ -200,7 +205,7 @@ describe('references to the environment', () => {
       users: [{ email: 'ann@shop.test', role: 'owner', password: '${NOT_SET}' }],
       senders: [{ address: '${EMPTY}@shop.test' }],
     });
-    assert.deepEqual(await refusals(parse(manifest, { environment: { EMPTY: '' } })), [
+    assert.deepEqual(await manifestProblemTexts(parse(manifest, { environment: { EMPTY: '' } })), [
       'accounts[0].users[0].password needs the environment variable NOT_SET, which is not set',
       'accounts[0].senders[0].address needs the environment variable EMPTY, which is not set',
     ]);
@@ -208,7 +213,10 @@ describe('references to the environment', () => {
 
   test('something that only looks like a reference is refused', async () => {
     for (const name of ['${}', '${1A}', '${A B}', '${A'])
-      assert.match((await refusals(parse(named(name))))[0] ?? '', /names no environment variable/);
+      assert.match(
+        (await manifestProblemTexts(parse(named(name))))[0] ?? '',
+        /names no environment variable/,
+      );
   });
 
   test('files are taken as they are', async () => {
@@ -224,7 +232,7 @@ describe('references to the environment', () => {
       users: [{ email: 'ann@shop.test', role: 'owner', password: '${PASSWORD}' }],
       integrations: [{ clientId: 'demo', name: 'Demo', clientSecret: '${SECRET}' }],
     });
-    const found = await refusals(parse(manifest, { environment }));
+    const found = await manifestProblemTexts(parse(manifest, { environment }));
     assert.deepEqual(found, [
       'accounts[0].users[0].password must have at least 12 characters',
       'accounts[0].integrations[0].clientSecret must be 24 to 1000 printable ASCII characters',
@@ -234,7 +242,7 @@ describe('references to the environment', () => {
 
 describe('mistakes of different kinds', () => {
   test('are named in one run, each once, and none that only comes of another', async () => {
-    const found = await refusals(
+    const found = await manifestProblemTexts(
       parse(
         {
           accounts: [
@@ -283,15 +291,17 @@ describe('mistakes of different kinds', () => {
   });
 
   test('a manifest without a list of accounts says just that', async () => {
-    assert.deepEqual(await refusals(parse({ accounts: { id: '${NOT_SET}' } })), [
+    assert.deepEqual(await manifestProblemTexts(parse({ accounts: { id: '${NOT_SET}' } })), [
       'accounts.id needs the environment variable NOT_SET, which is not set',
     ]);
-    assert.deepEqual(await refusals(parse('3')), ['must be a group of members']);
-    assert.deepEqual(await refusals(parse('null')), ['is empty; it must be a group of members']);
+    assert.deepEqual(await manifestProblemTexts(parse('3')), ['must be a group of members']);
+    assert.deepEqual(await manifestProblemTexts(parse('null')), [
+      'is empty; it must be a group of members',
+    ]);
   });
 
   test('members that stand twice are all named', async () => {
-    const problems = await problemsOf(
+    const problems = await manifestProblems(
       parse('accounts:\n  - id: "1"\n    id: "2"\n    name: S\n    name: T\n'),
     );
     assert.deepEqual(
@@ -352,7 +362,7 @@ describe('files of a manifest', () => {
       ],
       lists: [{ id: 'l-1', name: 'L', csv: 'missing.csv' }],
     });
-    assert.deepEqual((await refusals(parse(manifest, { folder }))).sort(), [
+    assert.deepEqual((await manifestProblemTexts(parse(manifest, { folder }))).sort(), [
       'accounts[0].lists[0].csv missing.csv does not exist',
       'accounts[0].templates[0].html missing.html does not exist',
       'accounts[0].templates[1].mjml folder is not a file',
@@ -370,7 +380,7 @@ describe('files of a manifest', () => {
         { ...template, id: 't-3', html: { file: 'pipe' } },
       ],
     });
-    assert.deepEqual(await refusals(parse(manifest, { folder })), [
+    assert.deepEqual(await manifestProblemTexts(parse(manifest, { folder })), [
       'accounts[0].templates[0].html large.html has more than 2097152 bytes',
       'accounts[0].templates[1].html /dev/zero is not a file',
       'accounts[0].templates[2].html pipe is not a file',
@@ -383,7 +393,7 @@ describe('files of a manifest', () => {
       'Name,EMAIL\nAda,ada@shop.test\nAlan,alan\n"Grace\nHopper",ADA@SHOP.TEST\nHedy\n',
     );
     const manifest = account({ lists: [{ id: 'l-1', name: 'L', csv: 'wrong.csv' }] });
-    assert.deepEqual(await refusals(parse(manifest, { folder })), [
+    assert.deepEqual(await manifestProblemTexts(parse(manifest, { folder })), [
       'accounts[0].lists[0].csv wrong.csv line 3: the address has no @',
       'accounts[0].lists[0].csv wrong.csv line 5: has the address of line 2 again',
       'accounts[0].lists[0].csv wrong.csv line 6: has 1 columns, the header row 2',
@@ -412,7 +422,7 @@ describe('what is named twice', () => {
         { id: '1', name: 'Two', integrations },
       ],
     };
-    assert.deepEqual(await refusals(parse(manifest)), [
+    assert.deepEqual(await manifestProblemTexts(parse(manifest)), [
       'accounts[0].users[1].email is the same as accounts[0].users[0].email',
       'accounts[0].senders[1].address is the same as accounts[0].senders[0].address',
       'accounts[0].templates[1].id is the same as accounts[0].templates[0].id',
@@ -431,7 +441,7 @@ describe('what is named twice', () => {
         { id: '3', name: 'Three', users: user({ password: 'two long password' }) },
       ],
     };
-    assert.deepEqual(await refusals(parse(manifest)), [
+    assert.deepEqual(await manifestProblemTexts(parse(manifest)), [
       'accounts[1].users[0].name differs from accounts[0].users[0].name of the same person',
       'accounts[2].users[0].password differs from accounts[1].users[0].password of the same person',
     ]);
@@ -447,7 +457,7 @@ describe('single values', () => {
       integrations: [{ clientId: 'demo', name: 'Demo', redirectUri: 'http://shop.test/' }],
       templates: [{ ...template, sender: '@shop.test', createdBy: 'ann@' }],
     });
-    assert.deepEqual((await refusals(parse(manifest))).sort(), [
+    assert.deepEqual((await manifestProblemTexts(parse(manifest))).sort(), [
       'accounts[0].integrations[0].redirectUri must be https unless it is the loopback',
       'accounts[0].name has a control character',
       'accounts[0].senders[0].address is no e-mail address: it has spaces',
@@ -461,7 +471,7 @@ describe('single values', () => {
   test('the length of a password counts characters, not bytes', async () => {
     const user = { email: 'ann@shop.test', role: 'owner' };
     const eleven = account({ users: [{ ...user, password: '🗝'.repeat(11) }] });
-    assert.equal((await refusals(parse(eleven))).length, 1);
+    assert.equal((await manifestProblemTexts(parse(eleven))).length, 1);
     await parse(account({ users: [{ ...user, password: '🗝'.repeat(12) }] }));
   });
 
@@ -473,7 +483,7 @@ describe('single values', () => {
   test('a field may have any name, such as constructor or __proto__', async () => {
     const text = `accounts: [{ id: "1", name: S, templates: [{ id: t, name: T, createdBy: a@b.test, subject: S, text: x,
       fields: { constructor: { default: c }, __proto__: { default: p }, "a/b~c": { wrong: 1 } } }] }]`;
-    assert.deepEqual(await refusals(parse(text)), [
+    assert.deepEqual(await manifestProblemTexts(parse(text)), [
       'accounts[0].templates[0].fields["a/b~c"].wrong is not part of the format; known here are default, sample, description, secret',
     ]);
     const manifest = await parse(text.replace('wrong: 1', 'sample: s'));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeRedirectUri } from '../../src/manifest/redirect-uri.ts';
+import { findRedirectUriProblem } from '../../src/manifest/redirect-uri.ts';
 
 test('RFC 8252 section 7: https, http on the loopback, and private schemes can be registered', () => {
   for (const uri of [
@@ -12,7 +12,7 @@ test('RFC 8252 section 7: https, http on the loopback, and private schemes can b
     'http://localhost:3000/cb',
     'com.example.app:/oauth',
   ])
-    assert.equal(describeRedirectUri(uri), undefined, uri);
+    assert.equal(findRedirectUriProblem(uri), undefined, uri);
 });
 
 test('RFC 6749 section 3.1.2: everything else is refused', () => {
@@ -30,5 +30,5 @@ test('RFC 6749 section 3.1.2: everything else is refused', () => {
     'data:text/html,x',
     'file:///etc/passwd',
   ])
-    assert.equal(typeof describeRedirectUri(uri), 'string', uri);
+    assert.equal(typeof findRedirectUriProblem(uri), 'string', uri);
 });

@@ -39,7 +39,7 @@ test('a clock that jumps 3 hours forward ends the lease of a message under way: 
   await atRecipient;
   world.clock.advance(3 * hours);
   world.deliverTo(sink.port);
-  await world.reaches(id, 'delivered');
+  await world.waitForState(id, 'delivered');
   goOn();
   await world.close();
   assert.equal(sink.mails.length, 1);
@@ -55,14 +55,14 @@ test('a clock that jumps 3 hours forward makes retries due and ends freshness wi
   world.deliverTo(sink.port);
   const patient = await world.accept();
   const fresh = await world.accept({ deliverWhenDelayed: false, lifetime: 900 });
-  await world.reaches(patient, 'deferred');
-  await world.reaches(fresh, 'deferred');
-  await world.rests(patient);
-  await world.rests(fresh);
+  await world.waitForState(patient, 'deferred');
+  await world.waitForState(fresh, 'deferred');
+  await world.waitUntilIdle(patient);
+  await world.waitUntilIdle(fresh);
   open = true;
   world.clock.advance(3 * hours);
-  await world.reaches(patient, 'delivered');
-  await world.reaches(fresh, 'expired');
+  await world.waitForState(patient, 'delivered');
+  await world.waitForState(fresh, 'expired');
   assert.match(
     String((await world.events(fresh)).at(-1)?.detail.reason),
     /could not be handed over within its freshness window/,
@@ -77,7 +77,7 @@ test('a clock that jumps 3 hours back does not hurt a message under way', async 
   world.clock.advance(-3 * hours);
   world.deliverTo(sink.port);
   goOn();
-  await world.reaches(id, 'delivered');
+  await world.waitForState(id, 'delivered');
   assert.equal(sink.mails.length, 1);
 });
 
@@ -92,15 +92,15 @@ test('after a clock was set back 3 hours, nothing waits for the old time to come
   assert.equal(claimed?.messageId, orphan);
   const held = await world.accept({ subjectLine: '{{#Name}} never closed' });
   const deferred = await world.accept();
-  const worker = world.deliverTo(sink.port, { worker: { leaseMilliseconds: 2_000 } });
-  await world.reaches(deferred, 'deferred');
-  await world.reaches(held, 'failed');
-  await world.rests(deferred);
+  const worker = world.deliverTo(sink.port, { worker: { leaseMs: 2_000 } });
+  await world.waitForState(deferred, 'deferred');
+  await world.waitForState(held, 'failed');
+  await world.waitUntilIdle(deferred);
   const late = await world.accept();
   open = true;
   world.clock.advance(-3 * hours);
   worker.wake(account);
-  for (const id of [orphan, deferred, late]) await world.reaches(id, 'delivered');
+  for (const id of [orphan, deferred, late]) await world.waitForState(id, 'delivered');
   assert.equal(await world.state(held), 'failed');
   assert.equal((await world.entry(held))?.due_in, Number.POSITIVE_INFINITY);
   await waitFor('one copy each', () => sink.mails.length === 3);

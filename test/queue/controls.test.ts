@@ -24,12 +24,12 @@ test('a paused message is not sent until it is resumed, and says so', async () =
   });
   world.deliverTo(sink.port);
   const other = await world.accept();
-  await world.reaches(other, 'delivered');
+  await world.waitForState(other, 'delivered');
   const entry = await world.entry(messageId);
   assert.equal(entry?.due_in, Number.POSITIVE_INFINITY);
   assert.equal(entry?.reason, 'paused by hand');
   await controls.control('resume', { accountId, messageId });
-  await world.reaches(messageId, 'delivered');
+  await world.waitForState(messageId, 'delivered');
   const kinds = (await world.events(messageId)).map(({ kind }) => kind);
   assert.deepEqual(kinds, ['pause-asked', 'resume-asked', 'delivered']);
 });
@@ -45,7 +45,7 @@ test('a paused account sends nothing, also what comes later, until it is resumed
   assert.deepEqual(claimed, []);
   assert.deepEqual(await world.stores().claims.findDueAccounts(), []);
   await controls.control('resume', { accountId });
-  await world.reaches(id, 'delivered');
+  await world.waitForState(id, 'delivered');
 });
 
 test('a paused destination waits with its reason, others go, and waiting counts as no attempt', async () => {
@@ -54,7 +54,7 @@ test('a paused destination waits with its reason, others go, and waiting counts 
   world.deliverTo(sink.port);
   const waits = await world.accept();
   const goes = await world.accept({ to: 'x@elsewhere.test', cc: ['ann@people.test'] });
-  await world.reaches(goes, 'delivered');
+  await world.waitForState(goes, 'delivered');
   const entry = await waitFor('the reason', async () => {
     const found = await world.entry(waits);
     return found?.reason === null ? undefined : found;
@@ -63,7 +63,7 @@ test('a paused destination waits with its reason, others go, and waiting counts 
   assert.match(entry?.reason ?? '', /destination is paused/);
   assert.deepEqual((await world.entry(goes))?.pending, [1]);
   await controls.control('resume', { accountId, destination: 'people.test' });
-  await world.reaches(waits, 'delivered');
+  await world.waitForState(waits, 'delivered');
   await waitFor('the cc', () => sink.mails.length === 3);
   assert.equal(sink.mails[0]?.to[0], 'x@elsewhere.test');
 });
@@ -104,10 +104,10 @@ test('a canceled message ends as canceled, with its secret values erased', async
   const sink = await startSink({ onMessage: () => '451 4.3.0 Not now' });
   world.deliverTo(sink.port);
   const messageId = await world.accept();
-  await world.reaches(messageId, 'deferred');
-  await world.rests(messageId);
+  await world.waitForState(messageId, 'deferred');
+  await world.waitUntilIdle(messageId);
   await controls.control('cancel', { accountId, messageId });
-  await world.reaches(messageId, 'canceled');
+  await world.waitForState(messageId, 'canceled');
   assert.equal(await world.entry(messageId), undefined);
   assert.deepEqual((await world.content(messageId)).values, { Name: 'Ann', Link: null });
 });
@@ -118,10 +118,10 @@ test('retry now sends what was deferred, and what failed, at once', async () => 
   world.deliverTo(sink.port);
   const deferred = await world.accept();
   const failed = await world.accept({ subjectLine: '{{#broken' });
-  await world.reaches(deferred, 'deferred');
-  await world.reaches(failed, 'failed');
-  await world.rests(deferred);
-  await world.rests(failed);
+  await world.waitForState(deferred, 'deferred');
+  await world.waitForState(failed, 'failed');
+  await world.waitUntilIdle(deferred);
+  await world.waitUntilIdle(failed);
   open = true;
   await world.database.pool.query(
     `update message set content = (content::jsonb - 'subjectLine')::json where id = $1`,
@@ -131,8 +131,8 @@ test('retry now sends what was deferred, and what failed, at once', async () => 
     changed: 2,
     busy: 0,
   });
-  await world.reaches(deferred, 'delivered');
-  await world.reaches(failed, 'delivered');
+  await world.waitForState(deferred, 'delivered');
+  await world.waitForState(failed, 'delivered');
 });
 
 test('a message that is being sent is left alone, and a pause holds after its attempt', async () => {
@@ -150,8 +150,8 @@ test('a message that is being sent is left alone, and a pause holds after its at
     busy: 1,
   });
   gate.resolve();
-  await world.reaches(messageId, 'deferred');
-  const entry = await world.rests(messageId);
+  await world.waitForState(messageId, 'deferred');
+  const entry = await world.waitUntilIdle(messageId);
   assert.equal(entry.due_in, Number.POSITIVE_INFINITY);
 });
 
@@ -163,8 +163,8 @@ test('a cancellation holds right after the attempt that is under way, and what f
     return { results: [{ recipient: 0, outcome, reason: 'so the test says' }], notes: [] };
   });
   worker.start();
-  await world.reaches(messageId, 'failed');
-  const entry = await world.rests(messageId);
+  await world.waitForState(messageId, 'failed');
+  const entry = await world.waitUntilIdle(messageId);
   assert.deepEqual([entry.attempts, entry.due_in, entry.held], [2, Number.POSITIVE_INFINITY, [0]]);
 });
 

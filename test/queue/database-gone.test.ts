@@ -32,7 +32,7 @@ async function startBehindGate(port: number) {
     attempt: world.delivery(new SmtpPool(inboxServer(port))),
     clock,
     log,
-    options: { pollMilliseconds: 50, graceMilliseconds: 200 },
+    options: { pollMs: 50, graceMs: 200 },
   });
   worker.start();
   closers.push(async () => {
@@ -54,7 +54,7 @@ test('a reply that came while the database was gone is written when it is back: 
   await waitFor('the reply', () => sink.mails.length === 1);
   assert.equal((await world.entry(id))?.stage, 'dot');
   gate.open();
-  await world.reaches(id, 'delivered');
+  await world.waitForState(id, 'delivered');
   assert.equal(sink.mails.length, 1);
   assert.deepEqual(
     (await world.events(id)).map(({ kind }) => kind),
@@ -84,11 +84,11 @@ test('a database that goes before the dot: nothing is sent, and the message wait
   await dropped.promise;
   assert.equal(sink.mails.length, 0);
   gate.open();
-  await world.reaches(id, 'deferred');
-  const entry = await world.rests(id);
+  await world.waitForState(id, 'deferred');
+  const entry = await world.waitUntilIdle(id);
   assert.match(entry.reason ?? '', /our own database did not answer/);
   world.clock.advance(20_000);
-  await world.reaches(id, 'delivered');
+  await world.waitForState(id, 'delivered');
   assert.equal(sink.mails.length, 1);
 });
 
@@ -96,14 +96,14 @@ test('a worker goes on by itself when the database is back', async () => {
   const sink = await startSink();
   const { gate, worker } = await startBehindGate(sink.port);
   const first = await world.accept();
-  await world.reaches(first, 'delivered');
+  await world.waitForState(first, 'delivered');
   gate.close();
   const second = await world.accept();
   worker.wake('a1' as never);
-  await waitFor('the worker to have tried several times', () => gate.inVain >= 3);
+  await waitFor('the worker to have tried several times', () => gate.blockedCount >= 3);
   assert.equal(await world.state(second), 'queued');
   gate.open();
-  await world.reaches(second, 'delivered');
+  await world.waitForState(second, 'delivered');
 });
 
 test('a database that says nothing for a while is no different from one that is gone', {
@@ -112,11 +112,11 @@ test('a database that says nothing for a while is no different from one that is 
   const sink = await startSink();
   const { gate, worker } = await startBehindGate(sink.port);
   const first = await world.accept();
-  await world.reaches(first, 'delivered');
+  await world.waitForState(first, 'delivered');
   gate.hold();
   const second = await world.accept();
   worker.wake('a1' as never);
-  await waitFor('a statement that gets no answer', () => gate.inVain >= 1);
+  await waitFor('a statement that gets no answer', () => gate.blockedCount >= 1);
   gate.open();
-  await world.reaches(second, 'delivered', 40_000);
+  await world.waitForState(second, 'delivered', 40_000);
 });

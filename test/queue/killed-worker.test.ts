@@ -52,7 +52,7 @@ test('a worker killed before the final dot: the message is sent by another, once
   await end(victim);
   assert.equal((await world.entry(id))?.stage, 'claimed');
   startWorker(sink.port);
-  await world.reaches(id, 'delivered');
+  await world.waitForState(id, 'delivered');
   assert.equal(sink.mails.length, 1);
   assert.deepEqual(
     (await world.events(id)).map(({ kind }) => kind),
@@ -76,7 +76,7 @@ test('a worker killed after the final dot: the message is uncertain on record, a
   await end(victim);
   gate.resolve();
   startWorker(sink.port);
-  await world.reaches(id, 'delivered');
+  await world.waitForState(id, 'delivered');
   assert.equal(sources.length, 2);
   assert.equal(sources[0], sources[1]);
   assert.deepEqual(
@@ -103,10 +103,10 @@ test('a worker stopped for longer than its lease and going on: one delivery, and
   sleeper.kill('SIGSTOP');
   answerFirst?.();
   startWorker(sink.port);
-  await world.reaches(id, 'delivered');
+  await world.waitForState(id, 'delivered');
   sleeper.kill('SIGCONT');
   const after = await world.accept();
-  await world.reaches(after, 'delivered');
+  await world.waitForState(after, 'delivered');
   await end(sleeper);
   const copies = sink.mails.filter(({ source }) => source.includes(id));
   assert.equal(copies.length, 1);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import type { AccountId, MessageId } from '../../src/foundation/ids.ts';
-import type { AttemptReport, ClaimedMessage } from '../../src/queue/attempt.ts';
+import type { AttemptResult, ClaimedMessage } from '../../src/queue/attempt.ts';
 import { settleAttempt } from '../../src/queue/settle-attempt.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
 import { startSink } from '../support/mail-sink.ts';
@@ -15,7 +15,7 @@ afterEach(async () => {
 
 const lease = 10_000;
 
-function delivered(message: ClaimedMessage): AttemptReport {
+function delivered(message: ClaimedMessage): AttemptResult {
   const results = message.pending.map((recipient) => ({
     recipient,
     outcome: 'delivered' as const,
@@ -146,7 +146,7 @@ test('an uncertain message is sent again with the same bytes where the template 
   await stores.leases.markDots([await claimOne(stores, id)]);
   world.clock.advance(lease + 1);
   world.deliverTo(sink.port);
-  await world.reaches(id, 'delivered');
+  await world.waitForState(id, 'delivered');
   assert.deepEqual(
     (await world.events(id)).map(({ kind }) => kind),
     ['uncertain', 'delivered'],
@@ -162,7 +162,7 @@ test('an uncertain message is held for a person where the template says so', asy
     await stores.leases.markDots([await claimOne(stores, id)]);
     world.clock.advance(lease + 1);
     world.deliverTo(sink.port);
-    const entry = await world.rests(id);
+    const entry = await world.waitUntilIdle(id);
     assert.equal(entry.due_in, Number.POSITIVE_INFINITY);
     assert.deepEqual(entry.held, [0]);
     assert.match(entry.reason ?? '', /waits? for a person|wait for a person/);
@@ -197,7 +197,7 @@ test('a worker that is paused between claim and dot sends nothing once another h
   await atBarrier.promise;
   world.clock.advance(lease + 1);
   world.deliverTo(sink.port);
-  await world.reaches(id, 'delivered');
+  await world.waitForState(id, 'delivered');
   barrier.resolve();
   assert.equal(await paused, undefined);
   pool.drop();
@@ -212,7 +212,7 @@ test('long attempts keep their lease', async () => {
   const gate = Promise.withResolvers<void>();
   const sink = await startSink({ onMessage: () => gate.promise.then(() => undefined) });
   const id = await world.accept();
-  const options = { worker: { leaseMilliseconds: 1_500 } };
+  const options = { worker: { leaseMs: 1_500 } };
   world.deliverTo(sink.port, options);
   world.deliverTo(sink.port, options);
   await waitFor('the dot', async () => (await world.entry(id))?.stage === 'dot');
@@ -221,7 +221,7 @@ test('long attempts keep their lease', async () => {
   await waitFor('more than a lease time', () => Date.now() - started > 2_000);
   assert.equal((await world.entry(id))?.fence, fence);
   gate.resolve();
-  await world.reaches(id, 'delivered');
+  await world.waitForState(id, 'delivered');
   assert.equal(sink.mails.length, 1);
 });
 
@@ -258,7 +258,7 @@ test('a flood of one account does not delay another account’s single message',
   for (let count = 0; count < 300; count += 1) await world.accept();
   const single = await world.accept({ account: other, to: 'single@people.test' });
   world.deliverTo(sink.port, { worker: { slots: 8 } });
-  await world.reaches(single, 'delivered');
+  await world.waitForState(single, 'delivered');
   const place = order.indexOf('single@people.test');
   assert.ok(place < 30, `sent as number ${place}`);
 });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { AccountId, MessageId, TemplateId } from '../../src/foundation/ids.ts';
 import { advanceAttempt } from '../../src/queue/advance-attempt.ts';
 import type { ClaimedMessage, RecipientResult } from '../../src/queue/attempt.ts';
-import { isFinal } from '../../src/queue/message-state.ts';
+import { isFinalState } from '../../src/queue/message-state.ts';
 import {
   jitter,
   type RetryKind,
@@ -29,7 +29,7 @@ function claimed(changes: Partial<ClaimedMessage> = {}): ClaimedMessage {
     canceled: false,
     pausedDestinations: [],
     expired: false,
-    millisecondsLeft: 48 * 3_600_000,
+    remainingMs: 48 * 3_600_000,
     whenUncertain: 'resend',
     acceptedAt: new Date(0),
     deliverWhenDelayed: true,
@@ -39,7 +39,7 @@ function claimed(changes: Partial<ClaimedMessage> = {}): ClaimedMessage {
     trackOpens: false,
     trackClicks: false,
     content: {},
-    leaseEnds: 0,
+    leaseEndsAt: 0,
     ...changes,
   };
 }
@@ -72,11 +72,16 @@ test('every recipient ends up final, waiting for a time, or waiting for a person
       fc.integer({ min: 1, max: 500 }),
       fc.double({ min: 0, max: 1, noNaN: true }),
       (results, whenUncertain, millisecondsLeft, attempt, random) => {
-        const message = claimed({ pending: [0, 1, 2], whenUncertain, millisecondsLeft, attempt });
+        const message = claimed({
+          pending: [0, 1, 2],
+          whenUncertain,
+          remainingMs: millisecondsLeft,
+          attempt,
+        });
         const settled = settleAttempt(message, { results, notes: [] }, random);
         for (const { recipient, outcome } of results) {
           const places = [settled.pending, settled.held].filter((list) => list.includes(recipient));
-          assert.equal(places.length, isFinal(outcome) ? 0 : 1);
+          assert.equal(places.length, isFinalState(outcome) ? 0 : 1);
         }
         assert.equal(settled.done, settled.pending.length + settled.held.length === 0);
         if (!settled.done) assert.notEqual(settled.reason, null);
@@ -108,7 +113,7 @@ test('what several transactions came to is written once, in whatever steps: no r
           message.pending = advance.pending;
           state = advance.state ?? state;
           events.push(...advance.events.map(({ kind, recipient }) => `${recipient} ${kind}`));
-          left = [...advance.left, result];
+          left = [...advance.remaining, result];
         }
         const end = settleAttempt(message, { results: left, notes: [] }, 0);
         events.push(...end.events.map(({ kind, recipient }) => `${recipient} ${kind}`));

@@ -20,7 +20,7 @@ test('a stop under load finishes what is being sent, gives the other leases back
   const ids: MessageId[] = [];
   for (let count = 0; count < 80; count += 1)
     ids.push(await world.accept({ to: `u${count}@people.test` }));
-  const worker = world.deliverTo(sink.port, { worker: { slots: 40, graceMilliseconds: 10_000 } });
+  const worker = world.deliverTo(sink.port, { worker: { slots: 40, graceMs: 10_000 } });
   await waitFor('dots', async () => {
     const { rows } = await world.database.pool.query("select from queue_entry where stage = 'dot'");
     return rows.length === 10;
@@ -37,7 +37,7 @@ test('a stop under load finishes what is being sent, gives the other leases back
   assert.equal(rows.length, 70);
   assert.ok(rows.every(({ attempts }) => attempts === 0));
   world.deliverTo(sink.port);
-  for (const id of ids) await world.reaches(id, 'delivered', 20_000);
+  for (const id of ids) await world.waitForState(id, 'delivered', 20_000);
   assert.equal(sink.mails.length, 80);
   await world.close();
 });
@@ -54,7 +54,7 @@ test('a stop that takes too long drops the connections: before the dot it was no
   });
   const dot = await world.accept({ to: 'dot@people.test' });
   const slow = await world.accept({ to: 'slow@people.test' });
-  const worker = world.deliverTo(sink.port, { worker: { graceMilliseconds: 200 } });
+  const worker = world.deliverTo(sink.port, { worker: { graceMs: 200 } });
   await waitFor('the dot', async () => (await world.entry(dot))?.stage === 'dot');
   await waitFor('the other', async () => (await world.entry(slow))?.stage === 'claimed');
   const started = Date.now();

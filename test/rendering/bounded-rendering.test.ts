@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { BodyFull, BodyWriter } from '../../src/rendering/body-writer.ts';
+import { BodyTooLarge, BodyWriter } from '../../src/rendering/body-writer.ts';
 import { CheckedValues } from '../../src/rendering/checked-values.ts';
 import { type BodyPiece, loadTemplate, staticText } from '../../src/rendering/load-template.ts';
 import { type BodyContext, renderBody } from '../../src/rendering/render-body.ts';
 import { renderMessage } from '../../src/rendering/render-message.ts';
 import { RenderingTooLarge } from '../../src/rendering/rendering-too-large.ts';
-import { findOversize, sizeFacts } from '../../src/template/certain-size.ts';
 import type { CompiledNode, CompiledTemplate } from '../../src/template/compiled-template.ts';
+import { computeSizeBounds, findOversizedPart } from '../../src/template/size-bounds.ts';
 import { MAX_RENDERED_BYTES } from '../../src/template/template-limits.ts';
-import { publish } from '../support/render-template.ts';
+import { loadSource } from '../support/render-template.ts';
 
 const names = ['a', 'b', 'c'];
 const text = fc.oneof(
@@ -91,7 +91,7 @@ test('a bounded body is the unbounded one where it fits, and is given up where i
         const whole = renderBody(loaded, context, Number.POSITIVE_INFINITY);
         if (bytesOf(whole) <= limit)
           assert.equal(joined(renderBody(loaded, context, limit)), joined(whole));
-        else assert.throws(() => renderBody(loaded, context, limit), BodyFull);
+        else assert.throws(() => renderBody(loaded, context, limit), BodyTooLarge);
       },
     ),
     { numRuns: 1_000 },
@@ -112,7 +112,7 @@ test('whatever is added to it, a body never holds more bytes than its limit', ()
           }
           assert.equal(joined(writer.pieces), joined(pieces));
         } catch (error) {
-          assert.ok(error instanceof BodyFull);
+          assert.ok(error instanceof BodyTooLarge);
           assert.ok(bytesOf(pieces) > limit);
         }
         assert.ok(bytesOf(writer.pieces) <= limit);
@@ -136,7 +136,8 @@ test('what is refused as certain to be too large could never have been rendered'
         const compiled = compiledOf(Array.from({ length: times }, () => html).flat());
         const values = Object.fromEntries(names.map((field, at) => [field, given[at] ?? '']));
         const units = given.join('').length;
-        if (findOversize(compiled, sizeFacts(compiled), values, units) === undefined) return;
+        if (findOversizedPart(compiled, computeSizeBounds(compiled), values, units) === undefined)
+          return;
         refused += 1;
         assert.throws(() => renderMessage(loadTemplate(compiled), { values }), RenderingTooLarge);
       },
@@ -147,7 +148,7 @@ test('what is refused as certain to be too large could never have been rendered'
 });
 
 test('a part that grows past the limit names the field that takes the most room', async () => {
-  const template = await publish({
+  const template = await loadSource({
     subject: 'Subject',
     html: `<p>${'{{Small}}'.repeat(20)}${'{{Notes}}'.repeat(30)}</p>`,
   });
@@ -161,7 +162,7 @@ test('a part that grows past the limit names the field that takes the most room'
 });
 
 test('a subject of a thousand long values is cut as ever, without being put together', async () => {
-  const template = await publish({ subject: '{{Notes}}'.repeat(200), text: 'Hello' });
+  const template = await loadSource({ subject: '{{Notes}}'.repeat(200), text: 'Hello' });
   const { subject, warnings } = renderMessage(template, { values: { Notes: 'n'.repeat(250_000) } });
   assert.equal(subject, 'n'.repeat(998));
   assert.deepEqual(
@@ -171,7 +172,7 @@ test('a subject of a thousand long values is cut as ever, without being put toge
 });
 
 test('a body may have exactly the bytes of the limit', async () => {
-  const template = await publish({ subject: 'Subject', text: '{{Notes}}' });
+  const template = await loadSource({ subject: 'Subject', text: '{{Notes}}' });
   const fits = { Notes: 'n'.repeat(MAX_RENDERED_BYTES) };
   assert.equal(renderMessage(template, { values: fits }).text?.length, MAX_RENDERED_BYTES);
   const tooLong = { Notes: `${fits.Notes}n` };

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type AddressObject, type ParsedMail, simpleParser } from 'mailparser';
 import { type EmailAddress, parseEmailAddress } from '../../src/foundation/email-address.ts';
-import { composeMime, type MessageEnvelope } from '../../src/rendering/compose-mime.ts';
+import { composeMime, type HeaderAddresses } from '../../src/rendering/compose-mime.ts';
 import { oneLine } from '../../src/rendering/render-line.ts';
 import { renderMessage } from '../../src/rendering/render-message.ts';
 import { hostileText } from '../support/hostile-text.ts';
-import { publish, render } from '../support/render-template.ts';
+import { loadSource, render } from '../support/render-template.ts';
 
 const ID = '0190a6e0-7c1b-7000-8000-0123456789ab';
 const identity = { messageId: ID, acceptedAt: new Date('2026-03-12T09:08:07.654Z') };
@@ -18,7 +18,7 @@ function address(text: string): EmailAddress {
   return parsed.address;
 }
 
-const envelope: MessageEnvelope = {
+const envelope: HeaderAddresses = {
   from: { address: address('orders@shop.test'), displayName: 'Demo Shop' },
   to: address('reader@mail.test'),
 };
@@ -180,7 +180,7 @@ test('further headers are encoded and cannot bring others along', async () => {
   assert.ok(!headerNames(raw).includes('Bcc'));
 });
 
-const template = await publish({
+const template = await loadSource({
   subject: 'S {{A}} {{#B}}{{{B}}}{{/B}}',
   previewText: 'P {{A}}',
   html: '<html><head><title>{{A}}</title></head><body><p title="{{A}}">{{A}}\n{{B}}</p><a href="{{A}}">x</a> <a href="https://x.test/{{B}}">y</a> {{{B}}}</body></html>',

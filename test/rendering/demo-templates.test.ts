@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { renderMessage } from '../../src/rendering/render-message.ts';
 import { requiredFields } from '../../src/template/template-fields.ts';
-import { publish } from '../support/render-template.ts';
+import { loadSource } from '../support/render-template.ts';
 
 async function demo(name: string, fields: Record<string, { default?: string; secret?: boolean }>) {
   const mjml = await readFile(new URL(`../../demo/${name}.mjml`, import.meta.url), 'utf8');
-  return publish({ subject: 's', mjml, fields });
+  return loadSource({ subject: 's', mjml, fields });
 }
 
 const empty = Object.fromEntries(

@@ -4,12 +4,12 @@ import fc from 'fast-check';
 import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 import { renderMessage } from '../../src/rendering/render-message.ts';
 import { hostileText } from '../support/hostile-text.ts';
-import { publish } from '../support/render-template.ts';
+import { loadSource } from '../support/render-template.ts';
 
 type Node = DefaultTreeAdapterTypes.Node;
 type Element = DefaultTreeAdapterTypes.Element;
 
-const template = await publish({
+const template = await loadSource({
   subject: 's',
   html: `<!doctype html><html><head><title>{{A}}</title></head><body>
     <p id="text">{{A}}</p><p id="attribute" title="{{A}}" class='{{A}}'>x</p>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { renderMessage } from '../../src/rendering/render-message.ts';
-import { publish, render } from '../support/render-template.ts';
+import { loadSource, render } from '../support/render-template.ts';
 
 test('2.2: the template’s subject and preview text are the defaults of subjectLine and previewText', async () => {
   const source = {
@@ -75,7 +75,7 @@ test('half characters in values become replacement characters', async () => {
 });
 
 test('links can be replaced where they may be tracked, and only there', async () => {
-  const template = await publish({
+  const template = await loadSource({
     subject: 's',
     html: `<body><a href="https://a.test/?x=1&amp;y=2">1</a><a href="{{Link}}">2</a><a href="{{Reset}}">3</a>
 <a href="https://b.test/" data-track="off">4</a><a href="mailto:x@y.test">5</a><a href=https://c.test/>6</a><img src="https://i.test/"></body>`,

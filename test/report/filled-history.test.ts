@@ -4,24 +4,24 @@ import { test } from 'node:test';
 import { openBenchAccount } from '../../bench/bench-account.ts';
 import { fillHistory } from '../../bench/history/fill-history.ts';
 import { openHistoryAccounts } from '../../bench/history/history-account.ts';
-import { writeOutsideEvents } from '../../src/feedback/bounce/report-store.ts';
-import { takeReport } from '../../src/feedback/bounce/take-report.ts';
+import { writeFeedbackEvents } from '../../src/feedback/bounce/feedback-event-store.ts';
+import { handleFeedbackMail } from '../../src/feedback/bounce/handle-feedback-mail.ts';
 import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
 import { suppressBounced } from '../../src/feedback/suppression/suppress-bounced-store.ts';
+import { recordTemplateUsage } from '../../src/feedback/template-usage/template-usage-store.ts';
 import { unsubscribe } from '../../src/feedback/unsubscribe/unsubscribe-store.ts';
 import { systemClock } from '../../src/foundation/clock.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { EmailAddress } from '../../src/foundation/email-address.ts';
 import type { MessageId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
-import { noteTemplateCalls } from '../../src/management/template/template-call-store.ts';
 import { QueueControlStore } from '../../src/queue/control-store.ts';
 import { rollUp } from '../../src/report/roll-up-store.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
 import { addressesIn, FeedbackShop } from '../support/feedback-shop.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { bodyWith } from '../support/send-client.ts';
-import { publishTemplate } from '../support/shop.ts';
+import { publishShopTemplate } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -48,7 +48,7 @@ test('the followers of events make of a filled history what it was filled with',
   const before = await contents(filled, all);
   for (const rows of Object.values(before)) assert.ok(rows.length > 10);
   for (const table of [...all, 'feed_cursor']) await filled.pool.query(`delete from ${table}`);
-  const followers = [suppressBounced, writeSearchRows, rollUp, noteTemplateCalls];
+  const followers = [suppressBounced, writeSearchRows, rollUp, recordTemplateUsage];
   await new EventFeed({ database: filled, log, followers }).catchUp();
   assert.deepEqual(await contents(filled, all), before);
 });
@@ -122,7 +122,7 @@ async function makeByProduct(): Promise<Database> {
   });
   const place = await FeedbackShop.open({ SMTP_URL: `smtp://127.0.0.1:${sink.port}?tls=off` });
   const { pool, kysely } = place.database;
-  await publishTemplate(place.database, place.shop, {
+  await publishShopTemplate(place.database, place.shop, {
     id: 'history-01',
     sender: 'orders@shop.test',
     freshnessSeconds: 2,
@@ -169,9 +169,12 @@ async function makeByProduct(): Promise<Database> {
   });
   await reaches(stopped, 'canceled');
   const arf = await readFile(new URL('../feedback/mail-reports/arf-rfc5965.eml', import.meta.url));
-  const report = takeReport({ messageId: read, recipient: 0 }, { source: arf, digest: 'arf' });
+  const report = handleFeedbackMail(
+    { messageId: read, recipient: 0 },
+    { source: arf, digest: 'arf' },
+  );
   assert.ok(report !== undefined);
-  await writeOutsideEvents(kysely, [report], 0);
+  await writeFeedbackEvents(kysely, [report], 0);
   await unsubscribe(
     kysely,
     {

@@ -10,11 +10,11 @@ import { sumHistograms } from '../../src/report/histogram-store.ts';
 import { addHistograms, latencyOf } from '../../src/report/latency.ts';
 import { readReport } from '../../src/report/read-report-store.ts';
 import { reportCsv } from '../../src/report/report-csv.ts';
-import { type ReportQuery, readTimeZone, reportGroups } from '../../src/report/report-query.ts';
+import { parseTimeZone, type ReportQuery, reportGroups } from '../../src/report/report-query.ts';
 import { ReportUpkeep } from '../../src/report/report-upkeep.ts';
 import { rebuildReport, rollUp } from '../../src/report/roll-up-store.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
-import type { MessageStatus } from '../../src/submission/message-status-store.ts';
+import type { StoredMessageStatus } from '../../src/submission/message-status-store.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
 
 const world = await DeliveryWorld.create();
@@ -137,7 +137,7 @@ test('days are those of the time zone, whatever its offset', async () => {
     ['2026-11-21T04:00'],
   );
   for (const none of ["Europe/Berlin'; drop table account", 'Moon/Base', '+01:00', 'SystemV/AST4'])
-    assert.equal(readTimeZone(none), undefined, none);
+    assert.equal(parseTimeZone(none), undefined, none);
 });
 
 async function readTotals() {
@@ -156,10 +156,10 @@ test('whatever time zone a browser names, the database counts in the same one', 
     ['AET', 'Australia/Sydney'],
     ['Zulu', 'UTC'],
   ] as const)
-    assert.equal(readTimeZone(abbreviation), place);
+    assert.equal(parseTimeZone(abbreviation), place);
   const links = ['UTC', 'asia/kolkata', 'America/Argentina/Ushuaia', 'Etc/GMT-14'];
   for (const name of [...Intl.supportedValuesOf('timeZone'), ...links]) {
-    const timeZone = readTimeZone(name);
+    const timeZone = parseTimeZone(name);
     assert.equal(timeZone, name);
     await readReport(kysely, account, { ...all, group: 'day', timeZone });
   }
@@ -447,7 +447,7 @@ test('what hardly ever comes together is looked for step by step, and nothing is
       kysely,
       account,
       { ...filter, ...where },
-      { rows: 18, milliseconds: 0 },
+      { rows: 18, maxMs: 0 },
     );
     seen.push(...found.map(({ messageId }) => messageId));
     before = found.length === limit ? found.at(-1)?.messageId : next;
@@ -470,8 +470,8 @@ test('why it has not arrived is a sentence with a next step', () => {
   const status = (
     kind: string,
     detail: unknown,
-    entry?: Partial<MessageStatus['entry']>,
-  ): MessageStatus =>
+    entry?: Partial<StoredMessageStatus['entry']>,
+  ): StoredMessageStatus =>
     ({
       message: { state: kind },
       entry: entry && {
@@ -482,7 +482,7 @@ test('why it has not arrived is a sentence with a next step', () => {
         ...entry,
       },
       events: [{ at: new Date(base), kind, recipient: 0, detail }],
-    }) as unknown as MessageStatus;
+    }) as unknown as StoredMessageStatus;
   const bounced = explainMessage(status('bounced', { cause: 'mailbox-full', reason: '552 full' }));
   assert.match(bounced.sentence, /refused it for good: the mailbox is full \(552 full\)/);
   assert.match(explainMessage(status('delivered', {})).nextStep, /spam folder/);

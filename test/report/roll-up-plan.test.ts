@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { nextWindow } from '../../src/feedback/feed/event-feed-store.ts';
-import { hurried } from '../../src/feedback/feed/pace.ts';
+import { unthrottled } from '../../src/feedback/feed/work-throttle.ts';
 import { rollUp } from '../../src/report/roll-up-store.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
 
@@ -35,7 +35,7 @@ test('the roll-up looks up each event’s message by its key in tables that were
       assert.ok(found !== undefined && found.rows >= count);
       from = found.until;
       const before = await rowsRead();
-      await rollUp.follow(transaction, found, hurried);
+      await rollUp.follow(transaction, found, unthrottled);
       const read = (await rowsRead()) - before;
       // Each message is read once as accepted and once for its event.
       assert.ok(read <= 3 * count, `window ${window} read ${read} messages`);

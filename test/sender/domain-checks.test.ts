@@ -4,8 +4,8 @@ import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
-import { DomainCare } from '../../src/sender/domain-care.ts';
-import { readDomains, takeDueDomains } from '../../src/sender/sending-domain-store.ts';
+import { claimDueDomains, readSendingDomains } from '../../src/sender/sending-domain-store.ts';
+import { SendingDomains } from '../../src/sender/sending-domains.ts';
 import { saveShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { TestDns } from '../support/test-dns.ts';
@@ -15,8 +15,8 @@ const { database } = await createTestDatabase();
 const zones = await new TestDns().start();
 const accountId = await saveShop(database, { id: '46100' });
 
-function node(): DomainCare {
-  return new DomainCare({
+function node(): SendingDomains {
+  return new SendingDomains({
     database,
     dns: new DnsClient([parseDnsServer(zones.server)]),
     keys: new DkimKeyStore(testKey),
@@ -43,13 +43,13 @@ test('nodes share the checks that are due: each domain is looked up by one of th
   zones.asked.length = 0;
   await Promise.all(nodes.map((one) => one.checkDue()));
   assert.deepEqual(looks(), new Map(names.map((name) => [name, 1])));
-  const domains = await readDomains(database.kysely, accountId);
+  const domains = await readSendingDomains(database.kysely, accountId);
   assert.ok(domains.every(({ checkedAt }) => checkedAt !== undefined));
 });
 
 test('what a node took that died before it looked is due again ten minutes later', async () => {
   await database.pool.query("update sending_domain set next_check_at = now() - interval '1 s'");
-  const taken = await takeDueDomains(database.kysely, 4);
+  const taken = await claimDueDomains(database.kysely, 4);
   zones.asked.length = 0;
   await Promise.all(nodes.map((one) => one.checkDue()));
   assert.equal(looks().size, names.length - taken.length);
@@ -75,7 +75,7 @@ test('a domain that cannot be checked keeps no other from its check', async () =
     create trigger refuse before insert on domain_finding for each row when (new.domain = 'd3.test') execute function refuse();
     update sending_domain set checked_at = null, next_check_at = now() - interval '1 s'`);
   await nodes[0]?.checkDue();
-  const domains = await readDomains(database.kysely, accountId);
+  const domains = await readSendingDomains(database.kysely, accountId);
   const unchecked = domains.filter(({ checkedAt }) => checkedAt === undefined);
   assert.deepEqual(
     unchecked.map(({ domain }) => domain),

@@ -4,7 +4,7 @@ import { saveAccount } from '../../src/account/account-store.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { SenderDirectory } from '../../src/sender/sender-directory.ts';
 import { readSenders, removeSender, saveSender } from '../../src/sender/sender-store.ts';
-import { changeMilliseconds, createTwoNodes } from '../support/two-nodes.ts';
+import { changeTimeoutMs, createTwoNodes } from '../support/two-nodes.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const nodes = await createTwoNodes();
@@ -42,13 +42,13 @@ test('a sender that is made, changed and removed on one node is so on the other 
   await waitFor(
     'the verified sender',
     async () => (await second.sender(other, 'new@shop.test'))?.verified,
-    changeMilliseconds,
+    changeTimeoutMs,
   );
   await removeSender(kysely, other, 'new@shop.test');
   await waitFor(
     'the sender to be gone',
     async () => (await second.sender(other, 'new@shop.test')) === undefined,
-    changeMilliseconds,
+    changeTimeoutMs,
   );
 });
 

@@ -7,18 +7,18 @@ import type { AccountId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
 import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
-import { DomainCare } from '../../src/sender/domain-care.ts';
 import { DomainDirectory } from '../../src/sender/domain-directory.ts';
 import { SenderDirectory } from '../../src/sender/sender-directory.ts';
 import { readSender, saveSender } from '../../src/sender/sender-store.ts';
 import type { DomainRecord, SendingDomain, ServiceNames } from '../../src/sender/sending-domain.ts';
 import {
-  readDomain,
+  claimDueDomains,
   readFindings,
-  removeDomain,
+  readSendingDomain,
+  removeSendingDomain,
   setTrackingHost,
-  takeDueDomains,
 } from '../../src/sender/sending-domain-store.ts';
+import { SendingDomains } from '../../src/sender/sending-domains.ts';
 import { TestDns, type TestZone } from '../support/test-dns.ts';
 import { testKey } from '../support/test-service.ts';
 import { createTwoNodes } from '../support/two-nodes.ts';
@@ -35,7 +35,7 @@ const service: ServiceNames = {
   trackingTarget: 'links.sender.test',
 };
 const keys = new DkimKeyStore(testKey);
-const care = new DomainCare({ database, dns, keys, service, log: createLog('silent') });
+const care = new SendingDomains({ database, dns, keys, service, log: createLog('silent') });
 const directory = new DomainDirectory(database, nodes.first, keys);
 const accountId = 'shop' as AccountId;
 
@@ -69,7 +69,7 @@ async function add(domain: string, ed25519 = false): Promise<SendingDomain> {
 }
 
 async function read(domain: string): Promise<SendingDomain> {
-  const found = await readDomain(kysely, accountId, domain);
+  const found = await readSendingDomain(kysely, accountId, domain);
   assert.ok(found);
   return found;
 }
@@ -239,7 +239,7 @@ test('keys rotate with overlap: the new ones sign once they are published, the o
     (await selectors()).map(([, state]) => state),
     ['retired', 'active'],
   );
-  const signing = await keys.signing(kysely, accountId, 'rotates.test');
+  const signing = await keys.readSigningKeys(kysely, accountId, 'rotates.test');
   assert.notEqual(signing[0]?.selector, first);
   await database.pool.query(
     "update dkim_key set state_at = now() - interval '8 days' where selector = $1",
@@ -279,9 +279,9 @@ test('private keys are encrypted: nothing but the installation’s key opens the
   );
   assert.ok(rows[0] && !rows[0].private_key.includes(Buffer.from('2a864886f70d010101', 'hex')));
   const stranger = new DkimKeyStore(new MasterKey(Buffer.alloc(32, 9)));
-  await assert.rejects(stranger.signing(kysely, accountId, 'sealed.test'));
+  await assert.rejects(stranger.readSigningKeys(kysely, accountId, 'sealed.test'));
   await database.pool.query("update dkim_key set selector = 'moved' where domain = 'sealed.test'");
-  await assert.rejects(keys.signing(kysely, accountId, 'sealed.test'));
+  await assert.rejects(keys.readSigningKeys(kysely, accountId, 'sealed.test'));
 });
 
 test('senders of a verified domain are verified by it, others not', async () => {
@@ -314,7 +314,7 @@ test('a broken domain leaves its senders verified; a removed one takes back what
   assert.equal(
     await kysely
       .transaction()
-      .execute((transaction) => removeDomain(transaction, accountId, 'leaves.test')),
+      .execute((transaction) => removeSendingDomain(transaction, accountId, 'leaves.test')),
     true,
   );
   await waitFor('the other node', async () => !(await verified('orders@leaves.test')));
@@ -326,7 +326,7 @@ test('ASVS 4.0.3 11.1.6: a domain that is removed while it is checked or gets ne
   const remove = () =>
     kysely
       .transaction()
-      .execute((transaction) => removeDomain(transaction, accountId, 'hasty.test'));
+      .execute((transaction) => removeSendingDomain(transaction, accountId, 'hasty.test'));
   const checked = await add('hasty.test');
   await remove();
   assert.equal(await care.check(checked), undefined);
@@ -340,16 +340,25 @@ test('ASVS 4.0.3 11.1.6: a domain that is removed while it is checked or gets ne
     }
   }
   const hasty = new RemovingKeys(testKey);
-  const other = new DomainCare({ database, dns, keys: hasty, service, log: createLog('silent') });
+  const other = new SendingDomains({
+    database,
+    dns,
+    keys: hasty,
+    service,
+    log: createLog('silent'),
+  });
   assert.equal(await other.rotate(accountId, 'hasty.test'), false);
   assert.deepEqual(await keys.list(kysely, accountId, 'hasty.test'), []);
 });
 
 test('due domains are taken by one node only', async () => {
   await database.pool.query("update sending_domain set next_check_at = now() - interval '1 s'");
-  const [one, other] = await Promise.all([takeDueDomains(kysely, 50), takeDueDomains(kysely, 50)]);
+  const [one, other] = await Promise.all([
+    claimDueDomains(kysely, 50),
+    claimDueDomains(kysely, 50),
+  ]);
   const names = [...one, ...other].map(({ domain }) => domain);
   assert.equal(new Set(names).size, names.length);
   assert.ok(names.length > 5);
-  assert.deepEqual(await takeDueDomains(kysely, 50), []);
+  assert.deepEqual(await claimDueDomains(kysely, 50), []);
 });

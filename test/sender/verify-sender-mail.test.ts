@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ask } from '../support/ask.ts';
 import { readInbox } from '../support/inbox-client.ts';
-import { managementAs } from '../support/management-client.ts';
+import { signInToManagement } from '../support/management-client.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
+import { sendRequest } from '../support/send-request.ts';
 import { getToken, openShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -13,7 +13,7 @@ const { url: databaseUrl, database } = await createTestDatabase();
 const shop = await openShop(database);
 const service = await startTestService({ databaseUrl });
 const token = await getToken(service, shop);
-const manager = await managementAs(service, shop.owner.email);
+const manager = await signInToManagement(service, shop.owner.email);
 const client = new SendClient(service, token);
 const sender = `/accounts/${shop.id}/senders/new@shop.test`;
 
@@ -29,9 +29,9 @@ test('a sender is verified by the link that the service mails to it, and mail le
   assert.match(mail?.html ?? '', /within 24 hours/);
   for (const named of ['new@shop.test', 'Shop 46100', shop.owner.email])
     assert.ok(mail?.text?.includes(named), `the mail names ${named}`);
-  assert.equal((await ask(link)).status, 200);
+  assert.equal((await sendRequest(link)).status, 200);
   assert.equal((await manager.get(sender)).body.verified, false);
-  assert.equal((await ask(link, { method: 'POST' })).status, 200);
+  assert.equal((await sendRequest(link, { method: 'POST' })).status, 200);
   assert.equal((await manager.get(sender)).body.verified, true);
   await waitFor('mail to leave', async () => (await client.send({ body })).status === 200);
   const again = await manager.post(`${sender}/link`);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OffsetClock } from '../../src/foundation/clock.ts';
 import { MailedLinks } from '../../src/outbox/mailed-links.ts';
-import { SenderProofs } from '../../src/sender/sender-proofs.ts';
 import { readSender, saveSender } from '../../src/sender/sender-store.ts';
-import { ask } from '../support/ask.ts';
+import { SenderVerification } from '../../src/sender/sender-verification.ts';
+import { sendRequest } from '../support/send-request.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { saveShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -16,7 +16,7 @@ const service = await startTestService({ databaseUrl, roles: ['http'] });
 const accountId = await saveShop(database, { id: '46100' });
 const clock = new OffsetClock();
 const asker = await new SessionWorld(database, accountId).addPerson();
-const proofs = new SenderProofs({ database, clock, key: testKey, offered: true });
+const proofs = new SenderVerification({ database, clock, key: testKey, mailEnabled: true });
 const links = new MailedLinks(testKey);
 
 async function mailLink(address: string): Promise<string> {
@@ -35,18 +35,18 @@ async function verified(address: string): Promise<boolean | undefined> {
 
 test('a mailed link shows a page that changes nothing; its button verifies the sender, once', async () => {
   const link = await mailLink('one@shop.test');
-  const page = await ask(link);
+  const page = await sendRequest(link);
   assert.equal(page.status, 200);
   assert.match(page.text, /Allow it/);
   for (const named of ['one@shop.test', 'Shop 46100', 'ID 46100', asker.email])
     assert.ok(page.text.includes(named), `the page names ${named}`);
   assert.equal(page.headers.get('referrer-policy'), 'no-referrer');
   assert.equal(await verified('one@shop.test'), false);
-  const done = await ask(link, { method: 'POST' });
+  const done = await sendRequest(link, { method: 'POST' });
   assert.match(done.text, /Shop 46100.*one@shop\.test/);
   assert.equal(await verified('one@shop.test'), true);
-  assert.equal((await ask(link)).status, 404);
-  assert.equal((await ask(link, { method: 'POST' })).status, 404);
+  assert.equal((await sendRequest(link)).status, 404);
+  assert.equal((await sendRequest(link, { method: 'POST' })).status, 404);
   assert.equal(await proofs.request(accountId, 'one@shop.test', undefined), 'verified');
 });
 
@@ -55,13 +55,13 @@ test('a second link ends the first, and a link that is a day old does not work',
   assert.equal(await proofs.request(accountId, 'two@shop.test', undefined), 'too-soon');
   clock.advance(60_000);
   const second = await mailLink('two@shop.test');
-  assert.equal((await ask(first, { method: 'POST' })).status, 404);
+  assert.equal((await sendRequest(first, { method: 'POST' })).status, 404);
   clock.advance(-25 * 3_600_000);
   const old = await mailLink('old@shop.test');
   clock.offset = 0;
-  assert.equal((await ask(old, { method: 'POST' })).status, 404);
+  assert.equal((await sendRequest(old, { method: 'POST' })).status, 404);
   assert.equal(await verified('old@shop.test'), false);
-  assert.equal((await ask(second, { method: 'POST' })).status, 200);
+  assert.equal((await sendRequest(second, { method: 'POST' })).status, 200);
 });
 
 test('tokens are stored as hashes, and those that were made up are refused', async () => {
@@ -71,13 +71,13 @@ test('tokens are stored as hashes, and those that were made up are refused', asy
   assert.ok(rows.every(({ hash }) => !hash.includes(Buffer.from(token, 'base64url'))));
   for (const text of ['x', 'A'.repeat(43), '%00', 'A'.repeat(5_000)])
     assert.ok(
-      (await ask(`${service.url}/verify-sender/${text}`, { method: 'POST' })).status >= 400,
+      (await sendRequest(`${service.url}/verify-sender/${text}`, { method: 'POST' })).status >= 400,
     );
 });
 
 test('a sender that is unknown gets no mail, and without a sender of system mail nobody does', async () => {
   assert.equal(await proofs.request(accountId, 'nobody@shop.test', undefined), 'unknown');
-  const without = new SenderProofs({ database, clock, key: testKey, offered: false });
+  const without = new SenderVerification({ database, clock, key: testKey, mailEnabled: false });
   await saveSender(database.kysely, accountId, {
     address: 'four@shop.test',
     displayNames: [],

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { OffsetClock } from '../../src/foundation/clock.ts';
 import { isRegisteredRedirect } from '../../src/session/authorize/redirect-uri.ts';
-import { localAddress } from '../../src/session/local-address.ts';
-import { ask } from '../support/ask.ts';
+import { localPath } from '../../src/session/local-path.ts';
+import { sendRequest } from '../support/send-request.ts';
 import {
   clientSecret,
   password,
@@ -205,7 +205,7 @@ test('RFC 9700 4.11.2, ASVS 5.1.5: neither a sign-in nor a sign-out leads to ano
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.webUrl(), fc.webPath()), (text) => {
       for (const sent of [text, `/me${text}`, `/authorize?${text}`, `/${text}`]) {
-        const result = localAddress(sent);
+        const result = localPath(sent);
         assert.match(result, /^\/(?:authorize|me|inbox|console)(?:[/?]|$)/);
         assert.equal(new URL(result, 'http://here.test').origin, 'http://here.test');
       }
@@ -260,7 +260,7 @@ test('RFC 9700 4.7, ASVS 4.2.2: a consent cannot be forged from outside', async 
   ];
   for (const [fields, headers] of forgeries) {
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const answer = await ask(`${service.url}${address()}`, {
+    const answer = await sendRequest(`${service.url}${address()}`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', cookie, ...headers },
       body: new URLSearchParams(fields).toString(),
@@ -305,7 +305,7 @@ test('ASVS 3.3.1: signing out ends the session itself, not only its cookie', asy
 });
 
 test('ASVS 3.4.1 to 3.4.4: the cookie is HttpOnly and SameSite=Lax, and over TLS Secure with the __Host- prefix', async () => {
-  const plain = await ask(`${service.url}/sign-in`);
+  const plain = await sendRequest(`${service.url}/sign-in`);
   assert.match(
     plain.headers.get('set-cookie') ?? '',
     /^signalpost=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/i,
@@ -314,7 +314,7 @@ test('ASVS 3.4.1 to 3.4.4: the cookie is HttpOnly and SameSite=Lax, and over TLS
     databaseUrl: url,
     environment: { PUBLIC_URL: 'https://mail.shop.test' },
   });
-  const cookie = (await ask(`${secure.url}/sign-in`)).headers.get('set-cookie') ?? '';
+  const cookie = (await sendRequest(`${secure.url}/sign-in`)).headers.get('set-cookie') ?? '';
   assert.match(cookie, /^__Host-signalpost=[\w-]{43};/);
   for (const attribute of ['Path=/', 'HttpOnly', 'SameSite=Lax', 'Secure'])
     assert.ok(cookie.includes(attribute), attribute);
@@ -357,7 +357,7 @@ test('RFC 9700 4.14.2: a replayed refresh token is refused and seen', async () =
 test('ASVS 5.1.1: parameters that come twice are refused, also in other spellings and places', async () => {
   const fields = passwordFields(person, client);
   const send = (body: string) =>
-    ask(`${service.url}/token`, {
+    sendRequest(`${service.url}/token`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body,
@@ -380,7 +380,7 @@ test('ASVS 13.1: oversized and countless parameters are refused quickly', async 
     assert.equal((await postToken(service, form)).body.error, 'invalid_request');
   const long = await new TestBrowser(service.url).request(address({ state: 'x'.repeat(7_000) }));
   assert.equal(long.status, 303, 'a long state is still returned unchanged');
-  const tooLong = await ask(`${service.url}${address({ state: 'x'.repeat(40_000) })}`);
+  const tooLong = await sendRequest(`${service.url}${address({ state: 'x'.repeat(40_000) })}`);
   assert.equal(tooLong.status, 431);
   assert.ok(performance.now() - before < 5_000);
 });

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { OffsetClock } from '../../src/foundation/clock.ts';
 import type { Integration } from '../../src/session/integration-store.ts';
-import type { Answer } from '../support/ask.ts';
+import type { TextResponse } from '../support/send-request.ts';
 import { clientSecret, password, postToken, SessionWorld } from '../support/session-world.ts';
 import { TestBrowser, type VisitedPage } from '../support/test-browser.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -80,7 +80,7 @@ function exchange(
   more: Record<string, string> = {},
   node: { url: string } = service,
   by: Integration = client,
-): Promise<Answer> {
+): Promise<TextResponse> {
   const { redirect_uri: redirectUri = by.redirectUri, ...rest } = more;
   return postToken(node, {
     grant_type: 'authorization_code',
@@ -379,7 +379,9 @@ test('of 50 parallel uses of one code on two nodes exactly one wins', async () =
 test('a password that is changed ends the person’s codes', async () => {
   const person = await world.addPerson();
   const code = await codeFor(person);
-  const { endTokensOfPerson } = await import('../../src/session/end-tokens-store.ts');
+  const { revokePersonTokens: endTokensOfPerson } = await import(
+    '../../src/session/revoke-tokens-store.ts'
+  );
   await database.kysely
     .transaction()
     .execute((transaction) => endTokensOfPerson(transaction, person.id));

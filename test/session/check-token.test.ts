@@ -13,7 +13,7 @@ import type { ClientId, PersonId } from '../../src/foundation/ids.ts';
 import { newPersonId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
-import { endTokensOfClient, endTokensOfPerson } from '../../src/session/end-tokens-store.ts';
+import { revokeClientTokens, revokePersonTokens } from '../../src/session/revoke-tokens-store.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -157,7 +157,7 @@ async function endsWithinASecond(token: Token, end: () => Promise<unknown>): Pro
 test('ending all tokens of a person takes effect on every node within a second', async () => {
   const person = await newPerson();
   await endsWithinASecond(await issue(person), () =>
-    database.kysely.transaction().execute((transaction) => endTokensOfPerson(transaction, person)),
+    database.kysely.transaction().execute((transaction) => revokePersonTokens(transaction, person)),
   );
 });
 
@@ -194,7 +194,7 @@ test('a token bound to an account ends when the person leaves that account', asy
 test('ending all tokens of an integration takes effect on every node within a second', async () => {
   const kept = await issue(await newPerson());
   await endsWithinASecond(kept, () =>
-    database.kysely.transaction().execute((transaction) => endTokensOfClient(transaction, client)),
+    database.kysely.transaction().execute((transaction) => revokeClientTokens(transaction, client)),
   );
 });
 

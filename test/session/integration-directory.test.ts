@@ -3,7 +3,7 @@ import { before, test } from 'node:test';
 import { saveAccount } from '../../src/account/account-store.ts';
 import type { AccountId, ClientId } from '../../src/foundation/ids.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
-import { ClientSecrets } from '../../src/session/client-secret.ts';
+import { ClientSecretHasher } from '../../src/session/client-secret.ts';
 import { IntegrationDirectory } from '../../src/session/integration-directory.ts';
 import {
   type Integration,
@@ -11,13 +11,13 @@ import {
   removeIntegration,
   saveIntegration,
 } from '../../src/session/integration-store.ts';
-import { changeMilliseconds, createTwoNodes } from '../support/two-nodes.ts';
+import { changeTimeoutMs, createTwoNodes } from '../support/two-nodes.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const nodes = await createTwoNodes();
 const { kysely } = nodes.database;
 const directory = new IntegrationDirectory(nodes.database, nodes.second);
-const secrets = new ClientSecrets(new MasterKey(Buffer.alloc(32, 1)));
+const secrets = new ClientSecretHasher(new MasterKey(Buffer.alloc(32, 1)));
 const [shop, other] = ['shop', 'other'] as AccountId[] as [AccountId, AccountId];
 const demo: Integration = {
   clientId: 'demo' as ClientId,
@@ -51,13 +51,13 @@ test('an integration is known, changed and gone on another node within a second'
   await waitFor(
     'the disabled integration',
     async () => (await directory.integration('demo'))?.disabled,
-    changeMilliseconds,
+    changeTimeoutMs,
   );
   await removeIntegration(kysely, shop, demo.clientId);
   await waitFor(
     'the integration to be gone',
     async () => (await directory.integration('demo')) === undefined,
-    changeMilliseconds,
+    changeTimeoutMs,
   );
 });
 
@@ -75,6 +75,6 @@ test('a client secret is kept as a keyed hash and matches only itself', () => {
   assert.equal(secrets.matches('another secret', stored), false);
   assert.equal(secrets.matches('', stored), false);
   assert.equal(secrets.matches('one secret', Buffer.alloc(0)), false);
-  const otherInstallation = new ClientSecrets(new MasterKey(Buffer.alloc(32, 2)));
+  const otherInstallation = new ClientSecretHasher(new MasterKey(Buffer.alloc(32, 2)));
   assert.equal(otherInstallation.matches('one secret', stored), false);
 });

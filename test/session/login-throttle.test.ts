@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { OffsetClock } from '../../src/foundation/clock.ts';
-import { networkOf } from '../../src/foundation/network-of.ts';
+import { networkOf } from '../../src/foundation/network/network-of.ts';
 import { type GuessOrigin, LoginThrottle } from '../../src/session/login-throttle.ts';
 import { SlowDown } from '../../src/session/oauth-errors.ts';
 import { WrongGuessStore } from '../../src/session/wrong-guess-store.ts';
-import type { Answer } from '../support/ask.ts';
-import { earlier, earlierSeconds } from '../support/earlier.ts';
+import { earlierSeconds, runEarlier } from '../support/run-earlier.ts';
+import type { TextResponse } from '../support/send-request.ts';
 import { passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService, testKey } from '../support/test-service.ts';
@@ -23,7 +23,7 @@ const world = new SessionWorld(database);
 await world.addAccount();
 const client = await world.addIntegration();
 
-function guess(email: string, address: string, right = false, node = 0): Promise<Answer> {
+function guess(email: string, address: string, right = false, node = 0): Promise<TextResponse> {
   const fields = passwordFields({ email }, client);
   const from = { 'x-forwarded-for': address };
   return postToken(
@@ -42,7 +42,7 @@ test('past five wrong passwords the delay grows, on every node', async () => {
     assert.equal((await guess(email, from, false, count % 2)).body.error, 'invalid_grant');
   }
   for (const expected of [1, 2, 4, 8]) {
-    const refused = await earlier(clock, () => guess(email, from, false, 1));
+    const refused = await runEarlier(clock, () => guess(email, from, false, 1));
     assert.equal(refused.status, 429);
     assert.equal(refused.body.error, 'slow_down');
     const wait = Number(refused.headers.get('retry-after')) - earlierSeconds;
@@ -60,7 +60,7 @@ test('past five wrong passwords the delay grows, on every node', async () => {
 test('a stranger elsewhere cannot slow a person’s own sign-in', async () => {
   const { email } = await world.addPerson();
   for (let count = 0; count < 12; count += 1) await guess(email, '198.51.100.7');
-  const refused = await earlier(clock, () => guess(email, '198.51.100.7'));
+  const refused = await runEarlier(clock, () => guess(email, '198.51.100.7'));
   assert.equal(refused.status, 429);
   assert.equal((await guess(email, '192.0.2.2', true)).status, 200);
 });
@@ -69,7 +69,7 @@ test('RFC 6749 4.3.2: a right password of an authenticated client is never refus
   const { email } = await world.addPerson();
   const from = '192.0.2.30';
   for (let count = 0; count < 12; count += 1) await guess(email, from);
-  assert.equal((await earlier(clock, () => guess(email, from))).status, 429);
+  assert.equal((await runEarlier(clock, () => guess(email, from))).status, 429);
   assert.equal((await guess(email, from, true)).status, 200);
 });
 
@@ -92,7 +92,7 @@ test('codes of a second factor are counted per person, wherever they come from, 
     );
   }
   const right = async () => true;
-  await earlier(clock, () =>
+  await runEarlier(clock, () =>
     assert.rejects(throttle.attemptCode('code p1', from('203.0.115.1'), right), SlowDown),
   );
   assert.equal(await throttle.attemptCode('code p2', from('203.0.115.2'), right), true);
@@ -101,14 +101,14 @@ test('codes of a second factor are counted per person, wherever they come from, 
 
 test('unknown people are slowed like known ones', async () => {
   for (let count = 0; count < 5; count += 1) await guess('nobody@shop.test', '192.0.2.3');
-  const refused = await earlier(clock, () => guess('nobody@shop.test', '192.0.2.3'));
+  const refused = await runEarlier(clock, () => guess('nobody@shop.test', '192.0.2.3'));
   assert.equal(refused.status, 429);
 });
 
 test('one address that tries many people is slowed as a whole', async () => {
   const { email } = await world.addPerson();
   for (let count = 0; count < 30; count += 1) await guess(`guess${count}@shop.test`, '192.0.2.4');
-  const refused = await earlier(clock, () => guess(email, '192.0.2.4'));
+  const refused = await runEarlier(clock, () => guess(email, '192.0.2.4'));
   assert.equal(refused.status, 429);
   assert.equal((await guess(email, '192.0.2.5', true)).status, 200);
 });
@@ -116,7 +116,7 @@ test('one address that tries many people is slowed as a whole', async () => {
 test('an IPv6 network counts as one address', async () => {
   const { email } = await world.addPerson();
   for (let count = 0; count < 5; count += 1) await guess(email, `2001:db8::${count + 1}`);
-  const refused = await earlier(clock, () => guess(email, '2001:db8::ffff'));
+  const refused = await runEarlier(clock, () => guess(email, '2001:db8::ffff'));
   assert.equal(refused.status, 429);
   assert.equal((await guess(email, '2001:db8:0:1::1', true)).status, 200);
 });
@@ -147,7 +147,7 @@ test('an hour after the last wrong password nothing counts any more', async () =
   clock.advance(3_600_000);
   for (let count = 0; count < 5; count += 1)
     assert.equal((await guess(email, '192.0.2.7')).body.error, 'invalid_grant');
-  const refused = await earlier(clock, () => guess(email, '192.0.2.7'));
+  const refused = await runEarlier(clock, () => guess(email, '192.0.2.7'));
   assert.equal(refused.status, 429);
 });
 

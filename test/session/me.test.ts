@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Secret, TOTP } from 'otpauth';
 import { OffsetClock } from '../../src/foundation/clock.ts';
-import { ask } from '../support/ask.ts';
-import { earlier } from '../support/earlier.ts';
+import { runEarlier } from '../support/run-earlier.ts';
+import { sendRequest } from '../support/send-request.ts';
 import {
   clientSecret,
   password,
@@ -35,7 +35,7 @@ async function signedIn(email: string, typed = password): Promise<[TestBrowser, 
 
 async function isAccepted(node: { url: string }, accessToken: unknown): Promise<boolean> {
   const headers = { authorization: `Bearer ${String(accessToken)}` };
-  return (await ask(`${node.url}/api/1/list`, { headers })).status !== 401;
+  return (await sendRequest(`${node.url}/api/1/list`, { headers })).status !== 401;
 }
 
 function codeOf(secret: string, steps = 0): string {
@@ -218,7 +218,7 @@ test('codes are guessed slowly', async () => {
   const secret = await enrol((await signedIn(email))[0]);
   const [browser, page] = await signedIn(email);
   for (let count = 0; count < 5; count += 1) await browser.submit(page, { code: '000000' });
-  const slowed = await earlier(clock, () => browser.submit(page, { code: codeOf(secret, 1) }));
+  const slowed = await runEarlier(clock, () => browser.submit(page, { code: codeOf(secret, 1) }));
   assert.equal(slowed.status, 429);
   assert.ok(Number(slowed.headers.get('retry-after')) >= 1);
 });
@@ -332,7 +332,7 @@ test('recovery codes are guessed slowly, together with the authenticator’s', a
     const path = count % 2 === 0 ? '/sign-in/code' : '/sign-in/recovery-code';
     await browser.submit(await browser.open(path), { code: '000000' });
   }
-  const slowed = await earlier(clock, () => signInByRecovery(email, recoveryCodes[0] ?? ''));
+  const slowed = await runEarlier(clock, () => signInByRecovery(email, recoveryCodes[0] ?? ''));
   assert.equal(slowed.status, 429);
 });
 

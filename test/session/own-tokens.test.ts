@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, ask } from '../support/ask.ts';
+import { sendRequest, type TextResponse } from '../support/send-request.ts';
 import {
   clientSecret,
   passwordFields,
@@ -28,7 +28,7 @@ function about(
   token: unknown,
   by: { clientId: string } = client,
   more: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<TextResponse> {
   const credentials = { client_id: by.clientId, client_secret: clientSecret };
   return postToken(service, { token: String(token), ...credentials, ...more }, {}, path);
 }
@@ -41,7 +41,7 @@ async function tokens(): Promise<Record<string, unknown>> {
 /** Asks a node whether a token is accepted there. */
 async function isAccepted(node: { url: string }, accessToken: unknown): Promise<boolean> {
   const headers = { authorization: `Bearer ${String(accessToken)}` };
-  return (await ask(`${node.url}/api/1/list`, { headers })).status !== 401;
+  return (await sendRequest(`${node.url}/api/1/list`, { headers })).status !== 401;
 }
 
 test('RFC 7662 2.2: introspection tells a client of its own live tokens', async () => {
@@ -120,13 +120,13 @@ test('both endpoints want the client’s credentials and a token', async () => {
 });
 
 test('RFC 8414 3.2: the metadata names every endpoint under the issuer', async () => {
-  const { body } = await ask(`${service.url}/.well-known/oauth-authorization-server`);
+  const { body } = await sendRequest(`${service.url}/.well-known/oauth-authorization-server`);
   assert.equal(body.issuer, service.url);
   for (const name of ['authorization', 'token', 'revocation', 'introspection']) {
     const address = String(body[`${name}_endpoint`]);
     assert.ok(address.startsWith(`${service.url}/`));
     assert.notEqual(
-      (await ask(address, { method: name === 'authorization' ? 'GET' : 'POST' })).status,
+      (await sendRequest(address, { method: name === 'authorization' ? 'GET' : 'POST' })).status,
       404,
     );
   }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OffsetClock } from '../../src/foundation/clock.ts';
-import { earlier } from '../support/earlier.ts';
 import { type CapturedMail, readInbox } from '../support/inbox-client.ts';
+import { runEarlier } from '../support/run-earlier.ts';
 import { password, SessionWorld } from '../support/session-world.ts';
 import { openShop } from '../support/shop.ts';
 import { TestBrowser, type VisitedPage } from '../support/test-browser.ts';
@@ -95,7 +95,7 @@ test('however often somebody asks, a person gets one mail in two minutes', async
 test('one address that asks again and again is slowed', async () => {
   const browser = newBrowser();
   for (let count = 0; count < 5; count += 1) await askForLink('nobody@shop.test', browser);
-  const refused = await earlier(clock, () => askForLink('nobody@shop.test', browser));
+  const refused = await runEarlier(clock, () => askForLink('nobody@shop.test', browser));
   assert.equal(refused.status, 429);
 });
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Client } from 'pg';
 import { hashToken, TokenMint } from '../../src/access/token-mint.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
-import type { Answer } from '../support/ask.ts';
+import type { TextResponse } from '../support/send-request.ts';
 import {
   passwordFields,
   postToken,
@@ -130,7 +130,7 @@ test('a refresh that races a log-in never leaves the new session dead', async ()
 
 test('8: of 20 parallel initial requests on two nodes exactly five are granted', async () => {
   const person = await world.addPerson();
-  const answers: Answer[] = await Promise.all(
+  const answers: TextResponse[] = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
       postToken(nodeOf(index), passwordFields(person, client)),
     ),
@@ -156,7 +156,7 @@ test('5.1 rule 3: an access token keeps working although its refresh token is sp
 
 test('nodes of another key neither make nor take these tokens', async () => {
   const foreign = new TokenMint(new MasterKey(Buffer.alloc(32, 8)));
-  assert.equal(new TokenMint(testKey).recognises('refresh', foreign.mint('refresh').text), false);
+  assert.equal(new TokenMint(testKey).recognizes('refresh', foreign.mint('refresh').text), false);
 });
 
 test('a refresh is one round trip to the database', async () => {

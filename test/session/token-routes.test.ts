@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testAccountFirst } from '../support/account-first.ts';
-import { type Answer, ask } from '../support/ask.ts';
+import { sendRequest, type TextResponse } from '../support/send-request.ts';
 import {
   clientSecret,
   password,
@@ -21,7 +21,7 @@ const person = await world.addPerson();
 const client = await world.addIntegration();
 const fields = passwordFields(person, client);
 
-function assertError(answer: Answer, status: number, error: string): void {
+function assertError(answer: TextResponse, status: number, error: string): void {
   assert.equal(answer.body.error, error, answer.text);
   assert.equal(answer.status, status);
   assert.deepEqual(Object.keys(answer.body), ['error', 'error_description']);
@@ -275,7 +275,7 @@ test('RFC 6749 3.2: unknown parameters are ignored', async () => {
 
 test('a body that is no form is an invalid_request', async () => {
   const send = (type: string | undefined, body: string | Buffer) =>
-    ask(`${service.url}/token`, {
+    sendRequest(`${service.url}/token`, {
       method: 'POST',
       headers: type === undefined ? {} : { 'content-type': type },
       body,
@@ -302,7 +302,7 @@ test('a form with a charset is read, an absent body is an empty form', async () 
     'content-type': 'application/x-www-form-urlencoded; charset=UTF-8',
   });
   assert.equal(typed.status, 200, typed.text);
-  assertError(await ask(`${service.url}/token`, { method: 'POST' }), 401, 'invalid_client');
+  assertError(await sendRequest(`${service.url}/token`, { method: 'POST' }), 401, 'invalid_client');
   const empty = basic(client.clientId, clientSecret);
   assertError(await postToken(service, {}, empty), 400, 'invalid_request');
 });
@@ -318,7 +318,7 @@ test('RFC 6749 2.3.1: credentials in the query string are refused', async () => 
 
 test('RFC 6749 3.2: the token endpoint takes POST only', async () => {
   for (const method of ['GET', 'PUT', 'DELETE']) {
-    const answer = await ask(`${service.url}/token`, { method });
+    const answer = await sendRequest(`${service.url}/token`, { method });
     assert.equal(answer.status, 405);
     assert.equal(answer.headers.get('allow'), 'POST');
   }

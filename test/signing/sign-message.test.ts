@@ -3,12 +3,12 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
-import { dkimRecord, makeDkimKey, readDkimKey } from '../../src/sender/dkim-key.ts';
+import { dkimRecord, generateDkimKey, readDkimKey } from '../../src/sender/dkim-key.ts';
 import { relaxBody } from '../../src/signing/canonical-form.ts';
 import { signMessage } from '../../src/signing/sign-message.ts';
 
-const rsa = readDkimKey('shop.test', 'rsa1', await makeDkimKey('rsa-sha256'));
-const ed = readDkimKey('shop.test', 'ed1', await makeDkimKey('ed25519-sha256'));
+const rsa = readDkimKey('shop.test', 'rsa1', await generateDkimKey('rsa-sha256'));
+const ed = readDkimKey('shop.test', 'ed1', await generateDkimKey('ed25519-sha256'));
 const signedAt = new Date('2026-03-01T10:00:00Z');
 
 const records = new Map(

@@ -4,8 +4,12 @@ import { systemClock } from '../../src/foundation/clock.ts';
 import { Fault } from '../../src/foundation/errors.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
-import { Acceptor, defaultLimits } from '../../src/submission/accept-messages.ts';
-import { type AcceptRow, accepted, taken } from '../../src/submission/accept-row.ts';
+import { Acceptor, defaultAcceptorLimits } from '../../src/submission/accept-messages.ts';
+import {
+  type AcceptRow,
+  acceptedOutcome,
+  keyTakenOutcome,
+} from '../../src/submission/accept-row.ts';
 import { AcceptStore } from '../../src/submission/accept-store.ts';
 import { makeAcceptRow } from '../support/accept-row.ts';
 import { openGate } from '../support/tcp-gate.ts';
@@ -19,7 +23,7 @@ after(() => store.close());
 
 const told: AccountId[][] = [];
 
-function makeAcceptor(limits: Partial<typeof defaultLimits> = {}): Acceptor {
+function makeAcceptor(limits: Partial<typeof defaultAcceptorLimits> = {}): Acceptor {
   return new Acceptor(
     {
       store,
@@ -27,7 +31,7 @@ function makeAcceptor(limits: Partial<typeof defaultLimits> = {}): Acceptor {
       log: createLog('silent'),
       onAccepted: (accountIds) => told.push([...accountIds]),
     },
-    { ...defaultLimits, ...limits },
+    { ...defaultAcceptorLimits, ...limits },
   );
 }
 
@@ -96,7 +100,7 @@ test('a key that another node claims after the look-up is taken, and the rest of
       return waiting.rows.length === 1;
     });
     await holder.query('commit');
-    assert.deepEqual(await inserted, [taken, accepted, accepted]);
+    assert.deepEqual(await inserted, [keyTakenOutcome, acceptedOutcome, acceptedOutcome]);
   } finally {
     holder.release();
   }
@@ -112,7 +116,7 @@ test('a row that is sent again under its id is stored once', async () => {
 });
 
 test('past the bound of waiting requests the next one is refused at once', async () => {
-  const acceptor = makeAcceptor({ batch: 2, concurrency: 1, waiting: 4 });
+  const acceptor = makeAcceptor({ maxBatchRows: 2, concurrency: 1, waiting: 4 });
   const results = await Promise.allSettled(
     Array.from({ length: 10 }, () => acceptor.accept(makeAcceptRow())),
   );
@@ -122,7 +126,7 @@ test('past the bound of waiting requests the next one is refused at once', async
 });
 
 test('a request that waited too long for a batch is refused, never sent late', async () => {
-  const acceptor = makeAcceptor({ batch: 1, concurrency: 1, longestWait: 0 });
+  const acceptor = makeAcceptor({ maxBatchRows: 1, concurrency: 1, maxWaitMs: 0 });
   const rows = Array.from({ length: 5 }, () => makeAcceptRow());
   const results = await Promise.allSettled(rows.map((row) => acceptor.accept(row)));
   for (const [index, row] of rows.entries())
@@ -131,7 +135,7 @@ test('a request that waited too long for a batch is refused, never sent late', a
 });
 
 test('where the outcome stays unknown for too long the answer is a 503', async () => {
-  const acceptor = makeAcceptor({ longestDoubt: 300 });
+  const acceptor = makeAcceptor({ outcomeTimeoutMs: 300 });
   await acceptor.accept(makeAcceptRow());
   const row = makeAcceptRow();
   gate.cutAnswers('signalpost accept');
@@ -146,7 +150,7 @@ test('where the outcome stays unknown for too long the answer is a 503', async (
 });
 
 test('however many rows a silent database leaves in doubt, all have their answers soon after the longest doubt', async () => {
-  const acceptor = makeAcceptor({ longestDoubt: 500, enough: 100 });
+  const acceptor = makeAcceptor({ outcomeTimeoutMs: 500, readyBatchRows: 100 });
   await acceptor.accept(makeAcceptRow());
   const rows = Array.from({ length: 100 }, () => acceptor.accept(makeAcceptRow()));
   gate.hold();
@@ -167,7 +171,7 @@ test('however many rows a silent database leaves in doubt, all have their answer
 });
 
 test('however many rows wait for a lock, all have their answers soon after the longest wait', async () => {
-  const acceptor = makeAcceptor({ longestWait: 2_000, enough: 100 });
+  const acceptor = makeAcceptor({ maxWaitMs: 2_000, readyBatchRows: 100 });
   const locker = await database.pool.connect();
   await locker.query('begin; lock table queue_entry in share mode');
   const rows = Array.from({ length: 100 }, () => makeAcceptRow());

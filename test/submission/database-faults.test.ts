@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ask } from '../support/ask.ts';
 import { SendClient } from '../support/send-client.ts';
-import { getToken, openShop, publishTemplate } from '../support/shop.ts';
+import { sendRequest } from '../support/send-request.ts';
+import { getToken, openShop, publishShopTemplate } from '../support/shop.ts';
 import { openGate } from '../support/tcp-gate.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -32,7 +32,7 @@ test('7: with the database away every request is 503 IO Exception, soon, with Re
   const before = await storedIds();
   gate.close();
   await waitFor('the service to notice', async () => {
-    const { status } = await ask(`${service.url}/readyz`);
+    const { status } = await sendRequest(`${service.url}/readyz`);
     return status === 503;
   });
   const start = performance.now();
@@ -74,7 +74,7 @@ test('the answer to a statement whose connection broke after the commit is the 2
 
 test('a server that falls silent keeps nobody waiting for ever, and what it got is stored once', async () => {
   await backToNormal();
-  await publishTemplate(database, shop, { id: 't-unasked', sender: 'orders@shop.test' });
+  await publishShopTemplate(database, shop, { id: 't-unasked', sender: 'orders@shop.test' });
   const before = await storedIds();
   gate.hold();
   const first = client.send();

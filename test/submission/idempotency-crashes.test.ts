@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Answer } from '../support/ask.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
+import type { TextResponse } from '../support/send-request.ts';
 import { getToken, openShop } from '../support/shop.ts';
 import { openGate } from '../support/tcp-gate.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -48,7 +48,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 let run = 0;
 
-function send(index: number, key: string, variant: number): Promise<Answer> {
+function send(index: number, key: string, variant: number): Promise<TextResponse> {
   const client = clients[index];
   assert.ok(client !== undefined);
   return client.send({
@@ -64,8 +64,8 @@ async function crash(): Promise<void> {
   );
 }
 
-async function perform(steps: readonly Step[], prefix: string): Promise<Answer[]> {
-  const answers: Promise<Answer>[] = [];
+async function perform(steps: readonly Step[], prefix: string): Promise<TextResponse[]> {
+  const answers: Promise<TextResponse>[] = [];
   for (const next of steps) {
     if (next.kind === 'send') answers.push(send(next.node, `${prefix}-${next.key}`, next.variant));
     else if (next.kind === 'crash') await crash();

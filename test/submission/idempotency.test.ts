@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OffsetClock } from '../../src/foundation/clock.ts';
 import { testAccountFirst } from '../support/account-first.ts';
-import type { Answer } from '../support/ask.ts';
 import { bodyWith, SendClient, type SendOptions } from '../support/send-client.ts';
+import type { TextResponse } from '../support/send-request.ts';
 import { getToken, openShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -24,7 +24,7 @@ const withKey = (key: string, options: SendOptions = {}): SendOptions => ({
   headers: { 'idempotency-key': key },
 });
 
-function assertReplay(answer: Answer, original: Answer): void {
+function assertReplay(answer: TextResponse, original: TextResponse): void {
   assert.equal(answer.status, 200, answer.text);
   assert.equal(answer.headers.get('idempotency-replayed'), 'true');
   assert.equal(answer.text, original.text);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testAccountFirst } from '../support/account-first.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
-import { getToken, openShop, publishTemplate, saveShop } from '../support/shop.ts';
+import { getToken, openShop, publishShopTemplate, saveShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -116,7 +116,7 @@ test('a message is sending while a worker has it, and final when its entry is go
 });
 
 test('values of personalization fields are never shown', async () => {
-  await publishTemplate(database, shop, {
+  await publishShopTemplate(database, shop, {
     id: 't-reset',
     sender: 'orders@shop.test',
     source: {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { goodBody, SendClient, type SendOptions } from '../support/send-client.ts';
-import { addSender, getToken, openShop, publishTemplate, saveShop } from '../support/shop.ts';
+import { addSender, getToken, openShop, publishShopTemplate, saveShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -85,7 +85,7 @@ test('a key in use wins over whatever is wrong with the request after it', async
     await nameOf({ headers: key, body: Buffer.alloc(300 * 1024) }),
     'IDEMPOTENCY_MISMATCH',
   );
-  await publishTemplate(database, shop, {
+  await publishShopTemplate(database, shop, {
     id: 't-0001',
     sender: 'orders@shop.test',
     source: { subject: '{{New Field}}' },

@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import { Fault } from '../../src/foundation/errors.ts';
 import { SendBodyParser } from '../../src/submission/parse-send-body.ts';
 import { readBodyJson } from '../../src/submission/read-body-json.ts';
-import type { SendRequest } from '../../src/submission/send-request.ts';
+import type { ParsedSendRequest } from '../../src/submission/send-request.ts';
 
 const parser = new SendBodyParser();
 
-function parse(bytes: Buffer): SendRequest | Fault {
+function parse(bytes: Buffer): ParsedSendRequest | Fault {
   try {
     return parser.parse(readBodyJson(bytes, 'application/json'), true);
   } catch (error) {

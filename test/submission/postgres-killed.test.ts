@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { startEmbeddedDatabase } from '../../src/embedded-database/start-embedded-database.ts';
 import { migrate } from '../../src/foundation/database/migrate.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
-import { startEmbeddedDatabase } from '../../src/foundation/embedded/start-embedded-database.ts';
 import { temporaryFolder } from '../support/run-signalpost.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { getToken, openShop } from '../support/shop.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Quota } from '../../src/account/account.ts';
 import { OffsetClock } from '../../src/foundation/clock.ts';
-import type { Answer } from '../support/ask.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
+import type { TextResponse } from '../support/send-request.ts';
 import { getToken, openShop, saveShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -37,7 +37,7 @@ async function stored(id: string): Promise<number> {
   return Number(count);
 }
 
-function counted(answers: readonly Answer[]): Record<string, number> {
+function counted(answers: readonly TextResponse[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
   return counts;

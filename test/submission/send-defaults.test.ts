@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bodyWith, SendClient } from '../support/send-client.ts';
-import { addSender, getToken, openShop, publishTemplate } from '../support/shop.ts';
+import { addSender, getToken, openShop, publishShopTemplate } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
@@ -9,7 +9,7 @@ const { database, url } = await createTestDatabase();
 const shop = await openShop(database);
 await addSender(database, shop.id, shop.owner.email, { displayNames: ['*', 'The Owner'] });
 await addSender(database, shop.id, 'bare@shop.test');
-await publishTemplate(database, shop, { id: 't-creator', freshnessSeconds: 120 });
+await publishShopTemplate(database, shop, { id: 't-creator', freshnessSeconds: 120 });
 const service = await startTestService({ databaseUrl: url, roles: ['http'] });
 const client = new SendClient(service, await getToken(service, shop));
 
@@ -118,7 +118,7 @@ test('empty strings, an empty map as a list and empty groups mean "not given"', 
     values: { 'Order Number': 'A-1001' },
   });
   assert.deepEqual([row.external_id, row.tag, row.deliver_when_delayed], [null, null, true]);
-  await publishTemplate(database, shop, {
+  await publishShopTemplate(database, shop, {
     id: 't-none',
     sender: 'orders@shop.test',
     source: { subject: 'Hello', html: '<p>Hello</p>', previewText: '' },

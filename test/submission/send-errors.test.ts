@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { type Answer, ask } from '../support/ask.ts';
 import { bodyWith, goodBody, SendClient } from '../support/send-client.ts';
-import { addSender, getToken, openShop, publishTemplate } from '../support/shop.ts';
+import { sendRequest, type TextResponse } from '../support/send-request.ts';
+import { addSender, getToken, openShop, publishShopTemplate } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
 const { database, url } = await createTestDatabase();
 const shop = await openShop(database);
-await publishTemplate(database, shop, { id: 't-creator' });
-await publishTemplate(database, shop, { id: 't-unverified', sender: 'new@shop.test' });
+await publishShopTemplate(database, shop, { id: 't-creator' });
+await publishShopTemplate(database, shop, { id: 't-unverified', sender: 'new@shop.test' });
 const suspended = await openShop(database, { id: '46200', suspended: true });
 const plain = await openShop(database, { id: '46300', addOns: [] });
 const service = await startTestService({ databaseUrl: url, roles: ['http'] });
@@ -21,7 +21,12 @@ const suspendedClient = new SendClient(service, await getToken(service, suspende
 const plainClient = new SendClient(service, await getToken(service, plain));
 
 /** Checks status, name and exact message of section 7; returns the details as `field: reason`. */
-function assertRefused(answer: Answer, status: number, name: string, message: string): string[] {
+function assertRefused(
+  answer: TextResponse,
+  status: number,
+  name: string,
+  message: string,
+): string[] {
   const { success, errorName, details, requestId, ...rest } = answer.body;
   assert.deepEqual(
     { status: answer.status, success, errorName, said: rest.message, repeated: rest.status },
@@ -33,18 +38,18 @@ function assertRefused(answer: Answer, status: number, name: string, message: st
   );
 }
 
-const invalid = (answer: Answer): string[] =>
+const invalid = (answer: TextResponse): string[] =>
   assertRefused(answer, 400, 'VALIDATION_FAILED', 'Validation Failed for emailDetails object');
-const unknownId = (answer: Answer): string[] =>
+const unknownId = (answer: TextResponse): string[] =>
   assertRefused(
     answer,
     400,
     'INVALID_ID',
     'Invalid ID in request. accountId or templateId is invalid',
   );
-const notAllowed = (answer: Answer): string[] =>
+const notAllowed = (answer: TextResponse): string[] =>
   assertRefused(answer, 400, 'SENDER_NOT_ALLOWED', 'Sender Not Allowed');
-const missing = (answer: Answer): string[] =>
+const missing = (answer: TextResponse): string[] =>
   assertRefused(
     answer,
     400,
@@ -293,7 +298,7 @@ test('4.3 rule 3: a field without value and default is 400 Personalization Failu
 });
 
 test('4.3 rule 3: fields of an overridden subject count, those of the templateâ€™s subject do not', async () => {
-  await publishTemplate(database, shop, {
+  await publishShopTemplate(database, shop, {
     id: 't-subject',
     sender: 'orders@shop.test',
     source: { html: '<p>Hello</p>', previewText: '' },
@@ -310,7 +315,7 @@ test('4.3 rule 3: fields of an overridden subject count, those of the templateâ€
 });
 
 test('7: a fault of the service is 500 Internal Server Error, and the next request is served', async () => {
-  await publishTemplate(database, shop, { id: 't-broken', sender: 'orders@shop.test' });
+  await publishShopTemplate(database, shop, { id: 't-broken', sender: 'orders@shop.test' });
   await database.pool.query(
     `update template_version set compiled = '{}' where account_id = '46100' and template_id = 't-broken'`,
   );
@@ -403,7 +408,7 @@ test('4.3: a path whose ids are empty, too many or not to be decoded is 400 Inva
 test('4.3 rule 2: a request without body or content type is 400 Validation Failed', async () => {
   const authorization = { authorization: `Bearer ${await getToken(service, shop)}` };
   const send = (init: RequestInit) =>
-    ask(`${service.url}/ete/v1/email/46100/t-0001`, {
+    sendRequest(`${service.url}/ete/v1/email/46100/t-0001`, {
       method: 'POST',
       ...init,
       headers: { ...authorization, ...(init.headers as Record<string, string>) },

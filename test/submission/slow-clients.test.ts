@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { ask } from '../support/ask.ts';
 import { goodBody, SendClient } from '../support/send-client.ts';
+import { sendRequest } from '../support/send-request.ts';
 import { metricsHeaders } from '../support/service-tokens.ts';
 import { getToken, openShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -41,7 +41,7 @@ async function readStatus(socket: Socket): Promise<string> {
 }
 
 async function refusedBy(name: string): Promise<number> {
-  const { text } = await ask(`${service.url}/metrics`, { headers: metricsHeaders });
+  const { text } = await sendRequest(`${service.url}/metrics`, { headers: metricsHeaders });
   return Number(
     new RegExp(`signalpost_send_refused_total\\{error="${name}"\\} (\\d+)`).exec(text)?.[1] ?? 0,
   );

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { PrivacyUpkeep } from '../../src/feedback/privacy/privacy-upkeep.ts';
-import { lowestId, timeOf } from '../../src/foundation/uuid7.ts';
-import { logIntoLines } from '../support/log-lines.ts';
+import { minIdAt, timeOfId } from '../../src/foundation/uuid7.ts';
+import { logIntoLines } from '../support/log-into-lines.ts';
 import { SendClient } from '../support/send-client.ts';
 import { getToken, openShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -49,7 +49,7 @@ const bothThere = { messages: 1, entries: 1 };
 
 test('a machine with a wrong clock gives its messages ids of the database’s time', async () => {
   const id = await accept();
-  assert.ok(Math.abs(timeOf(id).getTime() - now()) < 60_000);
+  assert.ok(Math.abs(timeOfId(id).getTime() - now()) < 60_000);
   setClock(0);
   await letGo();
   assert.deepEqual(await rowsOf(id), bothThere);
@@ -57,7 +57,7 @@ test('a machine with a wrong clock gives its messages ids of the database’s ti
 
 test('a message is not deleted for an id that is too old, as long as it is not old itself', async () => {
   const id = await accept();
-  const old = `${lowestId(new Date(now() - 100 * day)).slice(0, 14)}7000-8000-000000000001`;
+  const old = `${minIdAt(new Date(now() - 100 * day)).slice(0, 14)}7000-8000-000000000001`;
   for (const [table, column] of [
     ['message', 'id'],
     ['queue_entry', 'message_id'],

@@ -85,13 +85,13 @@ function watchStatements(): void {
 
 /**
  * Adds a test, to stand at the end of a file: what the services of the file asked PostgreSQL kept the rule.
- * @param least statements on account data that the file is known to bring about, so that the test cannot look at none
+ * @param minStatements statements on account data that the file is known to bring about, so that the test cannot look at none
  */
-export function testAccountFirst(least: number): void {
+export function testAccountFirst(minStatements: number): void {
   watchStatements();
   test('rule 7: every statement on account data that ran in this file names the account', () => {
     const watched = [...seen].filter((text) => onAccountData.test(text.replaceAll(/\s+/g, ' ')));
-    assert.ok(watched.length >= least, `${watched.length} statements on account data`);
+    assert.ok(watched.length >= minStatements, `${watched.length} statements on account data`);
     assert.deepEqual(
       watched.filter((text) => !isAccountFirst(text)),
       [],

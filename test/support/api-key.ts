@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { ApiKeys, makeApiKey } from '../../src/access/api-key.ts';
+import { ApiKeyParser, generateApiKey } from '../../src/access/api-key.ts';
 import { type ApiKeyLimits, addApiKey } from '../../src/access/api-key-store.ts';
 import { keyScopes } from '../../src/access/permission.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
@@ -16,7 +16,7 @@ export async function addKey(
     readonly expiresAt?: Date;
   } = {},
 ): Promise<string> {
-  const { text, hash, hint } = makeApiKey(accountId);
+  const { text, hash, hint } = generateApiKey(accountId);
   await addApiKey(database.kysely, {
     accountId,
     hash,
@@ -38,7 +38,7 @@ export async function addEarlierKey(
   accountId: AccountId,
 ): Promise<string> {
   const text = `spk.${accountId}.${randomBytes(32).toString('base64url')}`;
-  const hash = new ApiKeys(key).read(text)?.hash ?? Buffer.alloc(0);
+  const hash = new ApiKeyParser(key).parse(text)?.hash ?? Buffer.alloc(0);
   await sql`
     insert into api_key (account_id, id, hash, name, scopes)
     values (${accountId}, gen_random_uuid(), ${hash}, 'Earlier', ${keyScopes})`.execute(

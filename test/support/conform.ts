@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { openapiDocument } from '../../src/management/openapi/openapi-document.ts';
-import type { Answer } from './ask.ts';
+import type { TextResponse } from './send-request.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -15,7 +15,7 @@ const paths = Object.entries(document.paths as Record<string, Json>).map(([path,
 }));
 
 /** Holds an answer of the management API to what the document says about it. */
-export function requireConformity(method: string, address: string, answer: Answer): void {
+export function requireConformity(method: string, address: string, answer: TextResponse): void {
   const { pathname } = new URL(address);
   const found = paths
     .filter(({ pattern }) => pattern.test(pathname))

@@ -176,27 +176,27 @@ export class DeliveryWorld {
   }
 
   /** Waits until the message is in a state. */
-  async reaches(id: MessageId, state: string, milliseconds?: number): Promise<void> {
+  async waitForState(id: MessageId, state: string, timeoutMs?: number): Promise<void> {
     await waitFor(
       `the message to be ${state}`,
       async () => (await this.state(id)) === state,
-      milliseconds,
+      timeoutMs,
     );
   }
 
   /** Waits until nothing holds a lease on the message. */
-  async rests(id: MessageId): Promise<EntryRow> {
+  async waitUntilIdle(id: MessageId): Promise<EntryRow> {
     return waitFor('the message to wait again', async () => {
       const entry = await this.entry(id);
       return entry?.lease_owner === null && entry.attempts > 0 ? entry : undefined;
     });
   }
 
-  stores(leaseMilliseconds = 30_000) {
+  stores(leaseMs = 30_000) {
     const { database, clock } = this;
     return {
-      claims: new ClaimStore(database, clock, leaseMilliseconds),
-      leases: new LeaseStore(database, clock, leaseMilliseconds),
+      claims: new ClaimStore(database, clock, leaseMs),
+      leases: new LeaseStore(database, clock, leaseMs),
       outcomes: new CompleteStore(database, clock),
     };
   }
@@ -210,12 +210,12 @@ export class DeliveryWorld {
     const { clock, log } = this;
     const registry = new Registry();
     const worker: Worker = new Worker({
-      stores: this.stores(options.leaseMilliseconds),
+      stores: this.stores(options.leaseMs),
       attempt,
       clock,
       log,
-      options: { pollMilliseconds: 50, graceMilliseconds: 500, ...options },
-      onWritten: registerQueueMetrics(
+      options: { pollMs: 50, graceMs: 500, ...options },
+      onRecorded: registerQueueMetrics(
         registry,
         new QueueSizeStore(this.database, clock),
         clock,
@@ -240,7 +240,7 @@ export class DeliveryWorld {
     const transport = new SmtpPool(inboxServer(port), {
       name: 'client.test',
       timeouts: options.timeouts ?? {},
-      holdOff: 0,
+      holdOffMs: 0,
     });
     const worker = this.worker(this.delivery(transport, options.staging), options.worker, () =>
       transport.drop(),

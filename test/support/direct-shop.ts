@@ -4,8 +4,8 @@ import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import type { MessageId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
-import { DomainCare } from '../../src/sender/domain-care.ts';
-import { readDomain } from '../../src/sender/sending-domain-store.ts';
+import { readSendingDomain } from '../../src/sender/sending-domain-store.ts';
+import { SendingDomains } from '../../src/sender/sending-domains.ts';
 import { serviceNames } from '../../src/sender/service-names.ts';
 import { bodyWith, SendClient } from './send-client.ts';
 import { getToken, openShop, type Shop } from './shop.ts';
@@ -25,29 +25,29 @@ export class DirectShop {
   readonly shop: Shop;
   readonly token: string;
   readonly client: SendClient;
-  readonly care: DomainCare;
+  readonly sendingDomains: SendingDomains;
 
-  private constructor(parts: Omit<DirectShop, 'setUp' | 'send' | 'reasonOf'>) {
-    this.databaseUrl = parts.databaseUrl;
-    this.database = parts.database;
-    this.zones = parts.zones;
-    this.mx = parts.mx;
-    this.service = parts.service;
-    this.environment = parts.environment;
-    this.shop = parts.shop;
-    this.token = parts.token;
-    this.client = parts.client;
-    this.care = parts.care;
+  private constructor(fields: Omit<DirectShop, 'setUp' | 'send' | 'reasonOf'>) {
+    this.databaseUrl = fields.databaseUrl;
+    this.database = fields.database;
+    this.zones = fields.zones;
+    this.mx = fields.mx;
+    this.service = fields.service;
+    this.environment = fields.environment;
+    this.shop = fields.shop;
+    this.token = fields.token;
+    this.client = fields.client;
+    this.sendingDomains = fields.sendingDomains;
   }
 
   /**
    * @param sources DIRECT_SOURCES, addresses of the loopback
-   * @param further settings of the service
+   * @param extraEnvironment settings of the service
    */
   static async open(
     sources: string,
     server: TestMxOptions,
-    further: Readonly<Record<string, string>> = {},
+    extraEnvironment: Readonly<Record<string, string>> = {},
   ): Promise<DirectShop> {
     const { url: databaseUrl, database } = await createTestDatabase();
     const zones = await new TestDns().start();
@@ -59,12 +59,12 @@ export class DirectShop {
       DIRECT_PORT: String(mx.port),
       DIRECT_LOOPBACK: '1',
       DIRECT_SOURCES: sources,
-      ...further,
+      ...extraEnvironment,
     };
     const service = await startTestService({ databaseUrl, environment });
     const shop = await openShop(database);
     const token = await getToken(service, shop);
-    const care = new DomainCare({
+    const sendingDomains = new SendingDomains({
       database,
       dns: new DnsClient([parseDnsServer(zones.server)]),
       keys: new DkimKeyStore(testKey),
@@ -72,24 +72,24 @@ export class DirectShop {
       log: createLog('silent'),
     });
     const client = new SendClient(service, token);
-    const parts = { databaseUrl, database, zones, mx, service, environment, shop, token, client };
-    const opened = new DirectShop({ ...parts, care });
+    const fields = { databaseUrl, database, zones, mx, service, environment, shop, token, client };
+    const opened = new DirectShop({ ...fields, sendingDomains });
     await opened.setUp('shop.test');
     return opened;
   }
 
   /** Adds a sending domain and publishes its records. */
   async setUp(domain: string): Promise<void> {
-    const { care, database, shop, zones } = this;
-    await care.add(shop.id, domain, { ed25519: true });
-    const added = await readDomain(database.kysely, shop.id, domain);
+    const { sendingDomains, database, shop, zones } = this;
+    await sendingDomains.add(shop.id, domain, { ed25519: true });
+    const added = await readSendingDomain(database.kysely, shop.id, domain);
     assert.ok(added);
-    for (const { name, type, value } of await care.records(added)) {
+    for (const { name, type, value } of await sendingDomains.records(added)) {
       const zone = zones.zones.get(name) ?? {};
       if (type === 'TXT') zones.set(name, { ...zone, TXT: [value] });
       if (type === 'MX') zones.set(name, { ...zone, MX: [[10, value.slice(3, -1)]] });
     }
-    assert.equal((await care.check(added))?.state, 'verified');
+    assert.equal((await sendingDomains.check(added))?.state, 'verified');
   }
 
   async send(toAddress: string, template = 't-0001'): Promise<MessageId> {

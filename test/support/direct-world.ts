@@ -1,17 +1,17 @@
+import { createDeferBacklog } from '../../src/delivery/defer-backlog.ts';
 import { createDelivery } from '../../src/delivery/deliver-message.ts';
 import { DirectTransport } from '../../src/delivery/direct/direct-transport.ts';
 import { HopPools } from '../../src/delivery/direct/hop-pools.ts';
 import { RouteSender } from '../../src/delivery/direct/send-by-route.ts';
 import { SourcePools } from '../../src/delivery/direct/source-pools.ts';
-import { createPutOffCrowd } from '../../src/delivery/put-off-crowd.ts';
 import { Shaper } from '../../src/delivery/shaping/shaper.ts';
 import { ShapingStore } from '../../src/delivery/shaping/shaping-store.ts';
 import { DnsCache } from '../../src/foundation/dns/dns-cache.ts';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import { type AccountId, newId, newMessageId } from '../../src/foundation/ids.ts';
-import { PublicNetworks } from '../../src/foundation/public-networks.ts';
-import { PutOffStore } from '../../src/queue/put-off-store.ts';
+import { PublicNetworks } from '../../src/foundation/network/public-networks.ts';
+import { DeferStore } from '../../src/queue/defer-backlog-store.ts';
 import type { Worker } from '../../src/queue/worker.ts';
 import type { LoadedTemplate } from '../../src/rendering/load-template.ts';
 import type { DeliveryWorld } from './delivery-world.ts';
@@ -29,12 +29,12 @@ export function startDirectNode(
   const dns = new DnsCache(new DnsClient([parseDnsServer(zones.server)]), clock);
   const pools = new HopPools();
   const sources = new SourcePools([], 'node.sender.test');
-  const shaper = new Shaper({ knowledge: new ShapingStore(database, newId(), now), log, now });
+  const shaper = new Shaper({ store: new ShapingStore(database, newId(), now), log, now });
   const tally = { count: () => undefined };
   const transport = new DirectTransport({
     dns,
     policies: { find: async () => ({ policy: undefined, fault: undefined }) },
-    pacer: shaper,
+    limiter: shaper,
     sources,
     pools,
     sender: new RouteSender({ sources, pools, tally, port, timeouts: { connect: 30_000 } }),
@@ -46,11 +46,11 @@ export function startDirectNode(
     },
   });
   const staging = { redirect: undefined, allow: [] };
-  const putOffCrowd = createPutOffCrowd(new PutOffStore(database, clock), log);
+  const deferBacklog = createDeferBacklog(new DeferStore(database, clock), log);
   const findVersion = (): LoadedTemplate => world.template;
-  const attempt = createDelivery({ findVersion, transport, staging, log, putOffCrowd });
+  const attempt = createDelivery({ findVersion, transport, staging, log, deferBacklog });
   shaper.start();
-  const worker = world.worker(attempt, { slots, pollMilliseconds: 1_000 });
+  const worker = world.worker(attempt, { slots, pollMs: 1_000 });
   worker.start();
   return {
     worker,
@@ -69,9 +69,9 @@ export async function acceptMany(
   domain: string,
   count: number,
 ): Promise<void> {
-  const most = 5_000;
-  for (let done = 0; done < count; done += most) {
-    const ids = Array.from({ length: Math.min(most, count - done) }, newMessageId);
+  const batchSize = 5_000;
+  for (let done = 0; done < count; done += batchSize) {
+    const ids = Array.from({ length: Math.min(batchSize, count - done) }, newMessageId);
     await world.database.pool.query(
       `with m as (
          insert into message (account_id, id, retention_days, template_id, template_version, transactional, track_opens,

@@ -1,4 +1,4 @@
-import { startEmbeddedDatabase } from '../../src/foundation/embedded/start-embedded-database.ts';
+import { startEmbeddedDatabase } from '../../src/embedded-database/start-embedded-database.ts';
 
 /**
  * A process that owns an embedded database: `embedded-owner.ts DATA_DIR`. SIGTERM stops it in good order; at SIGUSR2
@@ -12,11 +12,11 @@ try {
   process.once('SIGUSR2', () => {
     throw new Error('as asked for');
   });
-  say({ settings: database.settings, databasePid: database.pid });
+  print({ settings: database.settings, databasePid: database.pid });
 } catch (error) {
-  say({ problem: error instanceof Error ? error.message : String(error) });
+  print({ problem: error instanceof Error ? error.message : String(error) });
 }
 
-function say(what: object): void {
+function print(what: object): void {
   process.stdout.write(`${JSON.stringify(what)}\n`);
 }

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -7,12 +8,12 @@ import { createInterface } from 'node:readline';
 import { after } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import type { ConnectionSettings } from '../../src/foundation/embedded/connection-settings.ts';
-import type { EmbeddedDatabase } from '../../src/foundation/embedded/embedded-database.ts';
+import type { ConnectionSettings } from '../../src/embedded-database/connection-settings.ts';
+import type { EmbeddedDatabase } from '../../src/embedded-database/embedded-database.ts';
 import {
   type EmbeddedOptions,
   startEmbeddedDatabase,
-} from '../../src/foundation/embedded/start-embedded-database.ts';
+} from '../../src/embedded-database/start-embedded-database.ts';
 
 export const isRoot = process.getuid?.() === 0;
 
@@ -31,7 +32,7 @@ after(async () => {
 const silent = { info: () => undefined, warn: () => undefined };
 
 /** A folder to make data folders in, which PostgreSQL's user can reach; removed at the end of the test file. */
-export async function temporaryFolder(): Promise<string> {
+export async function embeddedTestFolder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'embedded-test-'));
   await chmod(path, 0o711);
   atEnd(() => rm(path, { recursive: true, force: true, maxRetries: 10 }));
@@ -41,16 +42,16 @@ export async function temporaryFolder(): Promise<string> {
 let made: Promise<string> | undefined;
 
 /** A data folder whose first start has been; each call gives one of its own. */
-export async function madeFolder(): Promise<string> {
+export async function initializedFolder(): Promise<string> {
   made ??= makeOne();
-  const path = await temporaryFolder();
+  const path = await embeddedTestFolder();
   // cp keeps the owner, who is PostgreSQL's user where the tests run as root.
   await promisify(execFile)('cp', ['-a', `${await made}/.`, path]);
   return path;
 }
 
 async function makeOne(): Promise<string> {
-  const path = await temporaryFolder();
+  const path = await embeddedTestFolder();
   await (await startEmbedded(path)).stop();
   return path;
 }
@@ -71,7 +72,10 @@ export async function startEmbedded(
 }
 
 /** Runs one statement over a connection of its own. */
-export async function ask(settings: ConnectionSettings, statement: string): Promise<unknown> {
+export async function queryEmbedded(
+  settings: ConnectionSettings,
+  statement: string,
+): Promise<unknown> {
   const client = new pg.Client(settings);
   client.on('error', () => undefined);
   await client.connect();
@@ -84,10 +88,10 @@ export async function ask(settings: ConnectionSettings, statement: string): Prom
 }
 
 /** Another process that owns an embedded database, as a service does. */
-export interface Owner {
+export interface DatabaseOwner {
   readonly process: ChildProcess;
   /** The first line that it prints: how to reach its database, or why there is none. */
-  readonly said: Promise<{
+  readonly firstLine: Promise<{
     settings?: ConnectionSettings;
     databasePid?: number;
     problem?: string;
@@ -99,10 +103,10 @@ export interface Owner {
 }
 
 /** Starts another process that owns the embedded database of a data folder. */
-export function startOwner(
+export function startDatabaseOwner(
   dataDir: string,
   script = join(import.meta.dirname, 'embedded-owner.ts'),
-): Owner {
+): DatabaseOwner {
   const child = spawn(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', script, dataDir],
@@ -118,6 +122,9 @@ export function startOwner(
     await exited;
   });
   const lines = createInterface({ input: child.stdout });
-  const said = once(lines, 'line').then(([line]) => JSON.parse(line));
-  return { process: child, said, exited, kill };
+  const firstLine = Promise.race([once(lines, 'line'), once(lines, 'close')]).then(([line]) => {
+    assert.ok(line, 'the owner of the database ended without a word');
+    return JSON.parse(line);
+  });
+  return { process: child, firstLine, exited, kill };
 }

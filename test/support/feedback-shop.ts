@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../../src/foundation/clock.ts';
 import type { TemplateSource } from '../../src/template/template-source.ts';
 import { type CapturedMail, readInbox } from './inbox-client.ts';
 import { bodyWith, SendClient } from './send-client.ts';
-import { getToken, openShop, publishTemplate, type Shop } from './shop.ts';
+import { getToken, openShop, publishShopTemplate, type Shop } from './shop.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 import { startTestService, type TestService } from './test-service.ts';
 import { waitFor } from './wait-for.ts';
@@ -40,16 +40,16 @@ export class FeedbackShop {
     this.client = client;
   }
 
-  /** @param way what stands between the service and its database: given the address, answers another */
+  /** @param routeDatabase what stands between the service and its database: given the address, answers another */
   static async open(
     environment: Readonly<Record<string, string>> = {},
-    way: (databaseUrl: string) => Promise<string> = (url) => Promise.resolve(url),
+    routeDatabase: (databaseUrl: string) => Promise<string> = (url) => Promise.resolve(url),
     clock: Clock = systemClock,
   ): Promise<FeedbackShop> {
     const stored = await createTestDatabase();
     const shop = await openShop(stored.database);
     const service = await startTestService({
-      databaseUrl: await way(stored.url),
+      databaseUrl: await routeDatabase(stored.url),
       environment,
       clock,
     });
@@ -63,7 +63,7 @@ export class FeedbackShop {
     html: string,
     fields: TemplateSource['fields'] = {},
   ): Promise<void> {
-    await publishTemplate(this.database, this.shop, {
+    await publishShopTemplate(this.database, this.shop, {
       id: template,
       sender: 'orders@shop.test',
       source: { subject: 'News', previewText: '', html, fields },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ask } from './ask.ts';
+import { sendRequest } from './send-request.ts';
 import { inboxHeaders } from './service-tokens.ts';
 
 /** A message as the inbox's API answers it. */
@@ -21,14 +21,16 @@ export async function readInbox(
   query = '',
   headers: Readonly<Record<string, string>> = inboxHeaders,
 ): Promise<CapturedMail[]> {
-  const { status, text } = await ask(`${serviceUrl}/inbox/api/messages${query}`, { headers });
+  const { status, text } = await sendRequest(`${serviceUrl}/inbox/api/messages${query}`, {
+    headers,
+  });
   assert.equal(status, 200, text);
   return JSON.parse(text) as CapturedMail[];
 }
 
 /** Deletes everything in a service's inbox. */
-export async function emptyInbox(serviceUrl: string): Promise<void> {
-  const { status } = await ask(`${serviceUrl}/inbox/api/messages`, {
+export async function clearInbox(serviceUrl: string): Promise<void> {
+  const { status } = await sendRequest(`${serviceUrl}/inbox/api/messages`, {
     method: 'DELETE',
     headers: inboxHeaders,
   });

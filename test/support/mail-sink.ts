@@ -10,7 +10,7 @@ export interface SinkMail {
 }
 
 /** How the sink answers; each returns a reply to refuse with (`550 5.1.1 No such user`), or nothing. */
-export interface SinkManners {
+export interface SinkBehavior {
   readonly onConnect?: () => string | undefined;
   readonly onMail?: (address: string) => string | undefined;
   readonly onRcpt?: (address: string) => string | undefined;
@@ -26,7 +26,7 @@ export interface Sink {
 }
 
 /** A real SMTP server that keeps what it took; a source is complete only if the final dot came. */
-export async function startSink(manners: SinkManners = {}, port = 0): Promise<Sink> {
+export async function startSink(behavior: SinkBehavior = {}, port = 0): Promise<Sink> {
   const mails: SinkMail[] = [];
   const sink = { mails, connections: 0 };
   const server = new SMTPServer({
@@ -36,13 +36,13 @@ export async function startSink(manners: SinkManners = {}, port = 0): Promise<Si
     closeTimeout: 100,
     onConnect(_session, callback) {
       sink.connections += 1;
-      callback(refusal(manners.onConnect?.()));
+      callback(refusal(behavior.onConnect?.()));
     },
     onMailFrom(address, _session, callback) {
-      callback(refusal(manners.onMail?.(address.address)));
+      callback(refusal(behavior.onMail?.(address.address)));
     },
     onRcptTo(address, _session, callback) {
-      callback(refusal(manners.onRcpt?.(address.address)));
+      callback(refusal(behavior.onRcpt?.(address.address)));
     },
     async onData(stream, session, callback) {
       const chunks: Buffer[] = [];
@@ -58,11 +58,11 @@ export async function startSink(manners: SinkManners = {}, port = 0): Promise<Si
         to: rcptTo.map(({ address }) => address),
         source: Buffer.concat(chunks).toString(),
       };
-      const refused = refusal(await manners.onMessage?.(mail));
+      const refused = refusal(await behavior.onMessage?.(mail));
       if (refused === null) mails.push(mail);
       callback(refused);
     },
-    ...manners.options,
+    ...behavior.options,
   });
   server.on('error', () => undefined);
   server.listen(port, '127.0.0.1');

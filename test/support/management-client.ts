@@ -3,8 +3,8 @@ import { saveMembership } from '../../src/account/membership-store.ts';
 import { setOperator } from '../../src/account/person-store.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../../src/foundation/ids.ts';
-import { type Answer, ask } from './ask.ts';
 import { requireConformity } from './conform.ts';
+import { sendRequest, type TextResponse } from './send-request.ts';
 import { SessionWorld } from './session-world.ts';
 import { openShop, type Shop } from './shop.ts';
 import { signIn } from './sign-in.ts';
@@ -27,7 +27,7 @@ export class ManagementClient {
         : { authorization: `Bearer ${authorization}`, ...headers };
   }
 
-  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<TextResponse> {
     return this.call('GET', path, undefined, headers);
   }
 
@@ -35,7 +35,7 @@ export class ManagementClient {
     path: string,
     body?: unknown,
     headers: Readonly<Record<string, string>> = {},
-  ): Promise<Answer> {
+  ): Promise<TextResponse> {
     return this.call('PUT', path, body, headers);
   }
 
@@ -43,11 +43,11 @@ export class ManagementClient {
     path: string,
     body?: unknown,
     headers: Readonly<Record<string, string>> = {},
-  ): Promise<Answer> {
+  ): Promise<TextResponse> {
     return this.call('POST', path, body, headers);
   }
 
-  delete(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  delete(path: string, headers: Readonly<Record<string, string>> = {}): Promise<TextResponse> {
     return this.call('DELETE', path, undefined, headers);
   }
 
@@ -57,7 +57,7 @@ export class ManagementClient {
     path: string,
     body?: unknown,
     headers: Readonly<Record<string, string>> = {},
-  ): Promise<Answer> {
+  ): Promise<TextResponse> {
     const sent =
       body === undefined
         ? {}
@@ -65,7 +65,7 @@ export class ManagementClient {
           ? { body }
           : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
     const address = `${this.#base}${path}`;
-    const answer = await ask(address, {
+    const answer = await sendRequest(address, {
       method,
       ...sent,
       headers: { ...this.#headers, ...('headers' in sent ? sent.headers : {}), ...headers },
@@ -97,19 +97,19 @@ export async function openManagedShop(
   const world = new SessionWorld(database, id);
   return {
     shop,
-    owner: await managementAs(service, shop.owner.email),
+    owner: await signInToManagement(service, shop.owner.email),
     path: `/accounts/${id}`,
     async as(role) {
       const person = await world.addPerson({ accounts: [] });
       if (role !== undefined) await setRole(database, shop.id, person.id, role);
-      return managementAs(service, person.email);
+      return signInToManagement(service, person.email);
     },
     makeOperator: () => setOperator(database.kysely, shop.owner.id, true),
   };
 }
 
 /** A client that calls as somebody's browser does. */
-export async function managementAs(
+export async function signInToManagement(
   service: Pick<TestService, 'url'>,
   email: string,
 ): Promise<ManagementClient> {

@@ -9,14 +9,14 @@ import { ManifestError, type ManifestProblem } from '../../src/manifest/manifest
 import { parseManifest } from '../../src/manifest/parse-manifest.ts';
 import { testKey } from './test-service.ts';
 
-export interface ManifestGiven {
+export interface ManifestInput {
   readonly environment?: Readonly<Record<string, string>>;
   /** Where the files of the manifest are. */
   readonly folder?: string;
 }
 
 /** Parses a manifest: its text, or a value that is written as YAML. */
-export function parse(manifest: unknown, given: ManifestGiven = {}): Promise<Manifest> {
+export function parse(manifest: unknown, given: ManifestInput = {}): Promise<Manifest> {
   const text = typeof manifest === 'string' ? manifest : stringify(manifest);
   return parseManifest(
     { text, name: 'manifest.yaml', folder: given.folder ?? tmpdir() },
@@ -28,13 +28,15 @@ export function parse(manifest: unknown, given: ManifestGiven = {}): Promise<Man
 export async function apply(
   database: Database,
   manifest: unknown,
-  options: ApplyOptions & ManifestGiven = {},
+  options: ApplyOptions & ManifestInput = {},
 ): Promise<readonly ManifestChange[]> {
   return applyManifest(database, testKey, await parse(manifest, options), options);
 }
 
 /** The problems with which something is refused. */
-export async function problemsOf(work: Promise<unknown>): Promise<readonly ManifestProblem[]> {
+export async function manifestProblems(
+  work: Promise<unknown>,
+): Promise<readonly ManifestProblem[]> {
   const error: unknown = await work.then(
     () => undefined,
     (reason: unknown) => reason,
@@ -44,16 +46,16 @@ export async function problemsOf(work: Promise<unknown>): Promise<readonly Manif
 }
 
 /** The problems in short: path and message. */
-export async function refusals(work: Promise<unknown>): Promise<string[]> {
-  return (await problemsOf(work)).map(({ path, message }) => `${path} ${message}`.trim());
+export async function manifestProblemTexts(work: Promise<unknown>): Promise<string[]> {
+  return (await manifestProblems(work)).map(({ path, message }) => `${path} ${message}`.trim());
 }
 
 /** What became of everything, in short: `created user ann@shop.test`. */
-export function inShort(changes: readonly ManifestChange[]): string[] {
+export function summarizeChanges(changes: readonly ManifestChange[]): string[] {
   return changes.map(({ action, kind, id }) => `${action} ${kind} ${id}`);
 }
 
 /** Only what is not as it was. */
 export function changed(changes: readonly ManifestChange[]): string[] {
-  return inShort(changes.filter(({ action }) => action !== 'unchanged'));
+  return summarizeChanges(changes.filter(({ action }) => action !== 'unchanged'));
 }

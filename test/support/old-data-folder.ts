@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { runMigrations } from 'graphile-worker';
 import { migrate } from '../../src/foundation/database/migrate.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
-import { madeFolder, startEmbedded } from './embedded-scene.ts';
+import { initializedFolder, startEmbedded } from './embedded-scene.ts';
 
 /** A stopped data folder as release 0.1.0 left it: one role, a superuser, owns everything in it. */
 export async function oldDataFolder(): Promise<string> {
-  const dataDir = await madeFolder();
+  const dataDir = await initializedFolder();
   const embedded = await startEmbedded(dataDir);
   const database = openDatabase(embedded.admin);
   for (const statement of [

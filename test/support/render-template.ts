@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type LoadedTemplate, loadTemplate } from '../../src/rendering/load-template.ts';
 import {
-  type RenderedMessage,
+  type RenderedMail,
   type RenderInput,
   renderMessage,
 } from '../../src/rendering/render-message.ts';
@@ -9,7 +9,7 @@ import { type CompileResult, compileTemplate } from '../../src/template/compile-
 import type { TemplateSource } from '../../src/template/template-source.ts';
 
 /** Publishes a template as a version is: compiled, kept as JSON, loaded. */
-export async function publish(source: TemplateSource): Promise<LoadedTemplate> {
+export async function loadSource(source: TemplateSource): Promise<LoadedTemplate> {
   const { compiled, problems } = await compileTemplate(source);
   assert.ok(compiled !== null, JSON.stringify(problems));
   return loadTemplate(JSON.parse(JSON.stringify(compiled)));
@@ -20,12 +20,12 @@ export async function render(
   source: Partial<TemplateSource>,
   values: Record<string, string> = {},
   input: Partial<RenderInput> = {},
-): Promise<RenderedMessage> {
-  return renderMessage(await publish({ subject: 'Subject', ...source }), { values, ...input });
+): Promise<RenderedMail> {
+  return renderMessage(await loadSource({ subject: 'Subject', ...source }), { values, ...input });
 }
 
 /** The errors of a template that cannot be published, each as `rule line:column message`. */
-export async function problemsOf(source: Partial<TemplateSource>): Promise<string[]> {
+export async function templateProblemTexts(source: Partial<TemplateSource>): Promise<string[]> {
   const { compiled, problems }: CompileResult = await compileTemplate({
     subject: 'Subject',
     ...source,

@@ -3,19 +3,19 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after } from 'node:test';
 
 /** What a step of the dialogue does instead of the usual reply; undefined: the usual reply. */
-export type Rudeness = (socket: Socket) => string | 'silence' | 'hang up' | undefined;
+export type Misbehavior = (socket: Socket) => string | 'silence' | 'hang up' | undefined;
 
 export interface RudeSteps {
-  readonly greeting?: Rudeness;
-  readonly EHLO?: Rudeness;
-  readonly MAIL?: Rudeness;
-  readonly RCPT?: Rudeness;
-  readonly DATA?: Rudeness;
+  readonly greeting?: Misbehavior;
+  readonly EHLO?: Misbehavior;
+  readonly MAIL?: Misbehavior;
+  readonly RCPT?: Misbehavior;
+  readonly DATA?: Misbehavior;
   /** After the first bytes of text. */
-  readonly text?: Rudeness;
+  readonly text?: Misbehavior;
   /** After the final dot. */
-  readonly dot?: Rudeness;
-  readonly RSET?: Rudeness;
+  readonly dot?: Misbehavior;
+  readonly RSET?: Misbehavior;
 }
 
 export interface RudeServer {
@@ -25,7 +25,7 @@ export interface RudeServer {
   connections: number;
 }
 
-const usual: Readonly<Record<string, string>> = {
+const defaultReplies: Readonly<Record<string, string>> = {
   greeting: '220 rude.test ESMTP',
   EHLO: '250-rude.test\r\n250 8BITMIME',
   MAIL: '250 2.1.0 Ok',
@@ -68,9 +68,9 @@ function converse(socket: Socket, steps: RudeSteps, onDot: () => void): void {
       socket.destroy();
       return false;
     }
-    const said = reply ?? usual[step];
-    if (said !== undefined) socket.write(`${said}\r\n`);
-    return said?.startsWith('3') ?? false;
+    const line = reply ?? defaultReplies[step];
+    if (line !== undefined) socket.write(`${line}\r\n`);
+    return line?.startsWith('3') ?? false;
   };
   answer('greeting');
   socket.on('data', (chunk) => {

@@ -1,4 +1,4 @@
-import { type Answer, ask } from './ask.ts';
+import { sendRequest, type TextResponse } from './send-request.ts';
 
 /** A body of the send operation that passes every check of a shop's `t-0001`. */
 export function goodBody(): Record<string, Record<string, unknown>> {
@@ -39,10 +39,10 @@ export class SendClient {
     this.#token = token;
   }
 
-  send(options: SendOptions = {}): Promise<Answer> {
+  send(options: SendOptions = {}): Promise<TextResponse> {
     const { account = '46100', template = 't-0001', body = goodBody() } = options;
     const token = 'token' in options ? options.token : this.#token;
-    return ask(`${this.#url}/ete/v1/email/${account}/${template}`, {
+    return sendRequest(`${this.#url}/ete/v1/email/${account}/${template}`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -57,8 +57,8 @@ export class SendClient {
     messageId: unknown,
     account = '46100',
     token: string | undefined = this.#token,
-  ): Promise<Answer> {
-    return ask(`${this.#url}/ete/v1/message/${account}/${messageId}`, {
+  ): Promise<TextResponse> {
+    return sendRequest(`${this.#url}/ete/v1/message/${account}/${messageId}`, {
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     });
   }

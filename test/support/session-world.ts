@@ -4,13 +4,13 @@ import { saveMembership } from '../../src/account/membership-store.ts';
 import { createPerson } from '../../src/account/person-store.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId, ClientId, PersonId } from '../../src/foundation/ids.ts';
-import { ClientSecrets } from '../../src/session/client-secret.ts';
+import { ClientSecretHasher } from '../../src/session/client-secret.ts';
 import {
   type GrantType,
   type Integration,
   saveIntegration,
 } from '../../src/session/integration-store.ts';
-import { type Answer, ask } from './ask.ts';
+import { sendRequest, type TextResponse } from './send-request.ts';
 import { testKey } from './test-service.ts';
 
 export const password = 'correct horse battery';
@@ -22,7 +22,9 @@ export const clientSecret = 'a client secret: with + % & spaces';
 let made = 0;
 
 /** The fields of a token request, or several values for one name. */
-export type Fields = Readonly<Record<string, string>> | readonly (readonly [string, string])[];
+export type TokenRequestFields =
+  | Readonly<Record<string, string>>
+  | readonly (readonly [string, string])[];
 
 /** People and integrations for tests of session authentication, all of one account. */
 export class SessionWorld {
@@ -73,7 +75,7 @@ export class SessionWorld {
       redirectUri: 'https://localhost/callback',
       grants: new Set<GrantType>(['password', 'authorization_code', 'refresh_token']),
       disabled: false,
-      secretHash: new ClientSecrets(testKey).hash(clientSecret),
+      secretHash: new ClientSecretHasher(testKey).hash(clientSecret),
       ...options,
     };
     await saveIntegration(this.#database.kysely, integration);
@@ -84,12 +86,12 @@ export class SessionWorld {
 /** Sends a form to the token endpoint of a node. */
 export function postToken(
   node: { readonly url: string },
-  fields: Fields,
+  fields: TokenRequestFields,
   headers: Readonly<Record<string, string>> = {},
   path = '/token',
-): Promise<Answer> {
+): Promise<TextResponse> {
   const pairs = isPairs(fields) ? fields : Object.entries(fields);
-  return ask(`${node.url}${path}`, {
+  return sendRequest(`${node.url}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
     body: new URLSearchParams(
@@ -98,7 +100,7 @@ export function postToken(
   });
 }
 
-function isPairs(fields: Fields): fields is readonly (readonly [string, string])[] {
+function isPairs(fields: TokenRequestFields): fields is readonly (readonly [string, string])[] {
   return Array.isArray(fields);
 }
 

@@ -58,7 +58,7 @@ export async function openShop(database: Database, options: ShopOptions = {}): P
   await addSender(database, id, 'orders@shop.test', { displayNames: ['Demo Shop', 'Orders'] });
   await addSender(database, id, 'new@shop.test', { verified: false });
   const shop = { id, owner, integration };
-  await publishTemplate(database, shop, { id: 't-0001', sender: 'orders@shop.test' });
+  await publishShopTemplate(database, shop, { id: 't-0001', sender: 'orders@shop.test' });
   return shop;
 }
 
@@ -78,7 +78,7 @@ export async function addSender(
 }
 
 /** Publishes a version; resolves with its number. */
-export async function publishTemplate(
+export async function publishShopTemplate(
   database: Database,
   shop: Pick<Shop, 'id' | 'owner'>,
   template: ShopTemplate,

@@ -17,7 +17,7 @@ export interface TcpGate {
   /** Keeps connections and lets nothing through in either direction. */
   hold(): void;
   /** How often a client was refused a connection or said something that was not let through. */
-  readonly inVain: number;
+  readonly blockedCount: number;
 }
 
 type Mode = 'open' | 'closed' | 'cutting' | 'holding';
@@ -35,7 +35,7 @@ export async function openGate(databaseUrl: string): Promise<TcpGate> {
   const passages = new Set<Passage>();
   let mode: Mode = 'open';
   let cutName = '';
-  let inVain = 0;
+  let blockedCount = 0;
   const end = (passage: Passage): void => {
     passages.delete(passage);
     passage.client.destroy();
@@ -43,7 +43,7 @@ export async function openGate(databaseUrl: string): Promise<TcpGate> {
   };
   const gate = createServer((client) => {
     if (mode === 'closed') {
-      inVain += 1;
+      blockedCount += 1;
       client.destroy();
       return;
     }
@@ -52,7 +52,7 @@ export async function openGate(databaseUrl: string): Promise<TcpGate> {
     passages.add(passage);
     client.on('data', (chunk) => {
       if (passage.hello === '') passage.hello = chunk.toString('latin1');
-      if (mode === 'holding') inVain += 1;
+      if (mode === 'holding') blockedCount += 1;
       else server.write(chunk);
     });
     server.on('data', (chunk) => {
@@ -77,8 +77,8 @@ export async function openGate(databaseUrl: string): Promise<TcpGate> {
   url.port = String((gate.address() as AddressInfo).port);
   return {
     url: url.href,
-    get inVain() {
-      return inVain;
+    get blockedCount() {
+      return blockedCount;
     },
     close() {
       mode = 'closed';

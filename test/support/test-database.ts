@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
-import { roleOf, runStatement, withDatabase } from '../../scripts/scratch-database.ts';
+import { roleOf, runAdminStatement, withDatabase } from '../../scripts/scratch-database.ts';
 import { type Database, openDatabase } from '../../src/foundation/database/open-database.ts';
 import { testApplication } from './account-first.ts';
 
@@ -25,7 +25,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const admin = adminUrl();
   const service = required('TEST_SERVICE_URL');
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await runStatement(
+  await runAdminStatement(
     admin,
     `create database ${name} template ${required('TEST_TEMPLATE_DATABASE')} owner ${roleOf(service)}`,
   );
@@ -36,7 +36,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     // Hooks run in the order of their registration: what the file has started is still there, and needs its database to stop.
     process.once('beforeExit', () => {
       // The run's server goes with all that is on it; one that was given keeps what could not be dropped.
-      runStatement(admin, `drop database if exists ${name} with (force)`).catch((error) =>
+      runAdminStatement(admin, `drop database if exists ${name} with (force)`).catch((error) =>
         process.stderr.write(`${name} is not dropped: ${error}\n`),
       );
     });

@@ -19,7 +19,7 @@ export interface TestZone {
 const authoritativeAnswer = 0x0400;
 const truncated = 0x0200;
 const rcodes = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 };
-const smallest = 1_200;
+const maxUdpBytes = 1_200;
 
 /** A name server of the tests on the loopback, by datagram and by stream. Names that have no zone do not exist. */
 export class TestDns {
@@ -48,7 +48,7 @@ export class TestDns {
       const answer = this.#answer(bytes);
       if (answer === undefined) return;
       const whole = encode(answer);
-      const fits = whole.length <= smallest;
+      const fits = whole.length <= maxUdpBytes;
       const cut: Packet = { ...answer, flags: (answer.flags ?? 0) | truncated, answers: [] };
       datagrams.send(fits ? whole : encode(cut), peer.port, peer.address);
     });

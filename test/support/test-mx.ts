@@ -2,7 +2,7 @@ import { after } from 'node:test';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { TestCertificate } from './test-certificates.ts';
 
-export interface ReceivedMail {
+export interface MxMail {
   readonly from: string;
   readonly to: readonly string[];
   readonly source: string;
@@ -33,7 +33,7 @@ export interface TestMxOptions {
 
 /** A mail server of the tests. */
 export class TestMx {
-  readonly mails: ReceivedMail[] = [];
+  readonly mails: MxMail[] = [];
   connections = 0;
   /** Connections at this moment. */
   open = 0;

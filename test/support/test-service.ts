@@ -1,6 +1,6 @@
 import { after } from 'node:test';
-import { type App, createApp, type Role } from '../../src/app.ts';
-import { type Config, readConfig } from '../../src/config.ts';
+import { type App, createApp, type NodeRole } from '../../src/app.ts';
+import { type Config, readConfig } from '../../src/config/config.ts';
 import type { Clock } from '../../src/foundation/clock.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
 import { createLog } from '../../src/foundation/log.ts';
@@ -15,7 +15,7 @@ export interface TestServiceOptions {
   readonly databaseUrl: string;
   readonly clock?: Clock;
   /** Undefined: all of them. Without `worker` accepted messages stay as they were stored. */
-  readonly roles?: readonly Role[];
+  readonly roles?: readonly NodeRole[];
   /** Settings beside the test's own, as an operator would give them. */
   readonly environment?: Readonly<Record<string, string>>;
 }

@@ -29,10 +29,10 @@ export async function createTwoNodes(): Promise<TwoNodes> {
     async start() {
       await first.start();
       await second.start();
-      await waitFor('both listeners', () => first.trusted() && second.trusted());
+      await waitFor('both listeners', () => first.isReliable() && second.isReliable());
     },
   };
 }
 
 /** How long a change may take to be seen on every node. */
-export const changeMilliseconds = 1_000;
+export const changeTimeoutMs = 1_000;

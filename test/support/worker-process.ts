@@ -13,13 +13,13 @@ import { readCompiled } from '../../src/template/template-store.ts';
 
 /** A worker as a process of its own, for tests that kill it: `worker-process.ts DATABASE_URL SMTP_PORT LEASE_MS`. */
 const [url = '', port = '', lease = ''] = process.argv.slice(2);
-const leaseMilliseconds = Number(lease);
+const leaseMs = Number(lease);
 const database = openDatabase({ url });
 const log = pino({ level: 'silent' });
 const worker = new Worker({
   stores: {
-    claims: new ClaimStore(database, systemClock, leaseMilliseconds),
-    leases: new LeaseStore(database, systemClock, leaseMilliseconds),
+    claims: new ClaimStore(database, systemClock, leaseMs),
+    leases: new LeaseStore(database, systemClock, leaseMs),
     outcomes: new CompleteStore(database, systemClock),
   },
   attempt: createDelivery({
@@ -33,6 +33,6 @@ const worker = new Worker({
   }),
   clock: systemClock,
   log,
-  options: { leaseMilliseconds, pollMilliseconds: 100 },
+  options: { leaseMs, pollMs: 100 },
 });
 worker.start();

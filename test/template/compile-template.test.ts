@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileTemplate } from '../../src/template/compile-template.ts';
-import { problemsOf, render } from '../support/render-template.ts';
+import { render, templateProblemTexts } from '../support/render-template.ts';
 
 const MJML = (body: string, head = '') =>
   `<mjml><mj-head>${head}</mj-head><mj-body><mj-section><mj-column>\n${body}\n</mj-column></mj-section></mj-body></mjml>`;
 
 test('a template needs a body, and not two of them', async () => {
-  assert.match((await problemsOf({}))[0] ?? '', /no-body/);
-  assert.match((await problemsOf({ html: '<p>', mjml: MJML('') }))[0] ?? '', /two-bodies/);
+  assert.match((await templateProblemTexts({}))[0] ?? '', /no-body/);
+  assert.match(
+    (await templateProblemTexts({ html: '<p>', mjml: MJML('') }))[0] ?? '',
+    /two-bodies/,
+  );
 });
 
 test('a template of text alone has no HTML part', async () => {
@@ -18,19 +21,31 @@ test('a template of text alone has no HTML part', async () => {
 });
 
 test('what cannot be stored or sent is refused: NUL, other controls, half characters, sizes', async () => {
-  assert.match((await problemsOf({ html: 'a\n\u0000' }))[0] ?? '', /control-character 2:1/);
-  assert.match((await problemsOf({ subject: 'a\u001b', text: 't' }))[0] ?? '', /control-character/);
-  assert.match((await problemsOf({ text: '\ud83d' }))[0] ?? '', /broken-character/);
-  assert.match((await problemsOf({ text: 'x'.repeat(512 * 1024 + 1) }))[0] ?? '', /too-long/);
   assert.match(
-    (await problemsOf({ text: 't', fields: { A: { default: '\u0000' } } }))[0] ?? '',
+    (await templateProblemTexts({ html: 'a\n\u0000' }))[0] ?? '',
+    /control-character 2:1/,
+  );
+  assert.match(
+    (await templateProblemTexts({ subject: 'a\u001b', text: 't' }))[0] ?? '',
     /control-character/,
   );
-  assert.match((await problemsOf({ text: 't', fields: { ' A': {} } }))[0] ?? '', /bad-name/);
+  assert.match((await templateProblemTexts({ text: '\ud83d' }))[0] ?? '', /broken-character/);
+  assert.match(
+    (await templateProblemTexts({ text: 'x'.repeat(512 * 1024 + 1) }))[0] ?? '',
+    /too-long/,
+  );
+  assert.match(
+    (await templateProblemTexts({ text: 't', fields: { A: { default: '\u0000' } } }))[0] ?? '',
+    /control-character/,
+  );
+  assert.match(
+    (await templateProblemTexts({ text: 't', fields: { ' A': {} } }))[0] ?? '',
+    /bad-name/,
+  );
 });
 
 test('errors of each part name their place in its source', async () => {
-  const problems = await problemsOf({
+  const problems = await templateProblemTexts({
     subject: '{{',
     previewText: '{{#A}}',
     text: 'a\n{{>x}}',
@@ -43,23 +58,23 @@ test('errors of each part name their place in its source', async () => {
 });
 
 test('MJML is validated strictly and its errors name the line and the element', async () => {
-  const [problem] = await problemsOf({ mjml: MJML('<mj-text colour="red">x</mj-text>') });
+  const [problem] = await templateProblemTexts({ mjml: MJML('<mj-text colour="red">x</mj-text>') });
   assert.match(problem ?? '', /^mjml 2:- <mj-text>: .*colour/);
   assert.match(
-    (await problemsOf({ mjml: MJML('<mj-text color="{{C}}">x</mj-text>') }))[0] ?? '',
+    (await templateProblemTexts({ mjml: MJML('<mj-text color="{{C}}">x</mj-text>') }))[0] ?? '',
     /\{\{C\}\}/,
   );
-  assert.match((await problemsOf({ mjml: 'no mjml' }))[0] ?? '', /^mjml/);
-  assert.match((await problemsOf({ mjml: '<mjml></mjml>' }))[0] ?? '', /^mjml/);
+  assert.match((await templateProblemTexts({ mjml: 'no mjml' }))[0] ?? '', /^mjml/);
+  assert.match((await templateProblemTexts({ mjml: '<mjml></mjml>' }))[0] ?? '', /^mjml/);
 });
 
 test('an MJML element that is not closed is an error with its line, as MJML would drop what follows', async () => {
   assert.match(
-    (await problemsOf({ mjml: MJML('<mj-text>x') }))[0] ?? '',
+    (await templateProblemTexts({ mjml: MJML('<mj-text>x') }))[0] ?? '',
     /^mjml-unclosed 2:- <mj-text>/,
   );
   assert.match(
-    (await problemsOf({ mjml: MJML('x</mj-text>') }))[0] ?? '',
+    (await templateProblemTexts({ mjml: MJML('x</mj-text>') }))[0] ?? '',
     /^mjml-unclosed 1:- <mj-column>/,
   );
   await render({ mjml: MJML('<!-- <mj-text> --><mj-image src="https://a.test/>" />') });
@@ -74,7 +89,7 @@ test('the preview text of MJML is the one that is no comment, as long as that of
   });
   assert.deepEqual(compiled?.previewText, ['New & ', { type: 'field', name: 'Name', as: 'plain' }]);
   assert.doesNotMatch(JSON.stringify(compiled?.html), /Old|New/);
-  const [problem] = await problemsOf({ mjml: MJML('', preview('x'.repeat(2_001))) });
+  const [problem] = await templateProblemTexts({ mjml: MJML('', preview('x'.repeat(2_001))) });
   assert.match(problem ?? '', /^too-long .*<mj-preview> is longer than 2000 characters/);
 });
 
@@ -83,7 +98,7 @@ test('MJML includes are refused, however they are written', async () => {
     '<mj-include path="/etc/passwd" />',
     '<MJ-INCLUDE path="./x" type="css" />',
   ]) {
-    assert.match((await problemsOf({ mjml: MJML(include) }))[0] ?? '', /mjml-include/);
+    assert.match((await templateProblemTexts({ mjml: MJML(include) }))[0] ?? '', /mjml-include/);
   }
 });
 
@@ -128,7 +143,7 @@ test('fields in MJML come through: text, links, images, backgrounds, table rows'
 });
 
 test('a tag that MJML would drop is an error that says what to do', async () => {
-  const [problem] = await problemsOf({ mjml: MJML('{{#A}}<mj-text>x</mj-text>{{/A}}') });
+  const [problem] = await templateProblemTexts({ mjml: MJML('{{#A}}<mj-text>x</mj-text>{{/A}}') });
   assert.match(problem ?? '', /^field-lost 2:1 \{\{#A\}\} .*<mj-raw>/);
 });
 

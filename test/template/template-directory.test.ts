@@ -13,7 +13,7 @@ import {
   removeTemplate,
   saveTemplate,
 } from '../../src/template/template-store.ts';
-import { changeMilliseconds, createTwoNodes } from '../support/two-nodes.ts';
+import { changeTimeoutMs, createTwoNodes } from '../support/two-nodes.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const nodes = await createTwoNodes();
@@ -102,7 +102,7 @@ test('a new version is published on every node within a second, the old one stay
     await waitFor(
       'the second version',
       async () => (await directory.published(shop, receipt))?.version === 2,
-      changeMilliseconds,
+      changeTimeoutMs,
     );
   }
   assert.deepEqual((await second.version(shop, receipt, 1))?.compiled.subject, ['One']);
@@ -115,7 +115,7 @@ test('a removed template is not published any more, its versions can still be re
     await waitFor(
       'the template to be gone',
       async () => (await directory.published(shop, receipt)) === undefined,
-      changeMilliseconds,
+      changeTimeoutMs,
     );
   }
   const [row] = await readTemplates(kysely, shop);

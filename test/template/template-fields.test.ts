@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import type { CompiledTemplate } from '../../src/template/compiled-template.ts';
 import { parseOverride, type TemplateOverride } from '../../src/template/parse-override.ts';
 import { missingFields, requiredFields } from '../../src/template/template-fields.ts';
-import { publish } from '../support/render-template.ts';
+import { loadSource } from '../support/render-template.ts';
 
 async function template(): Promise<CompiledTemplate> {
-  const { compiled } = await publish({
+  const { compiled } = await loadSource({
     subject: '{{In Subject}} {{Everywhere}} {{Defaulted}}',
     previewText: '{{In Preview}}',
     html: '<p title="{{In Attribute}}">{{#Section}}{{Inside}}{{/Section}}{{Everywhere}}',
@@ -56,7 +56,7 @@ test('an overridden subject line or preview text brings its own fields in place 
 });
 
 test('values are own keys only', async () => {
-  const { compiled } = await publish({
+  const { compiled } = await loadSource({
     subject: 's',
     html: '{{constructor}} {{__proto__}} {{toString}}',
   });

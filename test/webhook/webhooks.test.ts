@@ -11,8 +11,8 @@ import type { ComparableAddress } from '../../src/foundation/email-address.ts';
 import { type AccountId, newId, newMessageId } from '../../src/foundation/ids.ts';
 import {
   claimPending,
-  noteAttempt,
   readLog,
+  recordDeliveryAttempt,
   releaseClaims,
 } from '../../src/webhook/delivery-store.ts';
 import {
@@ -21,10 +21,10 @@ import {
   listEndpoints,
   pauseEndpoint,
   removeEndpoint,
-  rotateSecret,
+  rotateEndpointSecret,
 } from '../../src/webhook/endpoint-store.ts';
 import { resumeAbandoned } from '../../src/webhook/resume-abandoned.ts';
-import { createWebhooks } from '../../src/webhook/webhook-room.ts';
+import { createWebhooks } from '../../src/webhook/webhook-module.ts';
 import { testAccountFirst } from '../support/account-first.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
 import { testKey } from '../support/test-service.ts';
@@ -172,7 +172,7 @@ test('a rotated secret signs beside the old one', async () => {
     url: receiver.url,
     kinds: ['accepted'],
   });
-  const fresh = await rotateSecret(kysely, webhooks.box, accountId, endpointId);
+  const fresh = await rotateEndpointSecret(kysely, webhooks.box, accountId, endpointId);
   assert.ok(fresh);
   const { id } = await shop.send('note');
   await waitFor('the event', () => receiver.about(id).length === 1);
@@ -479,12 +479,12 @@ test('a job that lost its claim changes nothing of what the other job does', asy
   assert.ok(first && second);
   const attempt = { state: 'delivered', status: 200, request: 'asked', answer: 'said' } as const;
   const key = { accountId, endpointId, eventId };
-  assert.equal(await noteAttempt(kysely, { ...key, claim: first.claim }, attempt), false);
+  assert.equal(await recordDeliveryAttempt(kysely, { ...key, claim: first.claim }, attempt), false);
   await releaseClaims(kysely, accountId, endpointId, [first]);
   assert.deepEqual(await claimPending(kysely, accountId, endpointId, messageId, 0), []);
   const [line] = await readLog(kysely, accountId, endpointId, { limit: 10 });
   assert.equal(line?.state, 'pending');
-  assert.equal(await noteAttempt(kysely, { ...key, claim: second.claim }, attempt), true);
+  assert.equal(await recordDeliveryAttempt(kysely, { ...key, claim: second.claim }, attempt), true);
   await removeEndpoint(kysely, accountId, endpointId);
 });
 

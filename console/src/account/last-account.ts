@@ -1,17 +1,17 @@
-const name = 'signalpost.account';
+const storageKey = 'signalpost.account';
 
 /** The account that was looked at last in this browser; nothing depends on its being kept. */
 export function readLastAccount(): string | undefined {
   try {
-    return localStorage.getItem(name) ?? undefined;
+    return localStorage.getItem(storageKey) ?? undefined;
   } catch {
     return undefined;
   }
 }
 
-export function keepLastAccount(id: string): void {
+export function storeLastAccount(id: string): void {
   try {
-    localStorage.setItem(name, id);
+    localStorage.setItem(storageKey, id);
   } catch {
     // A browser that keeps nothing starts with the first account each time.
   }

@@ -1,5 +1,5 @@
 /** One value of a request that cannot be used. */
-export interface ProblemEntry {
+export interface ApiFieldError {
   readonly field: string;
   readonly reason: string;
 }
@@ -11,12 +11,12 @@ export class ApiProblem extends Error {
   /** The last part of the problem's type, such as `validation-failed`. */
   readonly code: string;
   readonly title: string;
-  readonly errors: readonly ProblemEntry[];
+  readonly errors: readonly ApiFieldError[];
   readonly requestId: string | undefined;
   /** All members of the answer. */
   readonly body: Readonly<Record<string, unknown>>;
   /** Fields of the form that say themselves what is wrong with them. */
-  readonly #said = new Set<string>();
+  readonly #shownFields = new Set<string>();
 
   constructor(status: number, body: Readonly<Record<string, unknown>>) {
     super(typeof body.detail === 'string' ? body.detail : String(body.title ?? status));
@@ -31,18 +31,18 @@ export class ApiProblem extends Error {
   /** What is wrong with one value, for its field to say; undefined where nothing is. */
   reasonFor(field: string): string | undefined {
     const found = this.errors.find((entry) => entry.field === field);
-    if (found !== undefined) this.#said.add(field);
+    if (found !== undefined) this.#shownFields.add(field);
     return found?.reason;
   }
 
   /** Whether fields say all that is wrong. They are drawn before what stands below them asks for this. */
-  get isSaid(): boolean {
-    return this.errors.length > 0 && this.errors.every(({ field }) => this.#said.has(field));
+  get isShownAtFields(): boolean {
+    return this.errors.length > 0 && this.errors.every(({ field }) => this.#shownFields.has(field));
   }
 }
 
 /** A refusal of the console's own, for what cannot even be asked. */
-export function refusal(field: string, reason: string): ApiProblem {
+export function localProblem(field: string, reason: string): ApiProblem {
   return new ApiProblem(422, { title: reason, errors: [{ field, reason }] });
 }
 

@@ -1,5 +1,5 @@
 /** The sign-in page for a tab of its own, beside one with something that is not saved. */
-export const signInBeside = `/sign-in?${new URLSearchParams({ next: '/console' })}`;
+export const signInTabUrl = `/sign-in?${new URLSearchParams({ next: '/console' })}`;
 
 /** Leads to the sign-in page, which leads back here. */
 export function goToSignIn(): void {

@@ -9,17 +9,17 @@ export function useAction<Data = unknown, Variables = void>(
   options: UseMutationOptions<Data, Error, Variables>,
 ) {
   const action = useMutation<Data, Error, Variables>(options);
-  const underWay = useRef(false);
+  const inFlight = useRef(false);
   const { mutateAsync } = action;
 
   function mutate(...call: Parameters<typeof mutateAsync>): void {
-    if (underWay.current) return;
-    underWay.current = true;
+    if (inFlight.current) return;
+    inFlight.current = true;
     mutateAsync(...call)
       // The error is the action's, which the page shows.
       .catch(() => undefined)
       .finally(() => {
-        underWay.current = false;
+        inFlight.current = false;
       });
   }
 

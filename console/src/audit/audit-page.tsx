@@ -5,9 +5,9 @@ import { useAccountId } from '../account/use-me.ts';
 import type { AuditEvent } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { ListBody } from '../parts/list-body.tsx';
-import { PageHeading } from '../parts/page-heading.tsx';
-import { TimeText } from '../parts/time-text.tsx';
+import { ListBody } from '../components/list-body.tsx';
+import { PageHeading } from '../components/page-heading.tsx';
+import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 
 /** Who changed what in the account. */

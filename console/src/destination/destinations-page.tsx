@@ -4,16 +4,16 @@ import { type FormEvent, useState } from 'react';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import type { Destination } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
-import { refusal } from '../api/problem.ts';
+import { localProblem } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
+import { EmptyState } from '../components/empty-state.tsx';
+import { PageHeading } from '../components/page-heading.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RemoveButton } from '../components/remove-button.tsx';
+import { Rows, RowsSkeleton } from '../components/rows.tsx';
+import { TimeText } from '../components/time-text.tsx';
 import { isDomainName } from '../domain/domain-name.ts';
-import { formatLeast } from '../format/format-number.ts';
-import { EmptyState } from '../parts/empty-state.tsx';
-import { PageHeading } from '../parts/page-heading.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
-import { RemoveButton } from '../parts/remove-button.tsx';
-import { Rows, RowsSkeleton } from '../parts/rows.tsx';
-import { TimeText } from '../parts/time-text.tsx';
+import { formatAtLeast } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
 import { EncryptionSection } from './encryption-section.tsx';
 import { ReceiversSection } from './receivers-section.tsx';
@@ -79,12 +79,12 @@ export function DestinationsPage() {
             {
               title: text('destinations.waiting'),
               numeric: true,
-              cell: (row) => formatLeast(row.waiting, partial && row.waiting > 0),
+              cell: (row) => formatAtLeast(row.waiting, partial && row.waiting > 0),
             },
             {
               title: text('destinations.held'),
               numeric: true,
-              cell: (row) => formatLeast(row.held, partial && row.held > 0),
+              cell: (row) => formatAtLeast(row.held, partial && row.held > 0),
             },
             {
               title: text('destinations.next'),
@@ -124,7 +124,7 @@ function usePause() {
   return useAction({
     mutationFn: async ({ destination, pause }: { destination: string; pause: boolean }) => {
       if (destination !== '*' && !isDomainName(destination))
-        throw refusal('destination', text('domains.notOne'));
+        throw localProblem('destination', text('domains.notOne'));
       const params = { path: { accountId, destination } };
       const path = '/accounts/{accountId}/queue/pauses/{destination}';
       return answerOf<unknown>(pause ? api.PUT(path, { params }) : api.DELETE(path, { params }));
@@ -202,7 +202,7 @@ function DestinationActions({
             title={text('destinations.cancelTitle')}
             consequence={
               partial
-                ? text('destinations.cancelMany', { count: formatLeast(row.waiting, true) })
+                ? text('destinations.cancelMany', { count: formatAtLeast(row.waiting, true) })
                 : text('destinations.cancelConsequence', { count: row.waiting })
             }
             name={destination}

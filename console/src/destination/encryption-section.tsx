@@ -4,9 +4,9 @@ import { useState } from 'react';
 import type { TlsDay } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { ListBody } from '../components/list-body.tsx';
+import { PageSection } from '../components/page-section.tsx';
 import { formatNumber } from '../format/format-number.ts';
-import { ListBody } from '../parts/list-body.tsx';
-import { PageSection } from '../parts/page-section.tsx';
 import { text, textOr } from '../texts/text.ts';
 
 /** For those who look after the installation: how TLS went with each domain, and why it failed. */

@@ -1,15 +1,15 @@
 import { Modal, NumberInput, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Receiver } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
-import { unlessChanged } from '../api/unless-changed.ts';
-import { DialogForm } from '../parts/form-dialog.tsx';
-import { tell } from '../parts/notices.tsx';
+import { DialogForm } from '../components/form-dialog.tsx';
+import { showNotice } from '../components/notices.tsx';
 import { text } from '../texts/text.ts';
 
-type Figure = number | string;
+type NumberFieldValue = number | string;
 
 interface ReceiverDialogProps {
   opened: boolean;
@@ -32,9 +32,11 @@ function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) 
   const [receiver] = useState(props.receiver);
   const { name, label } = receiver;
   const client = useQueryClient();
-  const [rate, setRate] = useState<Figure>(receiver.fixedRate ?? '');
-  const [connections, setConnections] = useState<Figure>(receiver.fixedConnections ?? '');
-  const [messages, setMessages] = useState<Figure>(receiver.fixedMessagesPerConnection ?? '');
+  const [rate, setRate] = useState<NumberFieldValue>(receiver.fixedRate ?? '');
+  const [connections, setConnections] = useState<NumberFieldValue>(receiver.fixedConnections ?? '');
+  const [messages, setMessages] = useState<NumberFieldValue>(
+    receiver.fixedMessagesPerConnection ?? '',
+  );
 
   async function submit() {
     const path = '/installation/receivers/{receiver}/settings';
@@ -44,7 +46,7 @@ function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) 
       connections: numberOf(connections),
       messagesPerConnection: numberOf(messages),
     };
-    await unlessChanged(
+    await ifUnchanged(
       {
         rate: receiver.fixedRate,
         connections: receiver.fixedConnections,
@@ -54,7 +56,7 @@ function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) 
       (precondition) => api.PUT(path, { params, body, ...precondition }),
     );
     await client.invalidateQueries({ queryKey: ['receivers'] });
-    tell(text('receivers.saved', { name: label }));
+    showNotice(text('receivers.saved', { name: label }));
   }
 
   return (
@@ -99,6 +101,6 @@ function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) 
   );
 }
 
-function numberOf(figure: Figure): number | null {
-  return figure === '' ? null : Number(figure);
+function numberOf(value: NumberFieldValue): number | null {
+  return value === '' ? null : Number(value);
 }

@@ -3,11 +3,11 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import type { Receiver } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
+import { PageSection } from '../components/page-section.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { Rows } from '../components/rows.tsx';
+import { TimeText } from '../components/time-text.tsx';
 import { formatNumber } from '../format/format-number.ts';
-import { PageSection } from '../parts/page-section.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
-import { Rows } from '../parts/rows.tsx';
-import { TimeText } from '../parts/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { ReceiverDialog } from './receiver-dialog.tsx';
 
@@ -35,7 +35,9 @@ export function ReceiversSection() {
             {
               title: text('receivers.column.rate'),
               numeric: true,
-              cell: ({ rate, fixedRate }) => <Figure value={rate} fixed={fixedRate !== null} />,
+              cell: ({ rate, fixedRate }) => (
+                <LearnedValue value={rate} fixed={fixedRate !== null} />
+              ),
             },
             {
               title: text('receivers.column.sending'),
@@ -46,17 +48,23 @@ export function ReceiversSection() {
               title: text('receivers.connections'),
               numeric: true,
               cell: ({ connections, fixedConnections }) => (
-                <Figure value={connections} fixed={fixedConnections !== null} />
+                <LearnedValue value={connections} fixed={fixedConnections !== null} />
               ),
             },
             {
               title: text('receivers.column.messages'),
               numeric: true,
               cell: ({ messagesPerConnection, fixedMessagesPerConnection }) => (
-                <Figure value={messagesPerConnection} fixed={fixedMessagesPerConnection !== null} />
+                <LearnedValue
+                  value={messagesPerConnection}
+                  fixed={fixedMessagesPerConnection !== null}
+                />
               ),
             },
-            { title: text('receivers.said'), cell: (receiver) => <Said receiver={receiver} /> },
+            {
+              title: text('receivers.said'),
+              cell: (receiver) => <ReceiverReplies receiver={receiver} />,
+            },
             {
               title: text('actions'),
               actions: true,
@@ -82,7 +90,7 @@ function ChangeReceiver({ receiver }: { receiver: Receiver }) {
 }
 
 /** A number that was learnt, or that a person has set. */
-function Figure({ value, fixed }: { value: number; fixed: boolean }) {
+function LearnedValue({ value, fixed }: { value: number; fixed: boolean }) {
   return (
     <>
       {formatRate(value)}
@@ -96,7 +104,11 @@ function Figure({ value, fixed }: { value: number; fixed: boolean }) {
 }
 
 /** What the receiver asked for last, in its own words. */
-function Said({ receiver: { slowedAt, slowedReason, session } }: { receiver: Receiver }) {
+function ReceiverReplies({
+  receiver: { slowedAt, slowedReason, session },
+}: {
+  receiver: Receiver;
+}) {
   return (
     <>
       {slowedAt !== null && (

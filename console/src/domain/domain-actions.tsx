@@ -3,14 +3,14 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useAccountId, useMay } from '../account/use-me.ts';
+import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { DomainDetail } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
-import { unlessChanged } from '../api/unless-changed.ts';
 import { useAction } from '../api/use-action.ts';
-import { Confirm } from '../parts/confirm.tsx';
-import { tell } from '../parts/notices.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
-import { RemoveButton } from '../parts/remove-button.tsx';
+import { Confirm } from '../components/confirm.tsx';
+import { showNotice } from '../components/notices.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RemoveButton } from '../components/remove-button.tsx';
 import { text } from '../texts/text.ts';
 
 /** Looking the records up now, new keys, and removing the domain. */
@@ -28,22 +28,22 @@ export function DomainActions({ domain: { domain, state } }: { domain: DomainDet
     onSuccess(found) {
       show(found);
       const left = found.records.filter(({ required, state }) => required && state !== 'ok').length;
-      tell(left === 0 ? text('domains.allFound') : text('domains.left', { count: left }));
+      showNotice(left === 0 ? text('domains.allFound') : text('domains.left', { count: left }));
     },
   });
   async function rotate() {
     show(
       await answerOf(api.POST('/accounts/{accountId}/domains/{domain}/rotate-keys', { params })),
     );
-    tell(text('domains.rotated'));
+    showNotice(text('domains.rotated'));
   }
 
   async function remove() {
-    const it = '/accounts/{accountId}/domains/{domain}';
-    await unlessChanged(
+    const resourcePath = '/accounts/{accountId}/domains/{domain}';
+    await ifUnchanged(
       { state },
-      () => api.GET(it, { params }),
-      (precondition) => api.DELETE(it, { params, ...precondition }),
+      () => api.GET(resourcePath, { params }),
+      (precondition) => api.DELETE(resourcePath, { params, ...precondition }),
     );
     await navigate({ to: '/$account/domains', params: { account } });
     await client.invalidateQueries({ queryKey: ['domains', account] });

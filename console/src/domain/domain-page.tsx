@@ -4,12 +4,12 @@ import { useParams } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
 import type { DomainDetail } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
-import { CopyButton } from '../parts/copy-field.tsx';
-import { PageAnchor } from '../parts/links.tsx';
-import { PageHeading } from '../parts/page-heading.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
-import { RowsSkeleton } from '../parts/rows.tsx';
-import { TimeText } from '../parts/time-text.tsx';
+import { CopyButton } from '../components/copy-field.tsx';
+import { PageAnchor } from '../components/links.tsx';
+import { PageHeading } from '../components/page-heading.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RowsSkeleton } from '../components/rows.tsx';
+import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { DomainActions } from './domain-actions.tsx';
 import { DomainBadge } from './domain-badge.tsx';
@@ -45,7 +45,7 @@ export function DomainPage() {
       {domain.isPending && <RowsSkeleton />}
       {domain.data !== undefined && (
         <Stack gap="lg">
-          <Found domain={domain.data} />
+          <VerificationProgress domain={domain.data} />
           <Records domain={domain.data} />
           <DomainSettingsCard domain={domain.data} />
           <WarmUpCard domain={domain.data} />
@@ -56,7 +56,7 @@ export function DomainPage() {
 }
 
 /** How far the domain is on its way to being verified. */
-function Found({ domain: { state, records, checkedAt } }: { domain: DomainDetail }) {
+function VerificationProgress({ domain: { state, records, checkedAt } }: { domain: DomainDetail }) {
   const required = records.filter((record) => record.required);
   const found = required.filter((record) => record.state === 'ok').length;
   const resolver = records.find((record) => record.resolver !== null)?.resolver;

@@ -3,12 +3,12 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
+import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { DomainSettings } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
-import { unlessChanged } from '../api/unless-changed.ts';
-import { FormDialog } from '../parts/form-dialog.tsx';
-import { tell } from '../parts/notices.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
+import { showNotice } from '../components/notices.tsx';
 import { text } from '../texts/text.ts';
 
 interface Changes {
@@ -32,13 +32,13 @@ export function DomainSettingsDialog({ domain, close }: { domain: string; close:
   });
 
   async function submit() {
-    await unlessChanged(
+    await ifUnchanged(
       settings.data ?? {},
       () => api.GET(path, { params }),
       (precondition) => api.PUT(path, { params, body: changes, ...precondition }),
     );
     await client.invalidateQueries({ queryKey: ['domains', accountId] });
-    tell(text('domainSettings.saved', { domain }));
+    showNotice(text('domainSettings.saved', { domain }));
   }
 
   return (

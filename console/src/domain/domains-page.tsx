@@ -7,14 +7,14 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Domain } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { refusal } from '../api/problem.ts';
-import { Field } from '../parts/field.tsx';
-import { FormDialog } from '../parts/form-dialog.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { PageAnchor } from '../parts/links.tsx';
-import { ListBody } from '../parts/list-body.tsx';
-import { PageHeading } from '../parts/page-heading.tsx';
-import { TimeText } from '../parts/time-text.tsx';
+import { localProblem } from '../api/problem.ts';
+import { Field } from '../components/field.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
+import { Icon } from '../components/icon.tsx';
+import { PageAnchor } from '../components/links.tsx';
+import { ListBody } from '../components/list-body.tsx';
+import { PageHeading } from '../components/page-heading.tsx';
+import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { DomainBadge } from './domain-badge.tsx';
 import { isDomainName } from './domain-name.ts';
@@ -83,7 +83,7 @@ function DomainDialog(props: { opened: boolean; close: () => void }) {
   const [domain, setDomain] = useState('');
 
   async function submit() {
-    if (!isDomainName(domain.trim())) throw refusal('domain', text('domains.notOne'));
+    if (!isDomainName(domain.trim())) throw localProblem('domain', text('domains.notOne'));
     const made = await answerOf(
       api.PUT('/accounts/{accountId}/domains/{domain}', {
         params: { path: { accountId: account, domain: domain.trim() } },

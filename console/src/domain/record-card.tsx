@@ -1,6 +1,6 @@
 import { Alert, Group, Paper, Text, Title } from '@mantine/core';
 import type { DomainRecord } from '../api/management.generated.ts';
-import { CopyField } from '../parts/copy-field.tsx';
+import { CopyField } from '../components/copy-field.tsx';
 import { text, textOr } from '../texts/text.ts';
 import { RecordBadge } from './record-badge.tsx';
 

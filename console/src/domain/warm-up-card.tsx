@@ -13,14 +13,14 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
+import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Domain } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
-import { unlessChanged } from '../api/unless-changed.ts';
+import { DialogForm } from '../components/form-dialog.tsx';
+import { showNotice } from '../components/notices.tsx';
 import { formatNumber } from '../format/format-number.ts';
 import { formatDay } from '../format/format-time.ts';
-import { DialogForm } from '../parts/form-dialog.tsx';
-import { tell } from '../parts/notices.tsx';
 import { text } from '../texts/text.ts';
 import { dayOfPlan, warmUpPlan } from './warm-up-plan.ts';
 
@@ -44,7 +44,7 @@ export function WarmUpCard({ domain }: { domain: Domain }) {
       <Text size="sm" c="dimmed">
         {text('warmUp.hint')}
       </Text>
-      {warmUp !== null && <Course warmUp={warmUp} />}
+      {warmUp !== null && <WarmUpProgress warmUp={warmUp} />}
       <Modal opened={opened} onClose={dialog.close} title={text('warmUp.begin')}>
         <WarmUpForm domain={domain} close={dialog.close} />
       </Modal>
@@ -52,7 +52,7 @@ export function WarmUpCard({ domain }: { domain: Domain }) {
   );
 }
 
-function Course({ warmUp: { from, plan } }: { warmUp: NonNullable<Domain['warmUp']> }) {
+function WarmUpProgress({ warmUp: { from, plan } }: { warmUp: NonNullable<Domain['warmUp']> }) {
   const day = dayOfPlan(from);
   const most = plan[day];
   const status =
@@ -95,14 +95,14 @@ function WarmUpForm({ domain: shown, close }: { domain: Domain; close: () => voi
   async function submit() {
     const path = '/accounts/{accountId}/domains/{domain}/settings';
     const params = { path: { accountId, domain } };
-    await unlessChanged(
+    await ifUnchanged(
       { warmUp },
       () => api.GET(path, { params }),
       (precondition) =>
         api.PUT(path, { params, body: { warmUp: { from, plan } }, ...precondition }),
     );
     await client.invalidateQueries({ queryKey: ['domains', accountId] });
-    tell(text('warmUp.saved', { days: plan.length }));
+    showNotice(text('warmUp.saved', { days: plan.length }));
   }
 
   return (

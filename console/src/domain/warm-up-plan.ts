@@ -4,7 +4,8 @@
  */
 export function warmUpPlan(first: number, goal: number): number[] {
   const plan: number[] = [];
-  for (let most = first; most < goal; most *= Math.SQRT2) plan.push(Math.round(most));
+  for (let dayLimit = first; dayLimit < goal; dayLimit *= Math.SQRT2)
+    plan.push(Math.round(dayLimit));
   return plan.length === 0 ? [first] : plan;
 }
 

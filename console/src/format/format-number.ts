@@ -8,7 +8,7 @@ export function formatNumber(value: number): string {
 }
 
 /** A number that was counted so far and may be more. */
-export function formatLeast(value: number, more: boolean): string {
+export function formatAtLeast(value: number, more: boolean): string {
   return more ? `${formatNumber(value)}+` : formatNumber(value);
 }
 
@@ -18,11 +18,11 @@ export function formatShare(part: number, total: number): string {
 }
 
 /** Milliseconds in the unit that a person would choose. */
-export function formatDuration(milliseconds: number): string {
-  if (milliseconds < 1_000) return `${precise.format(milliseconds)} ms`;
-  if (milliseconds < 60_000) return `${precise.format(milliseconds / 1_000)} s`;
-  if (milliseconds < 3_600_000) return `${precise.format(milliseconds / 60_000)} min`;
-  return `${precise.format(milliseconds / 3_600_000)} h`;
+export function formatDuration(durationMs: number): string {
+  if (durationMs < 1_000) return `${precise.format(durationMs)} ms`;
+  if (durationMs < 60_000) return `${precise.format(durationMs / 1_000)} s`;
+  if (durationMs < 3_600_000) return `${precise.format(durationMs / 60_000)} min`;
+  return `${precise.format(durationMs / 3_600_000)} h`;
 }
 
 /** Octets in the unit that a person would choose. */

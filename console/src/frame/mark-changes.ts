@@ -1,15 +1,15 @@
 import { unmatched } from './unmatched.ts';
 
 /** More parts than any mail has; beyond them nothing is marked, so that a page never hangs. */
-const most = 2_000;
+const maxElements = 2_000;
 
 /** Outlines the parts of a mail that another version of it does not have. */
 export function markChanges(mail: Document, against: string, color: string): void {
-  const parts = partsOf(mail);
-  const others = partsOf(new DOMParser().parseFromString(against, 'text/html'));
-  if (parts.length > most || others.length > most) return;
-  const changed = unmatched(parts.map(signature), others.map(signature));
-  parts.forEach((part, index) => {
+  const elements = visibleElements(mail);
+  const others = visibleElements(new DOMParser().parseFromString(against, 'text/html'));
+  if (elements.length > maxElements || others.length > maxElements) return;
+  const changed = unmatched(elements.map(signature), others.map(signature));
+  elements.forEach((part, index) => {
     if (changed[index] !== true || !(part instanceof HTMLElement)) return;
     part.style.outline = `2px solid ${color}`;
     part.style.outlineOffset = '2px';
@@ -17,7 +17,7 @@ export function markChanges(mail: Document, against: string, color: string): voi
 }
 
 /** The elements that show something themselves: words or a picture. */
-function partsOf(mail: Document): Element[] {
+function visibleElements(mail: Document): Element[] {
   return [...mail.body.querySelectorAll('*')].filter(
     (element) => element.matches('img, hr') || hasWords(element),
   );

@@ -4,18 +4,18 @@ import { markChanges } from './mark-changes.ts';
  * Runs in the sandboxed frame that shows a mail. The frame has an origin of its own, no way to the page around it but
  * this message, and a Content-Security-Policy that loads and runs nothing of the mail.
  */
-interface MailToShow {
+interface MailFrameMessage {
   readonly html: string;
   readonly dark: boolean;
   /** Marks in a colour what another version of the mail does not have. */
   readonly marks?: { readonly against: string; readonly color: string };
 }
 
-function isMail(value: unknown): value is MailToShow {
+function isMailFrameMessage(value: unknown): value is MailFrameMessage {
   return typeof value === 'object' && value !== null && 'html' in value && 'dark' in value;
 }
 
-function show({ html, dark, marks }: MailToShow): void {
+function renderMail({ html, dark, marks }: MailFrameMessage): void {
   // Scripts of a parsed document never run.
   const mail = new DOMParser().parseFromString(html, 'text/html');
   if (marks !== undefined) markChanges(mail, marks.against, marks.color);
@@ -32,12 +32,12 @@ const lightQuery = /\(\s*prefers-color-scheme\s*:\s*light\s*\)/gi;
 
 /** Lets the mail's media queries see the colours that were chosen here instead of those of the system. */
 function chooseScheme(rules: CSSRuleList, dark: boolean): void {
-  const [holds, fails] = ['(min-width: 0)', '(max-width: 0)'];
+  const [alwaysTrue, alwaysFalse] = ['(min-width: 0)', '(max-width: 0)'];
   for (const rule of rules) {
     if (!(rule instanceof CSSMediaRule)) continue;
     rule.media.mediaText = rule.media.mediaText
-      .replaceAll(darkQuery, dark ? holds : fails)
-      .replaceAll(lightQuery, dark ? fails : holds);
+      .replaceAll(darkQuery, dark ? alwaysTrue : alwaysFalse)
+      .replaceAll(lightQuery, dark ? alwaysFalse : alwaysTrue);
     chooseScheme(rule.cssRules, dark);
   }
 }
@@ -51,7 +51,7 @@ function reportHeight(): void {
 const heights = new ResizeObserver(reportHeight);
 
 addEventListener('message', (event) => {
-  if (event.source === parent && isMail(event.data)) show(event.data);
+  if (event.source === parent && isMailFrameMessage(event.data)) renderMail(event.data);
 });
 addEventListener('resize', reportHeight);
 parent.postMessage({ ready: true }, '*');

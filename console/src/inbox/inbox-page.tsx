@@ -6,11 +6,11 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import type { InboxSummary } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { PageAnchor } from '../parts/links.tsx';
-import { ListBody } from '../parts/list-body.tsx';
-import { PageHeading } from '../parts/page-heading.tsx';
-import { RemoveButton } from '../parts/remove-button.tsx';
-import { TimeText } from '../parts/time-text.tsx';
+import { PageAnchor } from '../components/links.tsx';
+import { ListBody } from '../components/list-body.tsx';
+import { PageHeading } from '../components/page-heading.tsx';
+import { RemoveButton } from '../components/remove-button.tsx';
+import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 
 /** Mail that was captured instead of being delivered. */

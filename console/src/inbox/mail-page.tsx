@@ -4,12 +4,12 @@ import { useParams } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
 import type { InboxMessage } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
-import { Facts } from '../parts/facts.tsx';
-import { PageAnchor } from '../parts/links.tsx';
-import { MailFrame } from '../parts/mail-frame.tsx';
-import { PageHeading } from '../parts/page-heading.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
-import { RowsSkeleton } from '../parts/rows.tsx';
+import { Facts } from '../components/facts.tsx';
+import { PageAnchor } from '../components/links.tsx';
+import { MailFrame } from '../components/mail-frame.tsx';
+import { PageHeading } from '../components/page-heading.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RowsSkeleton } from '../components/rows.tsx';
 import { text } from '../texts/text.ts';
 
 /** One captured mail: as it looks, as plain text, its headers and its source. */

@@ -2,15 +2,15 @@ import { Button, Group, Modal, NumberInput, Skeleton, Stack, Text } from '@manti
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useAccountId, useMe } from '../account/use-me.ts';
+import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Integration } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
-import { unlessChanged } from '../api/unless-changed.ts';
 import { useAction } from '../api/use-action.ts';
-import { tell } from '../parts/notices.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
-import { Rows } from '../parts/rows.tsx';
-import { TimeText } from '../parts/time-text.tsx';
+import { showNotice } from '../components/notices.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { Rows } from '../components/rows.tsx';
+import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 
 interface AllowanceDialogProps {
@@ -27,14 +27,14 @@ export function AllowanceDialog({ opened, close, integration }: AllowanceDialogP
     <Modal opened={opened} onClose={close} title={text('allowance.of', { name })} size="lg">
       <Stack>
         <Text size="sm">{text('allowance.hint', { count: allowance })}</Text>
-        <Uses clientId={clientId} />
+        <AllowanceUses clientId={clientId} />
         {me?.operator === true && <AllowanceForm clientId={clientId} />}
       </Stack>
     </Modal>
   );
 }
 
-function Uses({ clientId }: { clientId: string }) {
+function AllowanceUses({ clientId }: { clientId: string }) {
   const accountId = useAccountId();
   const uses = useQuery({
     queryKey: ['allowance-uses', accountId, clientId],
@@ -83,12 +83,12 @@ function AllowanceForm({ clientId }: { clientId: string }) {
   const path = '/installation/integrations/{clientId}/allowance';
   const params = { path: { clientId } };
   const queryKey = ['allowance', clientId];
-  const known = useQuery({ queryKey, queryFn: () => answerOf(api.GET(path, { params })) });
-  const perHour = typed ?? known.data?.perHour ?? '';
+  const current = useQuery({ queryKey, queryFn: () => answerOf(api.GET(path, { params })) });
+  const perHour = typed ?? current.data?.perHour ?? '';
   const save = useAction({
     mutationFn: () =>
-      unlessChanged(
-        known.data ?? {},
+      ifUnchanged(
+        current.data ?? {},
         () => api.GET(path, { params }),
         (precondition) =>
           api.PUT(path, { params, body: { perHour: Number(perHour) }, ...precondition }),
@@ -98,7 +98,7 @@ function AllowanceForm({ clientId }: { clientId: string }) {
       await client.invalidateQueries({ queryKey: ['integrations', accountId] });
       await client.invalidateQueries({ queryKey: ['allowance-uses', accountId, clientId] });
     },
-    onSuccess: () => tell(text('settings.saved')),
+    onSuccess: () => showNotice(text('settings.saved')),
   });
 
   function submit(event: FormEvent) {
@@ -124,7 +124,7 @@ function AllowanceForm({ clientId }: { clientId: string }) {
           {text('save')}
         </Button>
       </Group>
-      <ProblemAlert error={known.error ?? save.error} />
+      <ProblemAlert error={current.error ?? save.error} />
     </form>
   );
 }

@@ -4,26 +4,26 @@ import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
-import { Field } from '../parts/field.tsx';
-import { DialogForm } from '../parts/form-dialog.tsx';
+import { Field } from '../components/field.tsx';
+import { DialogForm } from '../components/form-dialog.tsx';
 import { text } from '../texts/text.ts';
 import { KeyScopeChoice } from './key-scope-choice.tsx';
-import { goesWithTemplates, type KeyScope } from './key-scopes.ts';
+import { isAllowedForTemplateKeys, type KeyScope } from './key-scopes.ts';
 
 /** Days that a key can live; 0: it doesn’t expire. */
 const lifetimes = [0, 30, 90, 365] as const;
 
 /** A key that was just made. */
-export interface MadeKey {
+export interface CreatedKey {
   readonly key: string;
   /** A template to try it with; undefined where the key can’t send. */
-  readonly sendsWith: string | undefined;
+  readonly sampleTemplateId: string | undefined;
 }
 
 interface ApiKeyDialogProps {
   opened: boolean;
   close: () => void;
-  show: (made: MadeKey) => void;
+  show: (created: CreatedKey) => void;
 }
 
 /** Creates an API key. */
@@ -38,7 +38,7 @@ export function ApiKeyDialog({ opened, ...form }: ApiKeyDialogProps) {
 function ApiKeyForm({ close, show }: Omit<ApiKeyDialogProps, 'opened'>) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  const known = useTemplateIds();
+  const templateIds = useTemplateIds();
   const [name, setName] = useState('');
   const [scopes, setScopes] = useState<readonly string[]>(['messages:send']);
   const [days, setDays] = useState<number>(0);
@@ -49,7 +49,9 @@ function ApiKeyForm({ close, show }: Omit<ApiKeyDialogProps, 'opened'>) {
   async function submit() {
     const given = networks.split('\n').map((line) => line.trim());
     const wanted = given.filter((line) => line !== '');
-    const allowed = scopes.filter((scope) => !limited || goesWithTemplates(scope)) as KeyScope[];
+    const allowed = scopes.filter(
+      (scope) => !limited || isAllowedForTemplateKeys(scope),
+    ) as KeyScope[];
     const { key } = await answerOf(
       api.POST('/accounts/{accountId}/keys', {
         params: { path: { accountId } },
@@ -63,8 +65,8 @@ function ApiKeyForm({ close, show }: Omit<ApiKeyDialogProps, 'opened'>) {
       }),
     );
     await client.invalidateQueries({ queryKey: ['keys', accountId] });
-    const template = templates[0] ?? known[0] ?? 'TEMPLATE_ID';
-    show({ key, sendsWith: allowed.includes('messages:send') ? template : undefined });
+    const template = templates[0] ?? templateIds[0] ?? 'TEMPLATE_ID';
+    show({ key, sampleTemplateId: allowed.includes('messages:send') ? template : undefined });
   }
 
   return (
@@ -96,7 +98,7 @@ function ApiKeyForm({ close, show }: Omit<ApiKeyDialogProps, 'opened'>) {
             label={text('keys.templates')}
             description={text('keys.templatesHint')}
             placeholder={limited ? undefined : text('keys.allTemplates')}
-            data={known}
+            data={templateIds}
             value={templates}
             onChange={setTemplates}
             error={reasonFor(error, 'templates')}

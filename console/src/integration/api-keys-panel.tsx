@@ -6,12 +6,12 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import type { ApiKey } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { Icon } from '../parts/icon.tsx';
-import { ListBody } from '../parts/list-body.tsx';
-import { RemoveButton } from '../parts/remove-button.tsx';
-import { TimeText } from '../parts/time-text.tsx';
+import { Icon } from '../components/icon.tsx';
+import { ListBody } from '../components/list-body.tsx';
+import { RemoveButton } from '../components/remove-button.tsx';
+import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
-import { ApiKeyDialog, type MadeKey } from './api-key-dialog.tsx';
+import { ApiKeyDialog, type CreatedKey } from './api-key-dialog.tsx';
 import { RotateKey } from './rotate-key-dialog.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
 import { TryKey } from './try-key.tsx';
@@ -21,7 +21,7 @@ export function ApiKeysPanel() {
   const accountId = useAccountId();
   const may = useMay();
   const [opened, dialog] = useDisclosure();
-  const [made, setMade] = useState<MadeKey>();
+  const [created, setCreated] = useState<CreatedKey>();
   const pages = usePages<ApiKey>({
     queryKey: ['keys', accountId],
     read: () =>
@@ -60,14 +60,20 @@ export function ApiKeysPanel() {
           {
             title: text('actions'),
             actions: true,
-            cell: (apiKey) => may('keys:write') && <KeyActions apiKey={apiKey} show={setMade} />,
+            cell: (apiKey) => may('keys:write') && <KeyActions apiKey={apiKey} show={setCreated} />,
           },
         ]}
       />
       {pages.items.length > 0 && add && <Group mt="md">{add}</Group>}
-      <ApiKeyDialog opened={opened} close={dialog.close} show={setMade} />
-      <SecretDialog name={text('keys.key')} secret={made?.key} close={() => setMade(undefined)}>
-        {made?.sendsWith !== undefined && <TryKey keyText={made.key} templateId={made.sendsWith} />}
+      <ApiKeyDialog opened={opened} close={dialog.close} show={setCreated} />
+      <SecretDialog
+        name={text('keys.key')}
+        secret={created?.key}
+        close={() => setCreated(undefined)}
+      >
+        {created?.sampleTemplateId !== undefined && (
+          <TryKey keyText={created.key} templateId={created.sampleTemplateId} />
+        )}
       </SecretDialog>
     </>
   );
@@ -105,12 +111,12 @@ function KeyLimits({ apiKey: { scopes, networks, templates } }: { apiKey: ApiKey
   );
 }
 
-function KeyActions({ apiKey, show }: { apiKey: ApiKey; show: (made: MadeKey) => void }) {
+function KeyActions({ apiKey, show }: { apiKey: ApiKey; show: (created: CreatedKey) => void }) {
   const accountId = useAccountId();
   const client = useQueryClient();
   const expired = apiKey.expiresAt !== null && Date.parse(apiKey.expiresAt) <= Date.now();
 
-  async function end() {
+  async function revoke() {
     await answerOf(
       api.DELETE('/accounts/{accountId}/keys/{keyId}', {
         params: { path: { accountId, keyId: apiKey.id } },
@@ -127,7 +133,7 @@ function KeyActions({ apiKey, show }: { apiKey: ApiKey; show: (made: MadeKey) =>
         consequence={text('keys.endConsequence')}
         name={apiKey.name}
         action={text('keys.end')}
-        remove={end}
+        remove={revoke}
       />
     </Group>
   );

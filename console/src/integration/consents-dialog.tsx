@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import type { Integration } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
-import { TimeText } from '../parts/time-text.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 
 interface ConsentsDialogProps {

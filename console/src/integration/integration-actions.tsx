@@ -2,13 +2,13 @@ import { ActionIcon, Menu } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
+import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { ClientSecret, Integration } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
-import { unlessChanged } from '../api/unless-changed.ts';
 import { useAction } from '../api/use-action.ts';
-import { ConfirmByName } from '../parts/confirm-by-name.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { ConfirmByName } from '../components/confirm-by-name.tsx';
+import { Icon } from '../components/icon.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 import { AllowanceDialog } from './allowance-dialog.tsx';
 import { ConsentsDialog } from './consents-dialog.tsx';
@@ -31,22 +31,24 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
   const [removing, remove] = useDisclosure();
   const [rotating, rotate] = useDisclosure();
   const { clientId, name, redirectUri, requirePkce, disabled } = integration;
-  const it = '/accounts/{accountId}/integrations/{clientId}';
+  const resourcePath = '/accounts/{accountId}/integrations/{clientId}';
   const params = { path: { accountId, clientId } };
   const seen = { name, redirectUri, requirePkce, disabled };
-  const read = () => api.GET(it, { params });
+  const read = () => api.GET(resourcePath, { params });
   const refresh = () => client.invalidateQueries({ queryKey: ['integrations', accountId] });
 
   const toggle = useAction({
     mutationFn: () =>
-      unlessChanged(seen, read, (precondition) =>
-        api.PUT(it, { params, body: { ...seen, disabled: !disabled }, ...precondition }),
+      ifUnchanged(seen, read, (precondition) =>
+        api.PUT(resourcePath, { params, body: { ...seen, disabled: !disabled }, ...precondition }),
       ),
     onSuccess: refresh,
   });
 
-  async function removeIt() {
-    await unlessChanged(seen, read, (precondition) => api.DELETE(it, { params, ...precondition }));
+  async function removeIntegration() {
+    await ifUnchanged(seen, read, (precondition) =>
+      api.DELETE(resourcePath, { params, ...precondition }),
+    );
     await refresh();
   }
 
@@ -76,7 +78,7 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
           )}
         </Menu.Dropdown>
       </Menu>
-      <ProblemAlert error={toggle.error} renewed={toggle.reset} />
+      <ProblemAlert error={toggle.error} onRefreshed={toggle.reset} />
       <ConsentsDialog opened={consents} close={consent.close} integration={integration} />
       <AllowanceDialog opened={allowance} close={allow.close} integration={integration} />
       <IntegrationDialog opened={changing} close={change.close} integration={integration} />
@@ -88,7 +90,7 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
         consequence={text('integrations.removeConsequence')}
         name={clientId}
         action={text('remove')}
-        confirm={removeIt}
+        confirm={removeIntegration}
       />
     </>
   );

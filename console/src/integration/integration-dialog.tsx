@@ -2,11 +2,11 @@ import { Checkbox, Modal, Stack, Switch } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
+import { createNew, ifUnchanged } from '../api/if-unchanged.ts';
 import type { ClientSecret, Integration } from '../api/management.generated.ts';
 import { answerOf, api, type Precondition } from '../api/management.ts';
-import { makeNew, unlessChanged } from '../api/unless-changed.ts';
-import { Field, IdField } from '../parts/field.tsx';
-import { DialogForm } from '../parts/form-dialog.tsx';
+import { Field, IdField } from '../components/field.tsx';
+import { DialogForm } from '../components/form-dialog.tsx';
 import { text } from '../texts/text.ts';
 
 type Grant = 'password' | 'authorization_code' | 'refresh_token';
@@ -58,8 +58,8 @@ function IntegrationForm({ show, close, ...props }: Omit<IntegrationDialogProps,
       ...(redirectUri === '' ? {} : { redirectUri }),
     };
     const put = (precondition: Precondition) => api.PUT(path, { params, body, ...precondition });
-    if (integration === undefined) await makeNew('clientId', put);
-    else await unlessChanged(settingsOf(integration), () => api.GET(path, { params }), put);
+    if (integration === undefined) await createNew('clientId', put);
+    else await ifUnchanged(settingsOf(integration), () => api.GET(path, { params }), put);
     await client.invalidateQueries({ queryKey: ['integrations', accountId] });
     if (integration !== undefined) return;
     const secret = await answerOf(

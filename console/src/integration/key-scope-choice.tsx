@@ -1,7 +1,7 @@
 import { Checkbox, Fieldset, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useAccount } from '../account/use-me.ts';
 import { text, textOr } from '../texts/text.ts';
-import { goesWithTemplates, scopeGroups, scopesIn } from './key-scopes.ts';
+import { isAllowedForTemplateKeys, scopeGroups, scopesIn } from './key-scopes.ts';
 
 interface KeyScopeChoiceProps {
   value: readonly string[];
@@ -37,7 +37,7 @@ export function KeyScopeChoice({ value, change, limited, error }: KeyScopeChoice
                       value={scope}
                       label={scope}
                       description={textOr(`keys.scope.${scope}`, '') || undefined}
-                      disabled={limited && !goesWithTemplates(scope)}
+                      disabled={limited && !isAllowedForTemplateKeys(scope)}
                     />
                   ))}
                 </SimpleGrid>

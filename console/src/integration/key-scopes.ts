@@ -9,7 +9,7 @@ export const scopeGroups = ['send', 'messages', 'content', 'people', 'set-up'] a
 type ScopeGroup = (typeof scopeGroups)[number];
 
 /** Every scope in its group, most wanted first; a scope that the API adds or removes fails to compile. */
-const groupOf: Readonly<Record<KeyScope, ScopeGroup>> = {
+const groupByScope: Readonly<Record<KeyScope, ScopeGroup>> = {
   'messages:send': 'send',
   'messages:status': 'send',
   'lists:read': 'send',
@@ -44,12 +44,12 @@ const groupOf: Readonly<Record<KeyScope, ScopeGroup>> = {
 
 /** The scopes of a group that somebody with these permissions can give to a key. */
 export function scopesIn(group: ScopeGroup, permissions: readonly string[]): KeyScope[] {
-  return (Object.keys(groupOf) as KeyScope[]).filter(
-    (scope) => groupOf[scope] === group && permissions.includes(scope),
+  return (Object.keys(groupByScope) as KeyScope[]).filter(
+    (scope) => groupByScope[scope] === group && permissions.includes(scope),
   );
 }
 
 /** A key that is limited to templates can send and follow what it sent, and nothing else. */
-export function goesWithTemplates(scope: string): boolean {
-  return groupOf[scope as KeyScope] === 'send';
+export function isAllowedForTemplateKeys(scope: string): boolean {
+  return groupByScope[scope as KeyScope] === 'send';
 }

@@ -5,15 +5,21 @@ import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { ApiKey } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
-import { FormDialog } from '../parts/form-dialog.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
 import { text } from '../texts/text.ts';
-import type { MadeKey } from './api-key-dialog.tsx';
+import type { CreatedKey } from './api-key-dialog.tsx';
 
 /** Hours that the old key still works. */
 const overlaps = [0, 1, 24, 168] as const;
 
 /** Replaces a key by one like it; the old one works for as long as its programs need to be changed. */
-export function RotateKey({ apiKey, show }: { apiKey: ApiKey; show: (made: MadeKey) => void }) {
+export function RotateKey({
+  apiKey,
+  show,
+}: {
+  apiKey: ApiKey;
+  show: (created: CreatedKey) => void;
+}) {
   const accountId = useAccountId();
   const client = useQueryClient();
   const [opened, dialog] = useDisclosure();
@@ -27,7 +33,7 @@ export function RotateKey({ apiKey, show }: { apiKey: ApiKey; show: (made: MadeK
       }),
     );
     await client.invalidateQueries({ queryKey: ['keys', accountId] });
-    show({ key, sendsWith: undefined });
+    show({ key, sampleTemplateId: undefined });
   }
 
   return (

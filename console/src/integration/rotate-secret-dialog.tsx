@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { ClientSecret } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
-import { FormDialog } from '../parts/form-dialog.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
 import { text } from '../texts/text.ts';
 
 /** Hours that the secret before goes on working. */

@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { CopyField } from '../parts/copy-field.tsx';
+import { CopyField } from '../components/copy-field.tsx';
 import { text } from '../texts/text.ts';
 
 interface SecretDialogProps {

@@ -2,7 +2,7 @@ import { Code, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
-import { CopyButton } from '../parts/copy-field.tsx';
+import { CopyButton } from '../components/copy-field.tsx';
 import { curlWithKey } from '../template/snippets.ts';
 import { text } from '../texts/text.ts';
 

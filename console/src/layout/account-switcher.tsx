@@ -1,7 +1,7 @@
 import { Button, Menu, Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useAccount, useMe } from '../account/use-me.ts';
-import { Icon } from '../parts/icon.tsx';
+import { Icon } from '../components/icon.tsx';
 import { text } from '../texts/text.ts';
 
 /** Says which account is being looked at and leads to the person's others. */

@@ -2,7 +2,7 @@ import { NavLink, type NavLinkProps, ScrollArea } from '@mantine/core';
 import { createLink, useParams } from '@tanstack/react-router';
 import { useMay } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
-import { Icon, type IconName } from '../parts/icon.tsx';
+import { Icon, type IconName } from '../components/icon.tsx';
 import { type TextKey, text } from '../texts/text.ts';
 
 function PlainNavLink(props: NavLinkProps & { icon: IconName; href?: string }) {
@@ -49,7 +49,7 @@ const sections: readonly Section[] = [
   { title: 'nav.account', names: ['team', 'audit', 'settings'] },
 ];
 
-function addressOf(name: PageName) {
+function routeOf(name: PageName) {
   return name === 'overview' ? '/$account' : (`/$account/${name}` as const);
 }
 
@@ -57,12 +57,12 @@ function addressOf(name: PageName) {
 export function useSections() {
   const may = useMay();
   const { data: settings } = useSettings();
-  const isThere = (name: PageName) =>
+  const isVisible = (name: PageName) =>
     may(permissions[name]) && (name !== 'inbox' || settings?.delivery === 'inbox');
   return sections
     .map(({ title, names }) => ({
       title,
-      entries: names.filter(isThere).map((name) => ({ name, to: addressOf(name) })),
+      entries: names.filter(isVisible).map((name) => ({ name, to: routeOf(name) })),
     }))
     .filter(({ entries }) => entries.length > 0);
 }

@@ -2,24 +2,24 @@ import { Button, Kbd } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { CatchBoundary } from '@tanstack/react-router';
 import { Suspense, useEffect } from 'react';
-import { Icon } from '../parts/icon.tsx';
-import { lazyPart } from '../parts/lazy-part.ts';
-import { tell } from '../parts/notices.tsx';
+import { Icon } from '../components/icon.tsx';
+import { lazyComponent } from '../components/lazy-component.ts';
+import { showNotice } from '../components/notices.tsx';
 import { text } from '../texts/text.ts';
-import { useTyping } from './use-typing.ts';
+import { usePaletteInput } from './use-palette-input.ts';
 
-const Palette = lazyPart(() => import('./palette.tsx'), 'Palette');
+const Palette = lazyComponent(() => import('./palette.tsx'), 'Palette');
 
-const mac = /mac|iphone|ipad/i.test(navigator.userAgent);
+const isMac = /mac|iphone|ipad/i.test(navigator.userAgent);
 
 /** Opens the palette, as Ctrl+K and / do from everywhere. */
 export function PaletteButton() {
   const [opened, palette] = useDisclosure();
-  const typing = useTyping(opened, palette.close);
+  const input = usePaletteInput(opened, palette.close);
 
   function open() {
     if (opened) return;
-    typing.begin();
+    input.reset();
     // Where its script could not be loaded before, it is asked for again.
     void Palette.preload?.();
     palette.open();
@@ -41,7 +41,7 @@ export function PaletteButton() {
         leftSection={<Icon name="search" size={15} />}
         rightSection={
           <Kbd size="xs" visibleFrom="sm" aria-hidden="true">
-            {mac ? '⌘ K' : 'Ctrl K'}
+            {isMac ? '⌘ K' : 'Ctrl K'}
           </Kbd>
         }
       >
@@ -53,7 +53,7 @@ export function PaletteButton() {
           errorComponent={() => <PaletteFailure close={palette.close} />}
         >
           <Suspense>
-            <Palette opened={opened} close={palette.close} typing={typing} />
+            <Palette opened={opened} close={palette.close} input={input} />
           </Suspense>
         </CatchBoundary>
       )}
@@ -64,7 +64,7 @@ export function PaletteButton() {
 /** The palette could not be loaded: that is told, and the page stays as it is. */
 function PaletteFailure({ close }: { close: () => void }) {
   useEffect(() => {
-    tell(text('problem.network'));
+    showNotice(text('problem.network'));
     close();
   }, [close]);
   return null;

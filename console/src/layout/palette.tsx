@@ -5,12 +5,12 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
-import { Icon, type IconName } from '../parts/icon.tsx';
+import { Icon, type IconName } from '../components/icon.tsx';
 import { type TextKey, text } from '../texts/text.ts';
 import { useSections } from './navigation.tsx';
-import type { Typing } from './use-typing.ts';
+import type { PaletteInput } from './use-palette-input.ts';
 
-interface Goal {
+interface PaletteItem {
   readonly name: string;
   readonly icon: IconName;
   go(): unknown;
@@ -19,11 +19,11 @@ interface Goal {
 interface PaletteProps {
   opened: boolean;
   close: () => void;
-  typing: Typing;
+  input: PaletteInput;
 }
 
 /** Goes anywhere by typing: pages, templates, and the messages of a recipient. */
-export function Palette({ opened, close, typing }: PaletteProps) {
+export function Palette({ opened, close, input }: PaletteProps) {
   return (
     <Modal
       opened={opened}
@@ -34,16 +34,16 @@ export function Palette({ opened, close, typing }: PaletteProps) {
       closeOnClickOutside
       transitionProps={{ duration: 80 }}
     >
-      <Goals close={close} typing={typing} />
+      <PaletteItems close={close} input={input} />
     </Modal>
   );
 }
 
-function Goals({ close, typing }: Omit<PaletteProps, 'opened'>) {
-  const { typed, entered } = typing;
-  const { goals, sure } = useGoals(typed.trim());
+function PaletteItems({ close, input }: Omit<PaletteProps, 'opened'>) {
+  const { typed, entered } = input;
+  const { items, settled } = usePaletteItems(typed.trim());
   const combobox = useCombobox({ opened: true });
-  const first = sure ? goals[0] : undefined;
+  const first = settled ? items[0] : undefined;
 
   useEffect(() => {
     if (!entered || first === undefined) return;
@@ -56,7 +56,7 @@ function Goals({ close, typing }: Omit<PaletteProps, 'opened'>) {
       store={combobox}
       onOptionSubmit={(value) => {
         close();
-        goals[Number(value)]?.go();
+        items[Number(value)]?.go();
       }}
     >
       <Combobox.EventsTarget>
@@ -66,15 +66,15 @@ function Goals({ close, typing }: Omit<PaletteProps, 'opened'>) {
           leftSection={<Icon name="search" size={16} />}
           value={typed}
           onChange={(event) => {
-            typing.change(event.currentTarget.value);
+            input.change(event.currentTarget.value);
             combobox.updateSelectedOptionIndex('active');
           }}
           // Enter takes the first where none was chosen, once it is known which that is.
           onKeyDown={(event) => {
-            if (event.key === 'Enter' && combobox.getSelectedOptionIndex() === -1) typing.enter();
+            if (event.key === 'Enter' && combobox.getSelectedOptionIndex() === -1) input.enter();
           }}
           onFocus={({ currentTarget }) => {
-            typing.onFocus();
+            input.onFocus();
             // After what was typed before.
             currentTarget.setSelectionRange(typed.length, typed.length);
           }}
@@ -82,8 +82,8 @@ function Goals({ close, typing }: Omit<PaletteProps, 'opened'>) {
         />
       </Combobox.EventsTarget>
       <Combobox.Options mt="xs" aria-label={text('palette.title')}>
-        {goals.length === 0 && <Combobox.Empty>{text('palette.none')}</Combobox.Empty>}
-        {goals.map(({ name, icon }, index) => (
+        {items.length === 0 && <Combobox.Empty>{text('palette.none')}</Combobox.Empty>}
+        {items.map(({ name, icon }, index) => (
           <Combobox.Option key={`${icon} ${name}`} value={String(index)} className="goal">
             <Icon name={icon} size={16} /> {name}
           </Combobox.Option>
@@ -94,7 +94,10 @@ function Goals({ close, typing }: Omit<PaletteProps, 'opened'>) {
 }
 
 /** Where what is typed may lead, and whether the first of it is what it stays. */
-function useGoals(typed: string): { readonly goals: readonly Goal[]; readonly sure: boolean } {
+function usePaletteItems(typed: string): {
+  readonly items: readonly PaletteItem[];
+  readonly settled: boolean;
+} {
   const account = useAccountId();
   const may = useMay();
   const navigate = useNavigate();
@@ -115,7 +118,7 @@ function useGoals(typed: string): { readonly goals: readonly Goal[]; readonly su
   const pages = sections
     .flatMap(({ entries }) => entries)
     .map(
-      ({ to, name }): Goal => ({
+      ({ to, name }): PaletteItem => ({
         name: text(`nav.${name}` as TextKey),
         icon: name,
         go: () => navigate({ to, params: { account } }),
@@ -123,19 +126,19 @@ function useGoals(typed: string): { readonly goals: readonly Goal[]; readonly su
     )
     .filter(({ name }) => name.toLowerCase().includes(wanted));
   const found = (contains === '' ? [] : (templates.data?.items ?? [])).map(
-    ({ id, name }): Goal => ({
+    ({ id, name }): PaletteItem => ({
       name: `${name} · ${id}`,
       icon: 'templates',
       go: () =>
         navigate({ to: '/$account/templates/$template', params: { account, template: id } }),
     }),
   );
-  const messages: Goal = {
+  const messages: PaletteItem = {
     name: text('palette.messagesTo', { recipient: typed }),
     icon: 'messages',
     go: () =>
       navigate({ to: '/$account/messages', params: { account }, search: { recipient: typed } }),
   };
   const recipient = typed.length > 2 && may('messages:read') ? [messages] : [];
-  return { goals: [...pages, ...found, ...recipient], sure: pages.length > 0 || searched };
+  return { items: [...pages, ...found, ...recipient], settled: pages.length > 0 || searched };
 }

@@ -1,6 +1,6 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import { useMe } from '../account/use-me.ts';
-import { Icon } from '../parts/icon.tsx';
+import { Icon } from '../components/icon.tsx';
 import { text } from '../texts/text.ts';
 
 /** Who is signed in, and the page with one's own sessions, password, second factor and the way out. */

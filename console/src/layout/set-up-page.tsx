@@ -15,7 +15,7 @@ import { type FormEvent, useEffect, useState } from 'react';
 import { answerOf, api } from '../api/management.ts';
 import { ApiProblem, reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 
 /** The first start: make the owner, with the code of the set-up link; without one, how to get it, and the way into the demo. */
@@ -53,19 +53,19 @@ function LinkHint() {
   );
 }
 
-const nothing = { email: '', name: '', password: '', accountId: '1001', accountName: '' };
+const emptyOwner = { email: '', name: '', password: '', accountId: '1001', accountName: '' };
 
 function OwnerForm({ code }: { code: string }) {
-  const [owner, setOwner] = useState(nothing);
-  const make = useAction({
+  const [owner, setOwner] = useState(emptyOwner);
+  const createOwner = useAction({
     mutationFn: () => answerOf(api.POST('/set-up', { body: { code, ...owner } })),
     // A new page, so that nothing of the stranger's is kept.
     onSuccess: ({ accountId }) => location.assign(`/console/${accountId}`),
   });
-  const field = (name: keyof typeof nothing) => ({
+  const field = (name: keyof typeof emptyOwner) => ({
     label: text(`setUp.${name}`),
     value: owner[name],
-    error: reasonFor(make.error, name),
+    error: reasonFor(createOwner.error, name),
     onChange: (event: { currentTarget: { value: string } }) =>
       setOwner({ ...owner, [name]: event.currentTarget.value }),
     required: true,
@@ -73,7 +73,7 @@ function OwnerForm({ code }: { code: string }) {
 
   function submit(event: FormEvent) {
     event.preventDefault();
-    make.mutate();
+    createOwner.mutate();
   }
 
   return (
@@ -97,13 +97,13 @@ function OwnerForm({ code }: { code: string }) {
             description={text('setUp.accountIdHint')}
             pattern="[A-Za-z0-9_\-]{1,64}"
           />
-          <ProblemAlert error={make.error} />
-          {make.error instanceof ApiProblem && make.error.status === 409 && (
+          <ProblemAlert error={createOwner.error} />
+          {createOwner.error instanceof ApiProblem && createOwner.error.status === 409 && (
             <Anchor component="a" href="/sign-in?next=/console">
               {text('setUp.signIn')}
             </Anchor>
           )}
-          <Button type="submit" loading={make.isPending}>
+          <Button type="submit" loading={createOwner.isPending}>
             {text('setUp.make')}
           </Button>
         </Stack>

@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useAccount } from '../account/use-me.ts';
-import { Notices } from '../parts/notices.tsx';
+import { Notices } from '../components/notices.tsx';
 import { text } from '../texts/text.ts';
 import { AccountSwitcher } from './account-switcher.tsx';
 import { Brand } from './brand.tsx';

@@ -7,7 +7,7 @@ import { useMe } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { goToSignIn } from '../api/sign-in.ts';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
 import { NoAccountPage } from './no-account-page.tsx';
 import { SetUpPage } from './set-up-page.tsx';
 
@@ -18,26 +18,26 @@ const setUpCode = /^#set-up=([\w-]+)$/;
 export function StartPage() {
   const me = useMe();
   const code = setUpCode.exec(location.hash)?.[1];
-  const stranger = me.error instanceof ApiProblem && me.error.status === 401;
+  const signedOut = me.error instanceof ApiProblem && me.error.status === 401;
   const setUp = useQuery({
     queryKey: ['set-up'],
     queryFn: () => answerOf(api.GET('/set-up')),
-    enabled: stranger || code !== undefined,
+    enabled: signedOut || code !== undefined,
   });
-  const closed = stranger && setUp.data?.open === false;
+  const closed = signedOut && setUp.data?.open === false;
   useEffect(() => {
     if (closed) goToSignIn();
   }, [closed]);
 
   const open = setUp.data?.open === true;
-  if (open && (stranger || code !== undefined)) return <SetUpPage code={code} />;
+  if (open && (signedOut || code !== undefined)) return <SetUpPage code={code} />;
   if (me.data !== undefined && !setUp.isLoading) {
     const last = readLastAccount();
     const account = me.data.accounts.find(({ id }) => id === last) ?? me.data.accounts[0];
     if (account === undefined) return <NoAccountPage />;
     return <Navigate to="/$account" params={{ account: account.id }} replace />;
   }
-  const error = setUp.error ?? (stranger ? null : me.error);
+  const error = setUp.error ?? (signedOut ? null : me.error);
   return (
     <Center component="main" mih="100vh" p="md">
       {error === null ? <Loader /> : <ProblemAlert error={error} retry={() => me.refetch()} />}

@@ -2,12 +2,12 @@ import { Modal, Textarea } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
+import { createNew, ifUnchanged } from '../api/if-unchanged.ts';
 import type { Contact } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
-import { makeNew, unlessChanged } from '../api/unless-changed.ts';
-import { Field } from '../parts/field.tsx';
-import { DialogForm } from '../parts/form-dialog.tsx';
+import { Field } from '../components/field.tsx';
+import { DialogForm } from '../components/form-dialog.tsx';
 import { text } from '../texts/text.ts';
 
 interface ContactDialogProps {
@@ -40,9 +40,9 @@ function ContactForm({ listId, close, ...props }: Omit<ContactDialogProps, 'open
     const params = { path: { accountId, listId, email: email.trim() } };
     const body = { fields: readFields(lines) };
     if (contact === undefined)
-      await makeNew('email', (precondition) => api.PUT(path, { params, body, ...precondition }));
+      await createNew('email', (precondition) => api.PUT(path, { params, body, ...precondition }));
     else
-      await unlessChanged(
+      await ifUnchanged(
         { fields: contact.fields },
         () => api.GET(path, { params }),
         (precondition) => api.PUT(path, { params, body, ...precondition }),

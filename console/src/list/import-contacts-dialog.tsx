@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api, csvFile } from '../api/management.ts';
-import { ImportDialog } from '../parts/import-dialog.tsx';
+import { ImportDialog } from '../components/import-dialog.tsx';
 import { text } from '../texts/text.ts';
 
 /** Imports contacts into a list. */

@@ -4,18 +4,18 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
+import { createNew, ifUnchanged } from '../api/if-unchanged.ts';
 import type { Contact } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { makeNew, unlessChanged } from '../api/unless-changed.ts';
+import { Icon } from '../components/icon.tsx';
+import { PageAnchor } from '../components/links.tsx';
+import { ListBody } from '../components/list-body.tsx';
+import { PageHeading } from '../components/page-heading.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RemoveButton } from '../components/remove-button.tsx';
+import { UndoButton } from '../components/undo-button.tsx';
 import { formatNumber } from '../format/format-number.ts';
-import { Icon } from '../parts/icon.tsx';
-import { PageAnchor } from '../parts/links.tsx';
-import { ListBody } from '../parts/list-body.tsx';
-import { PageHeading } from '../parts/page-heading.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
-import { RemoveButton } from '../parts/remove-button.tsx';
-import { UndoButton } from '../parts/undo-button.tsx';
 import { text } from '../texts/text.ts';
 import { ContactDialog } from './contact-dialog.tsx';
 import { ImportContactsDialog } from './import-contacts-dialog.tsx';
@@ -50,11 +50,11 @@ export function ListPage() {
 
   async function remove() {
     const { name = '', size = 0 } = list.data ?? {};
-    const it = '/accounts/{accountId}/lists/{listId}';
-    await unlessChanged(
+    const resourcePath = '/accounts/{accountId}/lists/{listId}';
+    await ifUnchanged(
       { name, size },
-      () => api.GET(it, { params: { path } }),
-      (precondition) => api.DELETE(it, { params: { path }, ...precondition }),
+      () => api.GET(resourcePath, { params: { path } }),
+      (precondition) => api.DELETE(resourcePath, { params: { path }, ...precondition }),
     );
     await client.invalidateQueries({ queryKey: ['lists', accountId] });
     await navigate({ to: '/$account/lists', params: { account: accountId } });
@@ -152,7 +152,7 @@ function ContactActions({ listId, contact }: { listId: string; contact: Contact 
   const client = useQueryClient();
   const [changing, change] = useDisclosure();
   if (!may('contacts:write')) return null;
-  const it = '/accounts/{accountId}/lists/{listId}/contacts/{email}';
+  const resourcePath = '/accounts/{accountId}/lists/{listId}/contacts/{email}';
   const path = { accountId, listId, email: contact.email };
   async function refresh() {
     await client.invalidateQueries({ queryKey: ['contacts', accountId, listId] });
@@ -167,16 +167,20 @@ function ContactActions({ listId, contact }: { listId: string; contact: Contact 
       <UndoButton
         name={contact.email}
         remove={async () => {
-          await unlessChanged(
+          await ifUnchanged(
             { fields: contact.fields },
-            () => api.GET(it, { params: { path } }),
-            (precondition) => api.DELETE(it, { params: { path }, ...precondition }),
+            () => api.GET(resourcePath, { params: { path } }),
+            (precondition) => api.DELETE(resourcePath, { params: { path }, ...precondition }),
           );
           await refresh();
         }}
         restore={async () => {
-          await makeNew('email', (precondition) =>
-            api.PUT(it, { params: { path }, body: { fields: contact.fields }, ...precondition }),
+          await createNew('email', (precondition) =>
+            api.PUT(resourcePath, {
+              params: { path },
+              body: { fields: contact.fields },
+              ...precondition,
+            }),
           );
           await refresh();
         }}

@@ -3,18 +3,18 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
+import { createNew } from '../api/if-unchanged.ts';
 import type { ContactList } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { makeNew } from '../api/unless-changed.ts';
+import { Field, IdField } from '../components/field.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
+import { Icon } from '../components/icon.tsx';
+import { PageAnchor } from '../components/links.tsx';
+import { ListBody } from '../components/list-body.tsx';
+import { PageHeading } from '../components/page-heading.tsx';
+import { TimeText } from '../components/time-text.tsx';
 import { formatNumber } from '../format/format-number.ts';
-import { Field, IdField } from '../parts/field.tsx';
-import { FormDialog } from '../parts/form-dialog.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { PageAnchor } from '../parts/links.tsx';
-import { ListBody } from '../parts/list-body.tsx';
-import { PageHeading } from '../parts/page-heading.tsx';
-import { TimeText } from '../parts/time-text.tsx';
 import { text } from '../texts/text.ts';
 
 /** The contact lists of the account. */
@@ -88,7 +88,7 @@ function ListDialog(props: { opened: boolean; close: () => void }) {
   const [description, setDescription] = useState('');
 
   async function submit() {
-    await makeNew('id', (precondition) =>
+    await createNew('id', (precondition) =>
       api.PUT('/accounts/{accountId}/lists/{listId}', {
         params: { path: { accountId, listId: id } },
         body: { name, folderName, description },

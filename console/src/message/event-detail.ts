@@ -9,7 +9,7 @@ export interface EventDetail {
 }
 
 /** Reads the detail of an event, of which every kind has its own. */
-export function eventDetail(detail: unknown): EventDetail {
+export function parseEventDetail(detail: unknown): EventDetail {
   if (typeof detail !== 'object' || detail === null) return { lines: [], transcript: [] };
   const { reply, reason, transcript, ...rest } = detail as Record<string, unknown>;
   const lines = Object.entries(rest)

@@ -1,4 +1,4 @@
-const final: ReadonlySet<string> = new Set([
+const finalStates: ReadonlySet<string> = new Set([
   'delivered',
   'bounced',
   'expired',
@@ -7,6 +7,6 @@ const final: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether nothing more comes of a message by itself or by hand. */
-export function isFinal(state: string | undefined): boolean {
-  return state !== undefined && final.has(state);
+export function isFinalMessageState(state: string | undefined): boolean {
+  return state !== undefined && finalStates.has(state);
 }

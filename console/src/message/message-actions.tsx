@@ -6,10 +6,10 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
-import { ConfirmByName } from '../parts/confirm-by-name.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { ConfirmByName } from '../components/confirm-by-name.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
-import { isFinal } from './final-states.ts';
+import { isFinalMessageState } from './final-states.ts';
 
 /** What can be done with a message in its state: try now, hold back, let go, cancel, send again. */
 export function MessageActions({ message }: { message: Message }) {
@@ -36,7 +36,7 @@ export function MessageActions({ message }: { message: Message }) {
   });
 
   if (!may('messages:control')) return null;
-  const final = isFinal(message.state);
+  const final = isFinalMessageState(message.state);
   const waiting = !final && message.state !== 'sending';
   const paused = message.nextAttempt !== null && message.nextAttempt.at === null;
   return (

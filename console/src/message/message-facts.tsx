@@ -1,9 +1,9 @@
 import { Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Message } from '../api/management.generated.ts';
-import { CopyField } from '../parts/copy-field.tsx';
-import { Facts } from '../parts/facts.tsx';
-import { StateBadge } from '../parts/state-badge.tsx';
+import { CopyField } from '../components/copy-field.tsx';
+import { Facts } from '../components/facts.tsx';
+import { StateBadge } from '../components/state-badge.tsx';
 import { text } from '../texts/text.ts';
 
 /** What was asked for, and what became of each recipient. Secret values come masked. */

@@ -1,9 +1,14 @@
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { Icon } from '../parts/icon.tsx';
+import { Icon } from '../components/icon.tsx';
 import { text, textOr } from '../texts/text.ts';
-import { type MessageFilters, periods, readMessageFilters, states } from './message-filters.ts';
+import {
+  type MessageFilters,
+  messagePeriods,
+  messageStates,
+  readMessageFilters,
+} from './message-filters.ts';
 
 const route = getRouteApi('/$account/messages');
 
@@ -24,7 +29,10 @@ export function MessageFilterBar() {
         onChange={(event) => change({ state: event.currentTarget.value })}
         data={[
           { value: '', label: text('messages.anyState') },
-          ...states.map((state) => ({ value: state, label: textOr(`state.${state}`, state) })),
+          ...messageStates.map((state) => ({
+            value: state,
+            label: textOr(`state.${state}`, state),
+          })),
         ]}
       />
       <NativeSelect
@@ -34,7 +42,7 @@ export function MessageFilterBar() {
         onChange={(event) => change({ period: event.currentTarget.value })}
         data={[
           { value: '', label: text('messages.anyPeriod') },
-          ...Object.keys(periods).map((value) => ({
+          ...Object.keys(messagePeriods).map((value) => ({
             value,
             label: textOr(`messages.period.${value}`, value),
           })),
@@ -55,23 +63,25 @@ export function MessageFilterBar() {
   );
 }
 
-const textual = ['recipient', 'templateId', 'tag', 'externalId'] as const;
+const textFilterNames = ['recipient', 'templateId', 'tag', 'externalId'] as const;
 
 function TextFilters(props: { filters: MessageFilters; change: (part: MessageFilters) => void }) {
   const [typed, setTyped] = useState<MessageFilters>(() =>
-    Object.fromEntries(textual.map((name) => [name, props.filters[name] ?? ''])),
+    Object.fromEntries(textFilterNames.map((name) => [name, props.filters[name] ?? ''])),
   );
   function submit(event: FormEvent) {
     event.preventDefault();
     // What is pasted often brings blanks along.
     props.change(
-      Object.fromEntries(textual.map((name) => [name, typed[name]?.trim()])) as MessageFilters,
+      Object.fromEntries(
+        textFilterNames.map((name) => [name, typed[name]?.trim()]),
+      ) as MessageFilters,
     );
   }
   return (
     <form onSubmit={submit}>
       <Group gap="xs" align="flex-end">
-        {textual.map((name) => (
+        {textFilterNames.map((name) => (
           <TextInput
             key={name}
             label={text(`messages.filter.${name}`)}

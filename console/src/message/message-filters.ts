@@ -9,7 +9,7 @@ export interface MessageFilters {
   readonly period?: string;
 }
 
-export const states = [
+export const messageStates = [
   'queued',
   'sending',
   'deferred',
@@ -23,7 +23,7 @@ export const states = [
 ] as const;
 
 /** Hours of each period. */
-export const periods = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 } as const;
+export const messagePeriods = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 } as const;
 
 const names = ['state', 'templateId', 'recipient', 'tag', 'externalId', 'period'] as const;
 
@@ -36,16 +36,16 @@ export function readMessageFilters(search: Readonly<Record<string, unknown>>): M
     const text = typeof value === 'number' ? String(value) : value;
     if (typeof text === 'string' && text !== '') filters[name] = text;
   }
-  if (filters.state !== undefined && !(states as readonly string[]).includes(filters.state))
+  if (filters.state !== undefined && !(messageStates as readonly string[]).includes(filters.state))
     delete filters.state;
-  if (filters.period !== undefined && !Object.hasOwn(periods, filters.period))
+  if (filters.period !== undefined && !Object.hasOwn(messagePeriods, filters.period))
     delete filters.period;
   return filters;
 }
 
 /** The start of a period, to the minute, so that the same question is asked again. */
-export function startOf(period: string | undefined, now = Date.now()): string | undefined {
-  const hours = periods[period as keyof typeof periods] as number | undefined;
+export function periodStart(period: string | undefined, now = Date.now()): string | undefined {
+  const hours = messagePeriods[period as keyof typeof messagePeriods] as number | undefined;
   if (hours === undefined) return undefined;
   const minute = 60_000;
   return new Date(Math.floor((now - hours * 3_600_000) / minute) * minute).toISOString();

@@ -3,18 +3,18 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
-import { PageAnchor } from '../parts/links.tsx';
-import { PageHeading } from '../parts/page-heading.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
-import { RowsSkeleton } from '../parts/rows.tsx';
-import { StateBadge } from '../parts/state-badge.tsx';
+import { PageAnchor } from '../components/links.tsx';
+import { PageHeading } from '../components/page-heading.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RowsSkeleton } from '../components/rows.tsx';
+import { StateBadge } from '../components/state-badge.tsx';
 import { text } from '../texts/text.ts';
-import { isFinal } from './final-states.ts';
+import { DeliveryExplanationAlert } from './delivery-explanation-alert.tsx';
+import { isFinalMessageState } from './final-states.ts';
 import { MessageActions } from './message-actions.tsx';
 import { MessageFacts } from './message-facts.tsx';
 import { MessageTimeline } from './message-timeline.tsx';
-import { RenderedMessage } from './rendered-message.tsx';
-import { WhyNot } from './why-not.tsx';
+import { RenderedMessagePanel } from './rendered-message.tsx';
 
 /** One message: where it is, why, what happened, and how it looks. */
 export function MessagePage() {
@@ -29,7 +29,7 @@ export function MessagePage() {
         }),
       ),
     // What is still under way is watched; what came to its end can only be opened or clicked.
-    refetchInterval: ({ state }) => (isFinal(state.data?.state) ? 15_000 : 2_000),
+    refetchInterval: ({ state }) => (isFinalMessageState(state.data?.state) ? 15_000 : 2_000),
   });
   const { data } = message;
   return (
@@ -54,14 +54,14 @@ export function MessagePage() {
               {text('message.template', { id: data.templateId, version: data.templateVersion })}
             </PageAnchor>
           </Group>
-          <WhyNot message={data} />
+          <DeliveryExplanationAlert message={data} />
           <Grid gap="lg">
             <Grid.Col span={{ base: 12, md: 5 }}>
               <MessageTimeline message={data} />
               <MessageFacts message={data} />
             </Grid.Col>
             <Grid.Col span={{ base: 12, md: 7 }}>
-              <RenderedMessage messageId={messageId} erased={data.content === null} />
+              <RenderedMessagePanel messageId={messageId} erased={data.content === null} />
             </Grid.Col>
           </Grid>
         </Stack>

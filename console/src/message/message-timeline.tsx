@@ -1,8 +1,8 @@
 import { Code, Text, Timeline, Title } from '@mantine/core';
 import type { Message } from '../api/management.generated.ts';
-import { TimeText } from '../parts/time-text.tsx';
+import { TimeText } from '../components/time-text.tsx';
 import { text, textOr } from '../texts/text.ts';
-import { eventDetail } from './event-detail.ts';
+import { parseEventDetail } from './event-detail.ts';
 
 /** Everything that happened, in its order, with what each event is known from. */
 export function MessageTimeline({ message }: { message: Message }) {
@@ -37,7 +37,7 @@ export function MessageTimeline({ message }: { message: Message }) {
 }
 
 function Detail({ detail }: { detail: unknown }) {
-  const { reply, reason, lines, transcript } = eventDetail(detail);
+  const { reply, reason, lines, transcript } = parseEventDetail(detail);
   return (
     <>
       {reason !== undefined && reason !== reply && <Text size="sm">{reason}</Text>}

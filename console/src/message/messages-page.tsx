@@ -5,17 +5,17 @@ import { useAccountId } from '../account/use-me.ts';
 import type { MessageLine } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { EmptyState } from '../parts/empty-state.tsx';
-import { PageAnchor } from '../parts/links.tsx';
-import { LoadMore } from '../parts/load-more.tsx';
-import { PageHeading } from '../parts/page-heading.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
-import { type Column, Rows, RowsSkeleton } from '../parts/rows.tsx';
-import { StateBadge } from '../parts/state-badge.tsx';
-import { TimeText } from '../parts/time-text.tsx';
+import { EmptyState } from '../components/empty-state.tsx';
+import { PageAnchor } from '../components/links.tsx';
+import { LoadMore } from '../components/load-more.tsx';
+import { PageHeading } from '../components/page-heading.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { type Column, Rows, RowsSkeleton } from '../components/rows.tsx';
+import { StateBadge } from '../components/state-badge.tsx';
+import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { MessageFilterBar } from './message-filter-bar.tsx';
-import { readMessageFilters, startOf, type states } from './message-filters.ts';
+import { type messageStates, periodStart, readMessageFilters } from './message-filters.ts';
 
 const route = getRouteApi('/$account/messages');
 
@@ -29,7 +29,7 @@ export function MessagesPage() {
     refetchInterval: live ? 4_000 : false,
     read(cursor) {
       const { period, state, ...rest } = filters;
-      const from = startOf(period);
+      const from = periodStart(period);
       const query = { ...rest, state: state as MessageState | undefined, from, cursor, limit: 50 };
       return answerOf(
         api.GET('/accounts/{accountId}/messages', { params: { path: { accountId }, query } }),
@@ -70,7 +70,7 @@ export function MessagesPage() {
   );
 }
 
-type MessageState = (typeof states)[number];
+type MessageState = (typeof messageStates)[number];
 
 const idOf = ({ id }: MessageLine) => id;
 

@@ -2,12 +2,18 @@ import { Code, Paper, Skeleton, Tabs, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
-import { MailFrame } from '../parts/mail-frame.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { MailFrame } from '../components/mail-frame.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 
 /** The message as it looks, made anew from its version and values; looking at it counts as no opening. */
-export function RenderedMessage({ messageId, erased }: { messageId: string; erased: boolean }) {
+export function RenderedMessagePanel({
+  messageId,
+  erased,
+}: {
+  messageId: string;
+  erased: boolean;
+}) {
   const accountId = useAccountId();
   const rendered = useQuery({
     queryKey: ['rendered', accountId, messageId],

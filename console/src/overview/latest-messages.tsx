@@ -1,10 +1,10 @@
 import { Anchor, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useAccountId } from '../account/use-me.ts';
-import { PageAnchor } from '../parts/links.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
-import { RowsSkeleton } from '../parts/rows.tsx';
-import { StateBadge } from '../parts/state-badge.tsx';
-import { TimeText } from '../parts/time-text.tsx';
+import { PageAnchor } from '../components/links.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RowsSkeleton } from '../components/rows.tsx';
+import { StateBadge } from '../components/state-badge.tsx';
+import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { useLatestMessages } from './use-overview.ts';
 

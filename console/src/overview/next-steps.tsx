@@ -1,7 +1,7 @@
 import { Group, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import { Icon } from '../parts/icon.tsx';
-import { PageAnchor } from '../parts/links.tsx';
+import { Icon } from '../components/icon.tsx';
+import { PageAnchor } from '../components/links.tsx';
 import { text } from '../texts/text.ts';
 import { useIntegrations, useLatestMessages, useSenders, useTemplates } from './use-overview.ts';
 

@@ -4,16 +4,16 @@ import { useState } from 'react';
 import type { ReportRow } from '../api/management.generated.ts';
 import { formatNumber } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
-import { niceTop, type PlotPoint, plotPoints } from './plot-points.ts';
+import { niceAxisMax, type PlotPoint, plotPoints } from './plot-points.ts';
 import type { ReportPeriod } from './use-report.ts';
 
 const height = 200;
 const [left, bottom, top] = [44, 22, 8];
 
 /** From the bottom of a bar upwards. */
-const parts = ['delivered', 'bounced', 'open'] as const;
+const stackedSeries = ['delivered', 'bounced', 'open'] as const;
 
-const series = [...parts, 'opened'] as const;
+const series = [...stackedSeries, 'opened'] as const;
 
 const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
 const hour = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
@@ -30,16 +30,16 @@ interface CountPlotProps {
  */
 export function CountPlot({ rows, period, unit }: CountPlotProps) {
   const { ref, width } = useElementSize();
-  const [pointed, setPointed] = useState<number>();
+  const [hovered, setHovered] = useState<number>();
   const points = rows === undefined ? [] : plotPoints(rows, period, unit);
   const name = (point: PlotPoint) => (unit === 'day' ? day : hour).format(point.at);
-  const at = pointed === undefined ? undefined : points[pointed];
+  const at = hovered === undefined ? undefined : points[hovered];
   return (
     <div ref={ref} aria-hidden="true">
       {rows === undefined || width === 0 ? (
         <Skeleton height={height} />
       ) : (
-        <Bars points={points} width={width} name={name} pointed={pointed} point={setPointed} />
+        <Bars points={points} width={width} name={name} hovered={hovered} point={setHovered} />
       )}
       <Group gap="md" mt={4} mih={22}>
         {series.map((one) => (
@@ -63,18 +63,21 @@ interface BarsProps {
   points: readonly PlotPoint[];
   width: number;
   name: (point: PlotPoint) => string;
-  pointed: number | undefined;
+  hovered: number | undefined;
   point: (index: number | undefined) => void;
 }
 
-function Bars({ points, width, name, pointed, point }: BarsProps) {
-  const most = Math.max(...points.map((one) => sum(one)), ...points.map(({ opened }) => opened));
-  const limit = niceTop(most);
+function Bars({ points, width, name, hovered, point }: BarsProps) {
+  const maxCount = Math.max(
+    ...points.map((one) => sum(one)),
+    ...points.map(({ opened }) => opened),
+  );
+  const limit = niceAxisMax(maxCount);
   const slot = (width - left) / points.length;
   const bar = Math.min(Math.max(slot * 0.68, 2), 28);
   const y = (value: number) => height - bottom - (value / limit) * (height - bottom - top);
   const x = (index: number) => left + slot * (index + 0.5);
-  const every = Math.ceil(64 / slot);
+  const labelInterval = Math.ceil(64 / slot);
   // Hours that are still to come have no number yet, and none is not nought.
   const past = points.filter(({ at }) => at.getTime() <= Date.now());
   const line = past.map(({ opened }, index) => `${x(index)},${y(opened)}`).join(' ');
@@ -104,7 +107,7 @@ function Bars({ points, width, name, pointed, point }: BarsProps) {
         <g key={one.at.getTime()} onPointerEnter={() => point(index)}>
           <rect
             className="plot-slot"
-            data-pointed={pointed === index}
+            data-pointed={hovered === index}
             x={x(index) - slot / 2}
             y={top}
             width={slot}
@@ -121,7 +124,7 @@ function Bars({ points, width, name, pointed, point }: BarsProps) {
               height={y(from) - y(to)}
             />
           ))}
-          {index % every === 0 && (
+          {index % labelInterval === 0 && (
             <text className="plot-tick" x={x(index)} y={height - 6} textAnchor="middle">
               {name(one)}
             </text>
@@ -134,13 +137,13 @@ function Bars({ points, width, name, pointed, point }: BarsProps) {
 }
 
 function sum(point: PlotPoint): number {
-  return parts.reduce((total, part) => total + point[part], 0);
+  return stackedSeries.reduce((total, part) => total + point[part], 0);
 }
 
 /** Where each part of a bar begins and ends. */
 function stack(point: PlotPoint) {
   let from = 0;
-  return parts
+  return stackedSeries
     .map((part) => {
       const to = from + point[part];
       const placed = { part, from, to };

@@ -55,7 +55,7 @@ function localKey(at: Date): string {
 const roundSteps = [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
 
 /** The top of an axis of four whole and round steps that reaches the value. */
-export function niceTop(value: number): number {
+export function niceAxisMax(value: number): number {
   if (value <= 4) return 4;
   const power = 10 ** Math.floor(Math.log10(value / 4));
   const steps = roundSteps.map((one) => one * power).filter(Number.isInteger);

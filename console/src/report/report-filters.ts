@@ -1,26 +1,33 @@
-import type { ReportGroup } from './use-report.ts';
+import type { ReportGroupOption } from './use-report.ts';
 
 /** What a report shows, as it stands in the address of the page; what is left out is as reports begin. */
 export interface ReportFilters {
   readonly days?: number;
-  readonly group?: ReportGroup;
+  readonly group?: ReportGroupOption;
   readonly compare?: boolean;
 }
 
-export const groups = ['template', 'tag', 'destination', 'sender', 'day', 'none'] as const;
+export const reportGroupOptions = [
+  'template',
+  'tag',
+  'destination',
+  'sender',
+  'day',
+  'none',
+] as const;
 
-export const lengths = [1, 7, 30, 90] as const;
+export const reportDayOptions = [1, 7, 30, 90] as const;
 
 /** How reports begin. */
-export const beginning = { days: 30, group: 'template', compare: false } as const;
+export const defaultReportFilters = { days: 30, group: 'template', compare: false } as const;
 
 /** Whatever stands in an address, only what can be a filter is taken. */
 export function readReportFilters(search: Readonly<Record<string, unknown>>): ReportFilters {
-  const days = lengths.find((one) => one === search.days);
-  const group = groups.find((one) => one === search.group);
+  const days = reportDayOptions.find((one) => one === search.days);
+  const group = reportGroupOptions.find((one) => one === search.group);
   return {
-    ...(days !== undefined && days !== beginning.days && { days }),
-    ...(group !== undefined && group !== beginning.group && { group }),
+    ...(days !== undefined && days !== defaultReportFilters.days && { days }),
+    ...(group !== undefined && group !== defaultReportFilters.group && { group }),
     ...(search.compare === true && { compare: true }),
   };
 }

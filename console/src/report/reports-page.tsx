@@ -2,22 +2,22 @@ import { Button, Checkbox, Group, NativeSelect, Paper, Text } from '@mantine/cor
 import { getRouteApi } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
 import type { ReportRow } from '../api/management.generated.ts';
+import { EmptyState } from '../components/empty-state.tsx';
+import { PageHeading } from '../components/page-heading.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { type Column, Rows, RowsSkeleton } from '../components/rows.tsx';
 import { formatDuration, formatNumber, formatShare } from '../format/format-number.ts';
 import { formatDay } from '../format/format-time.ts';
-import { EmptyState } from '../parts/empty-state.tsx';
-import { PageHeading } from '../parts/page-heading.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
-import { type Column, Rows, RowsSkeleton } from '../parts/rows.tsx';
 import { text } from '../texts/text.ts';
 import { CountPlot } from './count-plot.tsx';
 import {
-  beginning,
-  groups,
-  lengths,
+  defaultReportFilters,
   type ReportFilters,
   readReportFilters,
+  reportDayOptions,
+  reportGroupOptions,
 } from './report-filters.ts';
-import { lastDays, type ReportGroup, useReport } from './use-report.ts';
+import { lastDays, type ReportGroupOption, useReport } from './use-report.ts';
 
 /** As the rows of a report by day are called: its first moment in the person's zone. */
 const dayKey = /^\d{4}-\d\d-\d\dT00:00$/;
@@ -32,7 +32,7 @@ export function ReportsPage() {
   const accountId = useAccountId();
   const filters = readReportFilters(route.useSearch());
   const navigate = route.useNavigate();
-  const { days, group, compare } = { ...beginning, ...filters };
+  const { days, group, compare } = { ...defaultReportFilters, ...filters };
   const choose = (part: ReportFilters) =>
     navigate({ search: readReportFilters({ ...filters, ...part }), replace: true });
   const { now, before } = lastDays(days);
@@ -60,7 +60,7 @@ export function ReportsPage() {
           label={text('reports.period')}
           value={String(days)}
           onChange={(event) => choose({ days: Number(event.currentTarget.value) })}
-          data={lengths.map((count) => ({
+          data={reportDayOptions.map((count) => ({
             value: String(count),
             label: text('reports.days', { count }),
           }))}
@@ -68,8 +68,8 @@ export function ReportsPage() {
         <NativeSelect
           label={text('reports.group')}
           value={group}
-          onChange={(event) => choose({ group: event.currentTarget.value as ReportGroup })}
-          data={groups.map((value) => ({ value, label: text(`reports.by.${value}`) }))}
+          onChange={(event) => choose({ group: event.currentTarget.value as ReportGroupOption })}
+          data={reportGroupOptions.map((value) => ({ value, label: text(`reports.by.${value}`) }))}
         />
         <Checkbox
           label={text('reports.compare')}

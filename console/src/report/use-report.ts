@@ -3,7 +3,14 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 
 /** What the rows of a report may be. */
-export type ReportGroup = 'none' | 'hour' | 'day' | 'template' | 'tag' | 'destination' | 'sender';
+export type ReportGroupOption =
+  | 'none'
+  | 'hour'
+  | 'day'
+  | 'template'
+  | 'tag'
+  | 'destination'
+  | 'sender';
 
 export interface ReportPeriod {
   readonly from: string;
@@ -24,7 +31,7 @@ export function lastDays(
 }
 
 /** Counts of what became of messages, by group. */
-export function useReport(period: ReportPeriod, group: ReportGroup, enabled = true) {
+export function useReport(period: ReportPeriod, group: ReportGroupOption, enabled = true) {
   const accountId = useAccountId();
   const may = useMay();
   const query = { ...period, group, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone };

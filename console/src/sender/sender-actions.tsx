@@ -2,12 +2,12 @@ import { Button, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
+import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Sender } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
-import { unlessChanged } from '../api/unless-changed.ts';
 import { useAction } from '../api/use-action.ts';
-import { ConfirmByName } from '../parts/confirm-by-name.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { ConfirmByName } from '../components/confirm-by-name.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 import { SenderDialog } from './sender-dialog.tsx';
 
@@ -20,14 +20,14 @@ export function SenderActions({ sender }: { sender: Sender }) {
   const [changing, change] = useDisclosure();
   const [removing, remove] = useDisclosure();
   const path = { accountId, address: sender.address };
-  const it = '/accounts/{accountId}/senders/{address}';
-  const readIt = () => api.GET(it, { params: { path } });
+  const resourcePath = '/accounts/{accountId}/senders/{address}';
+  const readSender = () => api.GET(resourcePath, { params: { path } });
   const refresh = () => client.invalidateQueries({ queryKey: ['senders', accountId] });
 
   const verify = useAction({
     mutationFn: () =>
-      unlessChanged({ verified: false }, readIt, (precondition) =>
-        api.PUT(it, { params: { path }, body: { verified: true }, ...precondition }),
+      ifUnchanged({ verified: false }, readSender, (precondition) =>
+        api.PUT(resourcePath, { params: { path }, body: { verified: true }, ...precondition }),
       ),
     onSuccess: refresh,
   });
@@ -68,7 +68,7 @@ export function SenderActions({ sender }: { sender: Sender }) {
           {text('senders.linkSent', { address: sender.address })}
         </Text>
       )}
-      <ProblemAlert error={verify.error ?? link.error} renewed={verify.reset} />
+      <ProblemAlert error={verify.error ?? link.error} onRefreshed={verify.reset} />
       <SenderDialog opened={changing} close={change.close} sender={sender} />
       <ConfirmByName
         opened={removing}
@@ -79,8 +79,8 @@ export function SenderActions({ sender }: { sender: Sender }) {
         action={text('remove')}
         confirm={async () => {
           const { displayNames, verified } = sender;
-          await unlessChanged({ displayNames, verified }, readIt, (precondition) =>
-            api.DELETE(it, { params: { path }, ...precondition }),
+          await ifUnchanged({ displayNames, verified }, readSender, (precondition) =>
+            api.DELETE(resourcePath, { params: { path }, ...precondition }),
           );
           await refresh();
         }}

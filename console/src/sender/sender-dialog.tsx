@@ -2,12 +2,12 @@ import { Modal, TagsInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
+import { createNew, ifUnchanged } from '../api/if-unchanged.ts';
 import type { Sender } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
-import { makeNew, unlessChanged } from '../api/unless-changed.ts';
-import { Field } from '../parts/field.tsx';
-import { DialogForm } from '../parts/form-dialog.tsx';
+import { Field } from '../components/field.tsx';
+import { DialogForm } from '../components/form-dialog.tsx';
 import { text } from '../texts/text.ts';
 
 interface SenderDialogProps {
@@ -40,9 +40,11 @@ function SenderForm({ close, ...props }: Omit<SenderDialogProps, 'opened'>) {
     const params = { path: { accountId, address: address.trim() } };
     const body = { displayNames };
     if (sender === undefined)
-      await makeNew('address', (precondition) => api.PUT(path, { params, body, ...precondition }));
+      await createNew('address', (precondition) =>
+        api.PUT(path, { params, body, ...precondition }),
+      );
     else
-      await unlessChanged(
+      await ifUnchanged(
         { displayNames: sender.displayNames },
         () => api.GET(path, { params }),
         (precondition) => api.PUT(path, { params, body, ...precondition }),

@@ -1,8 +1,8 @@
 import { Paper, Stack, Switch, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMe } from '../account/use-me.ts';
-import { Confirm } from '../parts/confirm.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { Confirm } from '../components/confirm.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 import { useInstallationAccount } from './use-installation-account.ts';
 
@@ -10,7 +10,7 @@ import { useInstallationAccount } from './use-installation-account.ts';
 export function OperatorSettings() {
   const { account, save, error } = useInstallationAccount();
   const { data: me } = useMe();
-  const [asked, question] = useDisclosure();
+  const [confirming, confirmation] = useDisclosure();
   if (me?.operator !== true) return null;
   // The switches keep their place while the account is being read.
   const { addOns = [], suspended = false } = account ?? {};
@@ -44,13 +44,13 @@ export function OperatorSettings() {
           checked={suspended}
           disabled={busy}
           // Lifting it brings back what was, so only the other way asks.
-          onChange={() => (suspended ? suspend(false) : question.open())}
+          onChange={() => (suspended ? suspend(false) : confirmation.open())}
         />
       </Stack>
-      <ProblemAlert error={error ?? save.error} renewed={save.reset} />
+      <ProblemAlert error={error ?? save.error} onRefreshed={save.reset} />
       <Confirm
-        opened={asked}
-        close={question.close}
+        opened={confirming}
+        close={confirmation.close}
         title={text('operate.suspendTitle')}
         consequence={text('operate.suspendConsequence')}
         action={text('operate.suspend')}

@@ -2,15 +2,15 @@ import { Button, Group, NumberInput, Paper, Text, TextInput, Title } from '@mant
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
+import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { RetentionRule } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
-import { unlessChanged } from '../api/unless-changed.ts';
 import { useAction } from '../api/use-action.ts';
-import { tell } from '../parts/notices.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
-import { RemoveButton } from '../parts/remove-button.tsx';
-import { useFormValues } from '../parts/use-form-values.ts';
+import { showNotice } from '../components/notices.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RemoveButton } from '../components/remove-button.tsx';
+import { useFormValues } from '../components/use-form-values.ts';
 import { text } from '../texts/text.ts';
 
 /** How long personal data is kept, and what is kept about one person. */
@@ -36,25 +36,29 @@ export function PrivacySettings() {
       </Text>
       <ProblemAlert error={rule.error} retry={() => rule.refetch()} />
       {/* The form keeps its place while the rule is being read. */}
-      <RuleForm key={String(rule.isSuccess)} rule={rule.data ?? unread} reading={!rule.isSuccess} />
-      <Person />
+      <RuleForm
+        key={String(rule.isSuccess)}
+        rule={rule.data ?? emptyRule}
+        reading={!rule.isSuccess}
+      />
+      <PersonData />
     </Paper>
   );
 }
 
 const kinds = ['contentDays', 'addressDays', 'engagementDays'] as const;
 
-const unread: RetentionRule = { contentDays: null, addressDays: null, engagementDays: null };
+const emptyRule: RetentionRule = { contentDays: null, addressDays: null, engagementDays: null };
 
 function RuleForm({ rule, reading }: { rule: RetentionRule; reading: boolean }) {
   const accountId = useAccountId();
   const may = useMay();
   const client = useQueryClient();
-  const { seen, values, change, saved, refused } = useFormValues(rule);
+  const { seen, values, change, markSaved, mergeConflict } = useFormValues(rule);
   const params = { path: { accountId } };
   const save = useAction({
     mutationFn: () =>
-      unlessChanged(
+      ifUnchanged(
         seen,
         () => api.GET('/accounts/{accountId}/retention-rule', { params }),
         (precondition) =>
@@ -64,11 +68,11 @@ function RuleForm({ rule, reading }: { rule: RetentionRule; reading: boolean }) 
             ...precondition,
           }),
       ),
-    onError: refused,
+    onError: mergeConflict,
     onSuccess(now) {
-      saved(now);
+      markSaved(now);
       client.setQueryData(['retention-rule', accountId], now);
-      tell(text('settings.saved'));
+      showNotice(text('settings.saved'));
     },
   });
 
@@ -106,7 +110,7 @@ function RuleForm({ rule, reading }: { rule: RetentionRule; reading: boolean }) 
 }
 
 /** All that is kept about an address: to be handed out, or erased. */
-function Person() {
+function PersonData() {
   const accountId = useAccountId();
   const may = useMay();
   const [typed, setTyped] = useState('');
@@ -143,7 +147,7 @@ function Person() {
                 params: { path: { accountId, address } },
               }),
             );
-            tell(text('privacy.erased', { messages, contacts }));
+            showNotice(text('privacy.erased', { messages, contacts }));
           }}
         />
       )}

@@ -11,13 +11,13 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useMe } from '../account/use-me.ts';
+import { EditConflict } from '../api/if-unchanged.ts';
 import type { MyAccount, QuotaWindow } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
-import { ChangedMeanwhile } from '../api/unless-changed.ts';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { TimeText } from '../components/time-text.tsx';
 import { formatNumber } from '../format/format-number.ts';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
-import { TimeText } from '../parts/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { useInstallationAccount } from './use-installation-account.ts';
 
@@ -44,8 +44,8 @@ export function QuotaSettings({ account }: { account: MyAccount }) {
       <ProblemAlert error={use.error} retry={() => use.refetch()} />
       {use.data !== undefined && (
         <SimpleGrid cols={{ base: 1, xs: 2 }} mb="sm">
-          <Used name={text('quota.hour')} window={use.data.hour} />
-          <Used name={text('quota.day')} window={use.data.day} />
+          <QuotaUsage name={text('quota.hour')} window={use.data.hour} />
+          <QuotaUsage name={text('quota.day')} window={use.data.day} />
         </SimpleGrid>
       )}
       {me?.operator === true && <QuotaForm account={account} />}
@@ -53,7 +53,13 @@ export function QuotaSettings({ account }: { account: MyAccount }) {
   );
 }
 
-function Used({ name, window: { limit, used, endsAt } }: { name: string; window: QuotaWindow }) {
+function QuotaUsage({
+  name,
+  window: { limit, used, endsAt },
+}: {
+  name: string;
+  window: QuotaWindow;
+}) {
   if (limit === null) return null;
   const share = limit === 0 ? 100 : (used / limit) * 100;
   return (
@@ -85,13 +91,13 @@ function QuotaForm({ account }: { account: MyAccount }) {
     };
     save.mutate(
       { seen: { quota: seen }, change: { quota } },
-      { onSuccess: (saved) => setSeen(saved.quota), onError: refused },
+      { onSuccess: (saved) => setSeen(saved.quota), onError: mergeConflict },
     );
   }
 
   /** The quota is one thing: what somebody else set meanwhile is shown, and what was typed is typed anew. */
-  function refused(error: unknown) {
-    if (!(error instanceof ChangedMeanwhile)) return;
+  function mergeConflict(error: unknown) {
+    if (!(error instanceof EditConflict)) return;
     const change = error.changes.find(({ name }) => name === 'quota');
     if (change === undefined) return;
     const now = change.now as MyAccount['quota'];
@@ -134,7 +140,7 @@ function QuotaForm({ account }: { account: MyAccount }) {
           {text('quota.save')}
         </Button>
       </Group>
-      <ProblemAlert error={save.error} renewed={save.reset} />
+      <ProblemAlert error={save.error} onRefreshed={save.reset} />
     </form>
   );
 }

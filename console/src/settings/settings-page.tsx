@@ -3,16 +3,16 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { useAccount, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
+import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { MyAccount, Settings } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
-import { reasonFor, refusal } from '../api/problem.ts';
-import { unlessChanged } from '../api/unless-changed.ts';
+import { localProblem, reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
-import { Facts } from '../parts/facts.tsx';
-import { PageHeading } from '../parts/page-heading.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
-import { RowsSkeleton } from '../parts/rows.tsx';
-import { useFormValues } from '../parts/use-form-values.ts';
+import { Facts } from '../components/facts.tsx';
+import { PageHeading } from '../components/page-heading.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RowsSkeleton } from '../components/rows.tsx';
+import { useFormValues } from '../components/use-form-values.ts';
 import { text, textOr } from '../texts/text.ts';
 import { OperatorSettings } from './operator-settings.tsx';
 import { PrivacySettings } from './privacy-settings.tsx';
@@ -42,21 +42,21 @@ export function SettingsPage() {
 function AccountSettings({ account }: { account: MyAccount }) {
   const may = useMay();
   const client = useQueryClient();
-  const { seen, values, change, saved, refused } = useFormValues({ name: account.name });
+  const { seen, values, change, markSaved, mergeConflict } = useFormValues({ name: account.name });
   const params = { path: { accountId: account.id } };
   const rename = useAction({
     async mutationFn() {
-      if (values.name.trim() === '') throw refusal('name', text('settings.nameBlank'));
-      return await unlessChanged(
+      if (values.name.trim() === '') throw localProblem('name', text('settings.nameBlank'));
+      return await ifUnchanged(
         seen,
         () => api.GET('/accounts/{accountId}', { params }),
         (precondition) =>
           api.PUT('/accounts/{accountId}', { params, body: values, ...precondition }),
       );
     },
-    onError: refused,
+    onError: mergeConflict,
     async onSuccess({ name }) {
-      saved({ name });
+      markSaved({ name });
       // What operators save next rests on the name that they see.
       await Promise.all(
         [['me'], ['installation-account', account.id]].map((queryKey) =>
@@ -71,8 +71,8 @@ function AccountSettings({ account }: { account: MyAccount }) {
     rename.mutate();
   }
 
-  function renewed() {
-    saved(seen);
+  function discardEdits() {
+    markSaved(seen);
     rename.reset();
   }
 
@@ -100,7 +100,7 @@ function AccountSettings({ account }: { account: MyAccount }) {
               </Text>
             )}
           </Group>
-          <ProblemAlert error={rename.error} renewed={renewed} />
+          <ProblemAlert error={rename.error} onRefreshed={discardEdits} />
         </form>
       )}
       <Facts

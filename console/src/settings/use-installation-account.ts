@@ -1,10 +1,10 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMe } from '../account/use-me.ts';
+import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Account } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
-import { unlessChanged } from '../api/unless-changed.ts';
 import { useAction } from '../api/use-action.ts';
-import { tell } from '../parts/notices.tsx';
+import { showNotice } from '../components/notices.tsx';
 import { text } from '../texts/text.ts';
 
 /** What operators change of an account; what is left out stays. */
@@ -23,16 +23,16 @@ export function useInstallationAccount() {
   const client = useQueryClient();
   const params = { path: { accountId } };
   const queryKey = ['installation-account', accountId];
-  const known = useQuery({
+  const accountQuery = useQuery({
     queryKey,
     queryFn: () => answerOf(api.GET(path, { params })),
     enabled: me?.operator === true,
   });
-  const account = known.data;
+  const account = accountQuery.data;
   const save = useAction({
     mutationFn({ seen, change }: { seen: Partial<Account>; change: AccountChange }) {
       const name = account?.name ?? '';
-      return unlessChanged(
+      return ifUnchanged(
         { name, ...seen },
         () => api.GET(path, { params }),
         (precondition) => api.PUT(path, { params, body: { name, ...change }, ...precondition }),
@@ -44,7 +44,7 @@ export function useInstallationAccount() {
           client.invalidateQueries({ queryKey: key }),
         ),
       ),
-    onSuccess: () => tell(text('settings.saved')),
+    onSuccess: () => showNotice(text('settings.saved')),
   });
-  return { account, save, error: known.error };
+  return { account, save, error: accountQuery.error };
 }

@@ -1,14 +1,19 @@
 import type { Suppression } from '../api/management.generated.ts';
 
-export type Reason = Suppression['reason'];
+export type SuppressionReasonCode = Suppression['reason'];
 
 /** Filters of the suppressions, as they stand in the address of the page. */
 export interface SuppressionFilters {
   readonly contains?: string;
-  readonly reason?: Reason;
+  readonly reason?: SuppressionReasonCode;
 }
 
-export const reasons: readonly Reason[] = ['hard_bounce', 'complaint', 'unsubscribe', 'manual'];
+export const suppressionReasonCodes: readonly SuppressionReasonCode[] = [
+  'hard_bounce',
+  'complaint',
+  'unsubscribe',
+  'manual',
+];
 
 /** Whatever stands in an address, only what can be a filter is taken. */
 export function readSuppressionFilters(
@@ -16,7 +21,7 @@ export function readSuppressionFilters(
 ): SuppressionFilters {
   // The router reads numbers from addresses; a part of an e-mail address may look like one.
   const contains = typeof search.contains === 'number' ? `${search.contains}` : search.contains;
-  const reason = reasons.find((one) => one === search.reason);
+  const reason = suppressionReasonCodes.find((one) => one === search.reason);
   return {
     ...(typeof contains === 'string' && contains !== '' && { contains }),
     ...(reason !== undefined && { reason }),

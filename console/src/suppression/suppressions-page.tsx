@@ -4,30 +4,30 @@ import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
+import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Suppression } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { unlessChanged } from '../api/unless-changed.ts';
-import { Field } from '../parts/field.tsx';
-import { FormDialog } from '../parts/form-dialog.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { PageAnchor } from '../parts/links.tsx';
-import { ListBody } from '../parts/list-body.tsx';
-import { PageHeading } from '../parts/page-heading.tsx';
-import { TimeText } from '../parts/time-text.tsx';
-import { UndoButton } from '../parts/undo-button.tsx';
+import { Field } from '../components/field.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
+import { Icon } from '../components/icon.tsx';
+import { PageAnchor } from '../components/links.tsx';
+import { ListBody } from '../components/list-body.tsx';
+import { PageHeading } from '../components/page-heading.tsx';
+import { TimeText } from '../components/time-text.tsx';
+import { UndoButton } from '../components/undo-button.tsx';
 import { text, textOr } from '../texts/text.ts';
 import { ImportSuppressionsDialog } from './import-suppressions-dialog.tsx';
 import {
-  type Reason,
   readSuppressionFilters,
-  reasons,
   type SuppressionFilters,
+  type SuppressionReasonCode,
+  suppressionReasonCodes,
 } from './suppression-filters.ts';
 
 const route = getRouteApi('/$account/suppressions');
 
-function nameOf(reason: Reason): string {
+function nameOf(reason: SuppressionReasonCode): string {
   return textOr(`suppression.${reason}`, reason);
 }
 
@@ -154,7 +154,7 @@ function Filters({ filters }: { filters: SuppressionFilters }) {
         onChange={(event) => change({ reason: event.currentTarget.value })}
         data={[
           { value: '', label: text('suppressions.anyReason') },
-          ...reasons.map((value) => ({ value, label: nameOf(value) })),
+          ...suppressionReasonCodes.map((value) => ({ value, label: nameOf(value) })),
         ]}
       />
     </Group>
@@ -168,24 +168,24 @@ function RemoveSuppression({ entry }: { entry: Suppression }) {
   if (!may('suppressions:write')) return null;
   const refresh = () => client.invalidateQueries({ queryKey: ['suppressions', accountId] });
   const { address, reason, createdAt } = entry;
-  const it = '/accounts/{accountId}/suppressions/{address}';
+  const resourcePath = '/accounts/{accountId}/suppressions/{address}';
   const params = { path: { accountId, address }, query: { reason } };
   async function read() {
-    const { data, ...rest } = await api.GET(it, { params: { path: params.path } });
+    const { data, ...rest } = await api.GET(resourcePath, { params: { path: params.path } });
     const found = data?.items.find((one) => one.reason === reason);
     return { ...rest, data: { createdAt: found?.createdAt ?? null } };
   }
   /** For which other reasons the address is suppressed. */
   async function readLeft() {
-    const { data } = await api.GET(it, { params: { path: params.path } });
+    const { data } = await api.GET(resourcePath, { params: { path: params.path } });
     return data?.items;
   }
   return (
     <UndoButton
       name={address}
       remove={async () => {
-        await unlessChanged({ createdAt }, read, (precondition) =>
-          api.DELETE(it, { params, ...precondition }),
+        await ifUnchanged({ createdAt }, read, (precondition) =>
+          api.DELETE(resourcePath, { params, ...precondition }),
         );
         const [left] = await Promise.all([readLeft(), refresh()]);
         if (left === undefined || left.length === 0) return undefined;
@@ -196,7 +196,7 @@ function RemoveSuppression({ entry }: { entry: Suppression }) {
         });
       }}
       restore={async () => {
-        await answerOf(api.PUT(it, { params: { path: params.path }, body: { reason } }));
+        await answerOf(api.PUT(resourcePath, { params: { path: params.path }, body: { reason } }));
         await refresh();
       }}
       restored={text('suppressions.again', { address })}

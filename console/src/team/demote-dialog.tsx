@@ -1,10 +1,10 @@
-import { FormDialog } from '../parts/form-dialog.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
 import { text } from '../texts/text.ts';
-import { KeepKeys, type KeysToKeep } from './keep-keys.tsx';
+import { type KeyTransfer, KeyTransferChoice } from './key-transfer.tsx';
 
 interface DemoteDialogProps {
   name: string;
-  keys: KeysToKeep;
+  keys: KeyTransfer;
   opened: boolean;
   close: () => void;
   confirm: () => Promise<unknown>;
@@ -19,7 +19,7 @@ export function DemoteDialog({ name, keys, confirm, ...dialog }: DemoteDialogPro
       action={text('team.demote')}
       submit={confirm}
     >
-      {() => <KeepKeys keys={keys} />}
+      {() => <KeyTransferChoice keys={keys} />}
     </FormDialog>
   );
 }

@@ -3,22 +3,22 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
+import { createNew, ifUnchanged } from '../api/if-unchanged.ts';
 import type { User } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { makeNew, unlessChanged } from '../api/unless-changed.ts';
 import { useAction } from '../api/use-action.ts';
-import { Field } from '../parts/field.tsx';
-import { FormDialog } from '../parts/form-dialog.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { ListBody } from '../parts/list-body.tsx';
-import { PageHeading } from '../parts/page-heading.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
-import { RemoveButton } from '../parts/remove-button.tsx';
-import { TimeText } from '../parts/time-text.tsx';
+import { Field } from '../components/field.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
+import { Icon } from '../components/icon.tsx';
+import { ListBody } from '../components/list-body.tsx';
+import { PageHeading } from '../components/page-heading.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RemoveButton } from '../components/remove-button.tsx';
+import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { DemoteDialog } from './demote-dialog.tsx';
-import { endsKeys, KeepKeys, useKeepKeys } from './keep-keys.tsx';
+import { KeyTransferChoice, revokesKeys, useKeyTransfer } from './key-transfer.tsx';
 
 type Role = User['role'];
 
@@ -95,23 +95,23 @@ function signInOf({ disabled, hasPassword, hasSecondFactor }: User) {
   return hasSecondFactor ? 'team.secondFactor' : 'team.password';
 }
 
-const it = '/accounts/{accountId}/users/{email}';
+const userPath = '/accounts/{accountId}/users/{email}';
 
 function RoleChoice({ user }: { user: User }) {
   const accountId = useAccountId();
   const params = { path: { accountId, email: user.email } };
   const may = useMay();
   const client = useQueryClient();
-  const keys = useKeepKeys(user);
-  const [lower, setLower] = useState<Role>();
+  const keys = useKeyTransfer(user);
+  const [pendingRole, setPendingRole] = useState<Role>();
   const change = useAction({
     mutationFn: (role: Role) =>
-      unlessChanged(
+      ifUnchanged(
         { role: user.role },
-        () => api.GET(it, { params }),
+        () => api.GET(userPath, { params }),
         (precondition) =>
-          api.PUT(it, {
-            params: { ...params, query: endsKeys(user.role, role) ? keys.query : {} },
+          api.PUT(userPath, {
+            params: { ...params, query: revokesKeys(user.role, role) ? keys.query : {} },
             body: { role },
             ...precondition,
           }),
@@ -129,10 +129,10 @@ function RoleChoice({ user }: { user: User }) {
         // Columns of long names would leave it too little for its words.
         miw="9rem"
         value={user.role}
-        disabled={change.isPending || !keys.known}
+        disabled={change.isPending || !keys.isLoaded}
         onChange={(event) => {
           const role = event.currentTarget.value as Role;
-          if (keys.count > 0 && endsKeys(user.role, role)) setLower(role);
+          if (keys.count > 0 && revokesKeys(user.role, role)) setPendingRole(role);
           else change.mutate(role);
         }}
         data={roleChoices}
@@ -140,11 +140,11 @@ function RoleChoice({ user }: { user: User }) {
       <DemoteDialog
         name={user.name}
         keys={keys}
-        opened={lower !== undefined}
-        close={() => setLower(undefined)}
-        confirm={async () => lower && change.mutateAsync(lower)}
+        opened={pendingRole !== undefined}
+        close={() => setPendingRole(undefined)}
+        confirm={async () => pendingRole && change.mutateAsync(pendingRole)}
       />
-      <ProblemAlert error={change.error} renewed={change.reset} />
+      <ProblemAlert error={change.error} onRefreshed={change.reset} />
     </>
   );
 }
@@ -171,7 +171,7 @@ function ResendInvitation({ user }: { user: User }) {
       >
         {text(resend.isSuccess ? 'team.resent' : 'team.resend')}
       </Button>
-      <ProblemAlert error={resend.error} renewed={resend.reset} />
+      <ProblemAlert error={resend.error} onRefreshed={resend.reset} />
     </>
   );
 }
@@ -180,8 +180,8 @@ function RemoveUser({ user }: { user: User }) {
   const accountId = useAccountId();
   const may = useMay();
   const client = useQueryClient();
-  const keys = useKeepKeys(user);
-  if (!may('users:write') || !keys.known) return null;
+  const keys = useKeyTransfer(user);
+  if (!may('users:write') || !keys.isLoaded) return null;
   const params = { path: { accountId, email: user.email } };
   return (
     <RemoveButton
@@ -193,17 +193,17 @@ function RemoveUser({ user }: { user: User }) {
       name={user.email}
       remove={async () => {
         const { name, role } = user;
-        await unlessChanged(
+        await ifUnchanged(
           { name, role },
-          () => api.GET(it, { params }),
+          () => api.GET(userPath, { params }),
           (precondition) =>
-            api.DELETE(it, { params: { ...params, query: keys.query }, ...precondition }),
+            api.DELETE(userPath, { params: { ...params, query: keys.query }, ...precondition }),
         );
         await client.invalidateQueries({ queryKey: ['users', accountId] });
         await client.invalidateQueries({ queryKey: ['keys', accountId] });
       }}
     >
-      <KeepKeys keys={keys} />
+      <KeyTransferChoice keys={keys} />
     </RemoveButton>
   );
 }
@@ -216,8 +216,8 @@ function InviteDialog(props: { opened: boolean; close: () => void }) {
   const [role, setRole] = useState<Role>('developer');
 
   async function submit() {
-    await makeNew('email', (precondition) =>
-      api.PUT(it, {
+    await createNew('email', (precondition) =>
+      api.PUT(userPath, {
         params: { path: { accountId, email } },
         body: { role, ...(name !== '' && { name }) },
         ...precondition,

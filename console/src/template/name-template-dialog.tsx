@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
-import { Field, IdField } from '../parts/field.tsx';
-import { FormDialog } from '../parts/form-dialog.tsx';
+import { Field, IdField } from '../components/field.tsx';
+import { FormDialog } from '../components/form-dialog.tsx';
 import { text } from '../texts/text.ts';
 
 interface NameTemplateDialogProps {

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
+import { createNew } from '../api/if-unchanged.ts';
 import { api } from '../api/management.ts';
-import { makeNew } from '../api/unless-changed.ts';
 import { text } from '../texts/text.ts';
 import { NameTemplateDialog } from './name-template-dialog.tsx';
 
@@ -21,7 +21,7 @@ export function NewTemplateDialog(props: { opened: boolean; close: () => void })
       changeName={setName}
       changeId={setTypedId}
       make={() =>
-        makeNew('id', (precondition) =>
+        createNew('id', (precondition) =>
           api.PUT('/accounts/{accountId}/templates/{templateId}', {
             params: { path: { accountId, templateId: id } },
             body: { name },

@@ -2,9 +2,9 @@ import { Code, Paper, SimpleGrid, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { TemplateContent } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
-import { MailFrame } from '../parts/mail-frame.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
-import { RowsSkeleton } from '../parts/rows.tsx';
+import { MailFrame } from '../components/mail-frame.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RowsSkeleton } from '../components/rows.tsx';
 import { text } from '../texts/text.ts';
 import { useTemplatePath } from './use-template.ts';
 
@@ -23,8 +23,8 @@ export function RenderedDiff({ older, newer }: { older: Side; newer: Side }) {
     <>
       <ProblemAlert error={before.error ?? after.error} />
       <SimpleGrid cols={{ base: 1, md: 2 }}>
-        <Look side={older} mail={left} other={right} color="#d6453d" />
-        <Look side={newer} mail={right} other={left} color="#2b8a6b" />
+        <VersionPreview side={older} mail={left} other={right} color="#d6453d" />
+        <VersionPreview side={newer} mail={right} other={left} color="#2b8a6b" />
       </SimpleGrid>
     </>
   );
@@ -52,14 +52,14 @@ interface Mail {
   readonly text: string | null;
 }
 
-interface LookProps {
+interface VersionPreviewProps {
   side: Side;
   mail: Mail | null | undefined;
   other: Mail | null | undefined;
   color: string;
 }
 
-function Look({ side: { version }, mail, other, color }: LookProps) {
+function VersionPreview({ side: { version }, mail, other, color }: VersionPreviewProps) {
   const name = text('versions.version', { version });
   const subject = mail?.subject ?? '';
   const same = subject === other?.subject;

@@ -3,12 +3,12 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useAccountId, useMay } from '../account/use-me.ts';
+import { createNew, ifUnchanged } from '../api/if-unchanged.ts';
 import type { Template } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
-import { makeNew, unlessChanged } from '../api/unless-changed.ts';
 import { useAction } from '../api/use-action.ts';
-import { Icon } from '../parts/icon.tsx';
-import { tell } from '../parts/notices.tsx';
+import { Icon } from '../components/icon.tsx';
+import { showNotice } from '../components/notices.tsx';
 import { text } from '../texts/text.ts';
 import { DuplicateDialog } from './duplicate-dialog.tsx';
 
@@ -26,7 +26,7 @@ export function TemplateMenu({ template }: { template: Template }) {
 
   const remove = useAction({
     mutationFn: () =>
-      unlessChanged(
+      ifUnchanged(
         { name, publishedVersion, hasDraft },
         () => api.GET(path, { params }),
         (precondition) => api.DELETE(path, { params, ...precondition }),
@@ -34,8 +34,8 @@ export function TemplateMenu({ template }: { template: Template }) {
     async onSuccess() {
       await navigate({ to: '/$account/templates', params: { account: accountId } });
       await refresh();
-      tell(text('undo.removed', { name }), async () => {
-        await makeNew('id', (precondition) =>
+      showNotice(text('undo.removed', { name }), async () => {
+        await createNew('id', (precondition) =>
           api.PUT(path, { params, body: { name }, ...precondition }),
         );
         await refresh();
@@ -43,7 +43,7 @@ export function TemplateMenu({ template }: { template: Template }) {
     },
     async onError(error) {
       await refresh();
-      tell(error.message);
+      showNotice(error.message);
     },
   });
 

@@ -2,7 +2,7 @@ import { Box } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
-import { MailFrame } from '../parts/mail-frame.tsx';
+import { MailFrame } from '../components/mail-frame.tsx';
 
 /** A small picture of a template with its samples; decoration, as its name stands beside it. */
 export function TemplateThumbnail({ templateId }: { templateId: string }) {
@@ -22,7 +22,7 @@ export function TemplateThumbnail({ templateId }: { templateId: string }) {
   const html = preview.data?.rendered?.html;
   return (
     <Box className="thumbnail" aria-hidden="true" inert>
-      {typeof html === 'string' && <MailFrame html={html} title="" smallest={600} />}
+      {typeof html === 'string' && <MailFrame html={html} title="" minHeight={600} />}
     </Box>
   );
 }

@@ -1,15 +1,15 @@
 import { Alert, Text } from '@mantine/core';
 import { useAccountId } from '../account/use-me.ts';
 import type { Sender } from '../api/management.generated.ts';
+import { PageAnchor } from '../components/links.tsx';
 import { useSenders } from '../overview/use-overview.ts';
-import { PageAnchor } from '../parts/links.tsx';
 import { text } from '../texts/text.ts';
 import { useTemplate } from './use-template.ts';
 
 /** The sender that a new template begins with: its creator's own address where that may send, else the first that may. */
 export function chooseSender(senders: readonly Sender[], creator: string): string | undefined {
   const verified = senders.filter((sender) => sender.verified).map(({ address }) => address);
-  return verified.find((address) => isSame(address, creator)) ?? verified[0];
+  return verified.find((address) => isSameAddress(address, creator)) ?? verified[0];
 }
 
 interface UnverifiedSenderProps {
@@ -24,10 +24,11 @@ export function UnverifiedSender({ sender }: UnverifiedSenderProps) {
   const { data: senders } = useSenders();
   const from = sender ?? template?.createdBy;
   if (from === undefined || senders === undefined) return null;
-  if (senders.items.some(({ address, verified }) => verified && isSame(address, from))) return null;
-  const known = senders.items.some(({ address }) => isSame(address, from));
+  if (senders.items.some(({ address, verified }) => verified && isSameAddress(address, from)))
+    return null;
+  const isListed = senders.items.some(({ address }) => isSameAddress(address, from));
   // It may be one of those that were not read.
-  if (!known && senders.nextCursor !== null) return null;
+  if (!isListed && senders.nextCursor !== null) return null;
   return (
     <Alert color="yellow" title={text('editor.senderUnverified', { sender: from })}>
       <Text size="sm">{text('editor.senderUnverifiedHint')}</Text>
@@ -38,6 +39,6 @@ export function UnverifiedSender({ sender }: UnverifiedSenderProps) {
   );
 }
 
-function isSame(one: string, other: string): boolean {
+function isSameAddress(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }

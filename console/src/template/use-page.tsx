@@ -1,12 +1,12 @@
 import { Alert, Code, Group, List, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
 import { useAccountId } from '../account/use-me.ts';
 import type { TemplateField } from '../api/management.generated.ts';
-import { CopyButton } from '../parts/copy-field.tsx';
-import { PageAnchor } from '../parts/links.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
-import { RowsSkeleton } from '../parts/rows.tsx';
+import { CopyButton } from '../components/copy-field.tsx';
+import { PageAnchor } from '../components/links.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RowsSkeleton } from '../components/rows.tsx';
 import { text } from '../texts/text.ts';
-import { Environment } from './environment.tsx';
+import { EnvironmentSnippet } from './environment-snippet.tsx';
 import { snippets } from './snippets.ts';
 import { TemplateTabs } from './template-tabs.tsx';
 import { UnverifiedSender } from './unverified-sender.tsx';
@@ -49,7 +49,7 @@ function Snippets({ fields }: { fields: readonly TemplateField[] }) {
   const values = Object.fromEntries(
     required.map(({ name, sample }) => [name, sample ?? `${name}`]),
   );
-  const ready = snippets({ url: location.origin, accountId, templateId, values });
+  const examples = snippets({ url: location.origin, accountId, templateId, values });
   return (
     <Stack>
       <Paper withBorder p="md" component="section" aria-labelledby="needs">
@@ -68,20 +68,20 @@ function Snippets({ fields }: { fields: readonly TemplateField[] }) {
           </List>
         )}
       </Paper>
-      <Environment />
+      <EnvironmentSnippet />
       <Paper withBorder p="md" component="section" aria-labelledby="call">
         <Title order={2} id="call" mb="xs">
           {text('use.call')}
         </Title>
         <Tabs defaultValue="curl" keepMounted={false}>
           <Tabs.List>
-            {ready.map(({ id, name }) => (
+            {examples.map(({ id, name }) => (
               <Tabs.Tab key={id} value={id}>
                 {name}
               </Tabs.Tab>
             ))}
           </Tabs.List>
-          {ready.map(({ id, code }) => (
+          {examples.map(({ id, code }) => (
             <Tabs.Panel key={id} value={id} pt="sm">
               <Group justify="flex-end" mb="xs">
                 <CopyButton value={code} />

@@ -3,12 +3,12 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useMay } from '../account/use-me.ts';
+import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { TemplateVersion } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { ApiProblem } from '../api/problem.ts';
-import { unlessChanged } from '../api/unless-changed.ts';
 import { useAction } from '../api/use-action.ts';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 import { useTemplate, useTemplatePath } from './use-template.ts';
 
@@ -22,7 +22,7 @@ export function VersionActions({ version: { version, published } }: { version: T
   const [seen, setSeen] = useState<number | null>(null);
   const rollBack = useAction({
     mutationFn: (force: boolean) =>
-      unlessChanged(
+      ifUnchanged(
         { publishedVersion: seen },
         () => api.GET('/accounts/{accountId}/templates/{templateId}', { params: { path } }),
         (precondition) =>
@@ -65,7 +65,7 @@ export function VersionActions({ version: { version, published } }: { version: T
               {error.message}
             </Alert>
           ) : (
-            <ProblemAlert error={error} renewed={dialog.close} />
+            <ProblemAlert error={error} onRefreshed={dialog.close} />
           )}
           <Group justify="flex-end">
             <Button variant="default" onClick={dialog.close}>

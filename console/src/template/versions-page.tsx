@@ -3,11 +3,11 @@ import { Suspense, useState } from 'react';
 import type { TemplateVersion } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { lazyPart } from '../parts/lazy-part.ts';
-import { ListBody } from '../parts/list-body.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
-import { RowsSkeleton } from '../parts/rows.tsx';
-import { TimeText } from '../parts/time-text.tsx';
+import { lazyComponent } from '../components/lazy-component.ts';
+import { ListBody } from '../components/list-body.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RowsSkeleton } from '../components/rows.tsx';
+import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { describeContent } from './describe-content.ts';
 import { RenderedDiff } from './rendered-diff.tsx';
@@ -15,7 +15,7 @@ import { TemplateTabs } from './template-tabs.tsx';
 import { useTemplatePath, useVersion } from './use-template.ts';
 import { VersionActions } from './version-actions.tsx';
 
-const VersionDiff = lazyPart(() => import('./version-diff.tsx'), 'VersionDiff');
+const VersionDiff = lazyComponent(() => import('./version-diff.tsx'), 'VersionDiff');
 
 /** What was published, when, and what changed from one version to another. */
 export function VersionsPage() {
@@ -72,7 +72,7 @@ export function VersionsPage() {
 function Comparison({ versions }: { versions: readonly number[] }) {
   const [newer, setNewer] = useState(versions[0] ?? 0);
   const [older, setOlder] = useState(versions[1] ?? 0);
-  const [manner, setManner] = useState<'look' | 'source'>('look');
+  const [mode, setMode] = useState<'look' | 'source'>('look');
   const [left, right] = [useVersion(older), useVersion(newer)];
   const choices = versions.map((version) => ({
     value: String(version),
@@ -97,8 +97,8 @@ function Comparison({ versions }: { versions: readonly number[] }) {
         </Group>
         <SegmentedControl
           aria-label={text('versions.compare')}
-          value={manner}
-          onChange={(value) => setManner(value === 'look' ? 'look' : 'source')}
+          value={mode}
+          onChange={(value) => setMode(value === 'look' ? 'look' : 'source')}
           data={(['look', 'source'] as const).map((value) => ({
             value,
             label: text(`versions.${value}`),
@@ -106,13 +106,13 @@ function Comparison({ versions }: { versions: readonly number[] }) {
         />
       </Group>
       <ProblemAlert error={left.error ?? right.error} />
-      {left.data !== undefined && right.data !== undefined && manner === 'look' && (
+      {left.data !== undefined && right.data !== undefined && mode === 'look' && (
         <RenderedDiff
           older={{ version: older, content: left.data.content }}
           newer={{ version: newer, content: right.data.content }}
         />
       )}
-      {left.data !== undefined && right.data !== undefined && manner === 'source' && (
+      {left.data !== undefined && right.data !== undefined && mode === 'source' && (
         <Suspense fallback={<RowsSkeleton />}>
           <VersionDiff
             before={describeContent(left.data.content)}

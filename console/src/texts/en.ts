@@ -1,47 +1,47 @@
-import { audit } from './en/audit.en.ts';
-import { common } from './en/common.en.ts';
-import { destinations } from './en/destinations.en.ts';
-import { domains } from './en/domains.en.ts';
-import { editor } from './en/editor.en.ts';
-import { inbox } from './en/inbox.en.ts';
-import { integrations } from './en/integrations.en.ts';
-import { layout } from './en/layout.en.ts';
-import { lists } from './en/lists.en.ts';
-import { messages } from './en/messages.en.ts';
-import { overview } from './en/overview.en.ts';
-import { problems } from './en/problems.en.ts';
-import { reports } from './en/reports.en.ts';
-import { senders } from './en/senders.en.ts';
-import { setUp } from './en/set-up.en.ts';
-import { settings } from './en/settings.en.ts';
-import { suppressions } from './en/suppressions.en.ts';
-import { team } from './en/team.en.ts';
-import { templates } from './en/templates.en.ts';
-import { webhooks } from './en/webhooks.en.ts';
+import { auditTexts } from './en/audit.en.ts';
+import { commonTexts } from './en/common.en.ts';
+import { destinationsTexts } from './en/destinations.en.ts';
+import { domainsTexts } from './en/domains.en.ts';
+import { editorTexts } from './en/editor.en.ts';
+import { inboxTexts } from './en/inbox.en.ts';
+import { integrationsTexts } from './en/integrations.en.ts';
+import { layoutTexts } from './en/layout.en.ts';
+import { listsTexts } from './en/lists.en.ts';
+import { messagesTexts } from './en/messages.en.ts';
+import { overviewTexts } from './en/overview.en.ts';
+import { problemsTexts } from './en/problems.en.ts';
+import { reportsTexts } from './en/reports.en.ts';
+import { sendersTexts } from './en/senders.en.ts';
+import { setUpTexts } from './en/set-up.en.ts';
+import { settingsTexts } from './en/settings.en.ts';
+import { suppressionsTexts } from './en/suppressions.en.ts';
+import { teamTexts } from './en/team.en.ts';
+import { templatesTexts } from './en/templates.en.ts';
+import { webhooksTexts } from './en/webhooks.en.ts';
 
 /**
  * Every text of the console in English, a file for each area. Another language is a folder beside `en` and a file beside this
  * one, with the same keys.
  */
 export const en = {
-  ...common,
-  ...problems,
-  ...layout,
-  ...setUp,
-  ...overview,
-  ...messages,
-  ...reports,
-  ...inbox,
-  ...templates,
-  ...editor,
-  ...integrations,
-  ...webhooks,
-  ...senders,
-  ...domains,
-  ...destinations,
-  ...lists,
-  ...suppressions,
-  ...team,
-  ...audit,
-  ...settings,
+  ...commonTexts,
+  ...problemsTexts,
+  ...layoutTexts,
+  ...setUpTexts,
+  ...overviewTexts,
+  ...messagesTexts,
+  ...reportsTexts,
+  ...inboxTexts,
+  ...templatesTexts,
+  ...editorTexts,
+  ...integrationsTexts,
+  ...webhooksTexts,
+  ...sendersTexts,
+  ...domainsTexts,
+  ...destinationsTexts,
+  ...listsTexts,
+  ...suppressionsTexts,
+  ...teamTexts,
+  ...auditTexts,
+  ...settingsTexts,
 } as const;

@@ -4,19 +4,19 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
+import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { WebhookDelivery } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { unlessChanged } from '../api/unless-changed.ts';
 import { useAction } from '../api/use-action.ts';
+import { Confirm } from '../components/confirm.tsx';
+import { PageAnchor } from '../components/links.tsx';
+import { ListBody } from '../components/list-body.tsx';
+import { PageHeading } from '../components/page-heading.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RemoveButton } from '../components/remove-button.tsx';
+import { TimeText } from '../components/time-text.tsx';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
-import { Confirm } from '../parts/confirm.tsx';
-import { PageAnchor } from '../parts/links.tsx';
-import { ListBody } from '../parts/list-body.tsx';
-import { PageHeading } from '../parts/page-heading.tsx';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
-import { RemoveButton } from '../parts/remove-button.tsx';
-import { TimeText } from '../parts/time-text.tsx';
 import { text, textOr } from '../texts/text.ts';
 import { eventName } from './event-name.ts';
 import { WebhookBadge } from './webhooks-page.tsx';
@@ -70,11 +70,11 @@ export function WebhookPage() {
 
   async function remove() {
     const { url = '', kinds = [], pausedAt = null } = webhook.data ?? {};
-    const it = '/accounts/{accountId}/webhooks/{webhookId}';
-    await unlessChanged(
+    const resourcePath = '/accounts/{accountId}/webhooks/{webhookId}';
+    await ifUnchanged(
       { url, kinds, pausedAt },
-      () => api.GET(it, { params }),
-      (precondition) => api.DELETE(it, { params, ...precondition }),
+      () => api.GET(resourcePath, { params }),
+      (precondition) => api.DELETE(resourcePath, { params, ...precondition }),
     );
     await refresh();
     await navigate({ to: '/$account/webhooks', params: { account } });

@@ -1,17 +1,17 @@
-import { readServerTime } from '../../foundation/database/server-time.ts';
-import type { Diagnosis, Patient } from './patient.ts';
+import { readServerTime } from '../../foundation/database/server-time-store.ts';
+import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
 /** Seconds by which this machine and the database may disagree: message ids carry this machine's time. */
-const mostSeconds = 5;
+const maxSkewSeconds = 5;
 
 /** This machine's clock agrees with the database's. */
-export async function checkClock({ database }: Patient): Promise<Diagnosis> {
+export async function checkClock({ database }: DoctorContext): Promise<Diagnosis> {
   if (database === undefined)
     return { ok: true, finding: `${new Date().toISOString()} by this machine` };
   const before = Date.now();
   const server = await readServerTime(database);
   const seconds = Math.abs(server.getTime() - (before + Date.now()) / 2) / 1000;
-  if (seconds <= mostSeconds) {
+  if (seconds <= maxSkewSeconds) {
     return { ok: true, finding: `within ${seconds.toFixed(1)} s of the database’s` };
   }
   return {

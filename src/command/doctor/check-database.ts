@@ -1,10 +1,10 @@
-import { isCurrent } from '../../foundation/database/migrate.ts';
+import { isSchemaCurrent } from '../../foundation/database/migrate.ts';
 import { describeServer, requireServer } from '../../foundation/database/open-database.ts';
 import { superuserName } from '../../foundation/database/role-store.ts';
-import type { Diagnosis, Patient } from './patient.ts';
+import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
 /** The database answers, is recent enough, and has the migrations of this release. */
-export async function checkDatabase({ config, database }: Patient): Promise<Diagnosis> {
+export async function checkDatabase({ config, database }: DoctorContext): Promise<Diagnosis> {
   if (database === undefined) {
     return {
       ok: true,
@@ -14,7 +14,7 @@ export async function checkDatabase({ config, database }: Patient): Promise<Diag
   }
   await requireServer(database);
   const where = describeServer(database.settings);
-  const current = await isCurrent(database).catch(() => false);
+  const current = await isSchemaCurrent(database).catch(() => false);
   if (current) {
     const finding = `${where} answers and is current`;
     const superuser = await superuserName(database);

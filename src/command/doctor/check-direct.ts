@@ -1,8 +1,8 @@
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { DnsClient } from '../../foundation/dns/dns-client.ts';
 import { chooseDnsServers } from '../../foundation/dns/dns-server.ts';
+import type { Diagnosis } from './doctor-context.ts';
 import { findAddressProblems } from './find-address-problems.ts';
-import type { Diagnosis } from './patient.ts';
 
 /**
  * With direct delivery: the resolvers answer, and know each name that this server gives in EHLO (RFC 5321 section

@@ -1,15 +1,15 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Diagnosis, Patient } from './patient.ts';
+import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
-const leastFree = 1024 ** 3;
+const minFreeBytes = 1024 ** 3;
 
 /** The disk of the data folder has room: the embedded database refuses mail when it is full. */
-export async function checkDisk({ config }: Patient): Promise<Diagnosis> {
+export async function checkDisk({ config }: DoctorContext): Promise<Diagnosis> {
   const info = await statfs(config.dataDir).catch(() => statfs(dirname(config.dataDir)));
   const free = info.bavail * info.bsize;
   const finding = `${(free / 1024 ** 3).toFixed(1)} GiB free for ${config.dataDir}`;
-  if (free >= leastFree || config.databaseUrl !== undefined) return { ok: true, finding };
+  if (free >= minFreeBytes || config.databaseUrl !== undefined) return { ok: true, finding };
   return {
     ok: false,
     finding,

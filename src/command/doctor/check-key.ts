@@ -1,12 +1,12 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { requireSameKey } from '../../foundation/installation-store.ts';
+import { requireMatchingKey } from '../../foundation/installation-store.ts';
 import { readKeyState } from '../../foundation/key-rotation-store.ts';
 import { loadMasterKey } from '../../foundation/load-master-key.ts';
-import type { Diagnosis, Patient } from './patient.ts';
+import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
 /** The key is there, nobody else can read its file, and it is the one that the database was set up with. */
-export async function checkKey({ config, database }: Patient): Promise<Diagnosis> {
+export async function checkKey({ config, database }: DoctorContext): Promise<Diagnosis> {
   const file = join(config.dataDir, 'signalpost.key');
   if (config.key === undefined) {
     const exists = await access(file, constants.F_OK).then(
@@ -25,7 +25,7 @@ export async function checkKey({ config, database }: Patient): Promise<Diagnosis
   }
   const key = await loadMasterKey(config);
   if (database !== undefined) {
-    await requireSameKey(database, key);
+    await requireMatchingKey(database, key);
     if ((await readKeyState(database)).previous !== null)
       return {
         ok: true,

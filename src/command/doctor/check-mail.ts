@@ -1,20 +1,20 @@
-import { showReply } from '../../delivery/reply.ts';
+import { formatReply } from '../../delivery/reply.ts';
 import { readSmtpServers, type SmtpServerSettings } from '../../delivery/smtp-server-settings.ts';
-import { NoSession, SmtpSession } from '../../delivery/smtp-session.ts';
+import { SmtpSession, SmtpSessionError } from '../../delivery/smtp-session.ts';
 import { checkDirect } from './check-direct.ts';
-import type { Diagnosis, Patient } from './patient.ts';
+import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
-const patience = 10_000;
+const timeoutMs = 10_000;
 const timeouts = {
-  connect: patience,
-  greeting: patience,
-  command: patience,
-  data: patience,
-  final: patience,
+  connect: timeoutMs,
+  greeting: timeoutMs,
+  command: timeoutMs,
+  data: timeoutMs,
+  final: timeoutMs,
 };
 
 /** Each relay of SMTP_URL accepts a connection, TLS and the credentials; nothing is sent. Direct delivery has its own check. */
-export async function checkMail({ config }: Patient): Promise<Diagnosis> {
+export async function checkMail({ config }: DoctorContext): Promise<Diagnosis> {
   if (config.delivery === 'direct') return checkDirect(config);
   if (config.smtpUrl === undefined) return { ok: true, finding: 'stays in the local inbox' };
   const servers = readSmtpServers(config.smtpUrl);
@@ -41,12 +41,12 @@ async function tryRelay(
     session.quit();
     return undefined;
   } catch (error) {
-    const why = error instanceof NoSession ? whyNot(error) : String(error);
+    const why = error instanceof SmtpSessionError ? describeFailure(error) : String(error);
     return `the relay ${server.host}:${server.port} refuses or cannot be reached: ${why}`;
   }
 }
 
-function whyNot({ end }: NoSession): string {
-  if (end.kind === 'reply') return showReply(end.reply);
+function describeFailure({ end }: SmtpSessionError): string {
+  if (end.kind === 'reply') return formatReply(end.reply);
   return end.kind === 'fault' ? end.text : 'no session';
 }

@@ -1,12 +1,12 @@
 import { isSetUpOpen } from '../../access/operator-store.ts';
 import { listOperators } from '../../account/person-store.ts';
-import { isCurrent } from '../../foundation/database/migrate.ts';
+import { isSchemaCurrent } from '../../foundation/database/migrate.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
-import type { Diagnosis, Patient } from './patient.ts';
+import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
 /** Who looks after the installation. That nobody does is no fault of a machine: only a person's screens are missing. */
-export async function checkOperators({ database }: Patient): Promise<Diagnosis> {
-  if (database === undefined || !(await isCurrent(database).catch(() => false)))
+export async function checkOperators({ database }: DoctorContext): Promise<Diagnosis> {
+  if (database === undefined || !(await isSchemaCurrent(database).catch(() => false)))
     return { ok: true, finding: 'not known until the database is running and current' };
   const operators = await listOperators(database.kysely);
   if (operators.length > 0) return { ok: true, finding: operators.join(', ') };

@@ -1,8 +1,8 @@
-import type { Diagnosis, Patient } from './patient.ts';
+import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
 /** Whether password links, invitations and security notices can be sent, and whether settings of theirs have no effect. */
-export async function checkSystemMail({ config }: Patient): Promise<Diagnosis> {
-  const { systemMailFrom, retired } = config;
+export async function checkSystemMail({ config }: DoctorContext): Promise<Diagnosis> {
+  const { systemMailFrom, deprecationWarnings: retired } = config;
   const finding =
     systemMailFrom === undefined
       ? 'no password links, invitations or security notices are sent'

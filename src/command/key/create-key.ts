@@ -1,12 +1,12 @@
 import {
   type CreatedApiKey,
-  createApiKeyIn,
+  issueApiKey,
   maxKeyDays,
   maxKeyLimits,
 } from '../../access/create-api-key.ts';
 import { keyScopes, type Permission, permissions } from '../../access/permission.ts';
 import { systemClock } from '../../foundation/clock.ts';
-import { type Detail, OperatorError } from '../../foundation/errors.ts';
+import { type FaultDetail, OperatorError } from '../../foundation/errors.ts';
 import { recordCommand } from '../record-command.ts';
 import { readWhole, withAccount } from './with-account.ts';
 
@@ -44,7 +44,7 @@ export async function createKey(
     const expiresAt = days === undefined ? undefined : new Date(systemClock.now() + days * dayMs);
     const made = await database.kysely.transaction().execute(async (transaction) => {
       const created = requireCreated(
-        await createApiKeyIn(transaction, {
+        await issueApiKey(transaction, {
           accountId,
           name,
           scopes,
@@ -79,7 +79,7 @@ const optionOf: Readonly<Record<string, string>> = {
   templates: '--template',
 };
 
-function describe({ field, reason }: Detail): string {
+function describe({ field, reason }: FaultDetail): string {
   const option = optionOf[field];
   return option === undefined ? `No key was created: ${reason}.` : `${option} ${reason}.`;
 }

@@ -1,4 +1,4 @@
-import { maxOverlapHours, readLiveApiKey, rotateApiKeyIn } from '../../access/rotate-api-key.ts';
+import { maxOverlapHours, readLiveApiKey, replaceApiKey } from '../../access/rotate-api-key.ts';
 import { systemClock } from '../../foundation/clock.ts';
 import { OperatorError } from '../../foundation/errors.ts';
 import { recordCommand } from '../record-command.ts';
@@ -28,7 +28,7 @@ export async function rotateKey(
       if (old === undefined)
         throw new OperatorError(`The account ${accountId} has no API key ${id} that still works.`);
       const rotation = { accountId, old, overlapHours, createdBy: undefined, now };
-      const created = requireCreated(await rotateApiKeyIn(transaction, rotation));
+      const created = requireCreated(await replaceApiKey(transaction, rotation));
       const scopes = old.scopes.join(' ');
       await recordCommand(transaction, {
         kind: 'api_key_created',

@@ -1,7 +1,7 @@
-import { readConfig } from '../../config.ts';
+import { readConfig } from '../../config/config.ts';
 import { OperatorError } from '../../foundation/errors.ts';
 import { type AccountId, parseAccountId, parseMessageId } from '../../foundation/ids.ts';
-import { exitAtSignal } from '../exit-at-signal.ts';
+import { exitOnSignal } from '../exit-on-signal.ts';
 import { joinInstallation } from '../join-installation.ts';
 import type { Installation } from '../open-installation.ts';
 import { requireAccount } from '../require-account.ts';
@@ -19,7 +19,7 @@ export async function withAccount(
   if (accountId === undefined)
     throw new OperatorError(`The account must be the id of one, not "${accountText}".`);
   const config = readConfig(environment);
-  exitAtSignal();
+  exitOnSignal();
   const installation = await joinInstallation(config);
   try {
     await requireAccount(installation.database.kysely, accountId);

@@ -1,52 +1,52 @@
 import type { Dns } from '../../foundation/dns/dns-answer.ts';
 import type { StsFinding } from '../mta-sts/sts-policies.ts';
 import { findDestination } from '../shaping/destination-profiles.ts';
-import type { Pacer, Ticket } from '../shaping/pacer.ts';
+import type { LimiterSlot, SendingLimiter } from '../shaping/sending-limiter.ts';
 import type {
-  Admission,
+  AdmittedTransaction,
   MailOutline,
   OutgoingMail,
-  Permit,
   Postponement,
+  SendingAdmission,
   TransactionEnd,
   TransactionResult,
   Transport,
 } from '../transport.ts';
-import { shareWait } from '../warm-up/warm-up-plan.ts';
+import { quotaDelayMs } from '../warm-up/warm-up-plan.ts';
+import { classifyThrottling } from './classify-throttling.ts';
 import type { HopPools } from './hop-pools.ts';
-import { judgePace } from './judge-pace.ts';
-import { planRoute, type Route, type RouteOptions } from './plan-route.ts';
+import { type MailRoute, type MailRouteOptions, planRoute } from './plan-route.ts';
 import type { RouteSender } from './send-by-route.ts';
 import { defaultPool, type SourcePools } from './source-pools.ts';
 
-export interface DirectTransportParts {
+export interface DirectTransportDependencies {
   /** With a memory, since each message asks. */
   readonly dns: Dns;
   readonly policies: { find(domain: string): Promise<StsFinding> };
-  readonly pacer: Pacer;
+  readonly limiter: SendingLimiter;
   readonly sources: SourcePools;
   readonly pools: HopPools;
   readonly sender: RouteSender;
-  readonly routes: Omit<RouteOptions, 'families'>;
+  readonly routes: Omit<MailRouteOptions, 'families'>;
 }
 
 /** Delivers straight to the recipients' servers, one transaction for each domain, at the pace of each destination. */
 export class DirectTransport implements Transport {
-  readonly #parts: DirectTransportParts;
+  readonly #dependencies: DirectTransportDependencies;
 
-  constructor(parts: DirectTransportParts) {
-    this.#parts = parts;
+  constructor(dependencies: DirectTransportDependencies) {
+    this.#dependencies = dependencies;
   }
 
-  async admit(outline: MailOutline): Promise<Admission> {
-    const permits: Permit[] = [];
+  async admit(outline: MailOutline): Promise<SendingAdmission> {
+    const transactions: AdmittedTransaction[] = [];
     const postponed: Postponement[] = [];
     for (const [domain, to] of groupByDomain(outline.to)) {
       const admitted = await this.#admitDomain(domain, to, outline);
-      if ('send' in admitted) permits.push(admitted);
+      if ('send' in admitted) transactions.push(admitted);
       else postponed.push(admitted);
     }
-    return { permits, postponed };
+    return { transactions, postponed };
   }
 
   /** Without `admit`: as if it were admitted, for mail of the service itself. */
@@ -56,38 +56,38 @@ export class DirectTransport implements Transport {
     stopping: AbortSignal,
   ): Promise<TransactionResult> {
     const outline = { to: mail.to, fromDomain: '', urgent: true };
-    const { permits, postponed } = await this.admit(outline);
-    const [permit, ...others] = permits;
+    const { transactions, postponed } = await this.admit(outline);
+    const [transaction, ...others] = transactions;
     for (const other of others) other.cancel();
-    if (permit === undefined || others.length > 0 || postponed.length > 0)
+    if (transaction === undefined || others.length > 0 || postponed.length > 0)
       return ended({ kind: 'stopped' });
-    return await permit.send(mail, releaseDot, stopping);
+    return await transaction.send(mail, releaseDot, stopping);
   }
 
   drop(): void {
-    this.#parts.pools.drop();
+    this.#dependencies.pools.drop();
   }
 
   async close(): Promise<void> {
-    await this.#parts.pools.close();
+    await this.#dependencies.pools.close();
   }
 
   async #admitDomain(
     domain: string,
     to: readonly string[],
     outline: MailOutline,
-  ): Promise<Permit | Postponement> {
-    const { dns, sources, routes, pacer } = this.#parts;
+  ): Promise<AdmittedTransaction | Postponement> {
+    const { dns, sources, routes, limiter } = this.#dependencies;
     const families = sources.families(outline.pool);
-    if (families.length === 0) return waitForShare(to, outline.pool);
+    if (families.length === 0) return waitForQuota(to, outline.pool);
     const route = await planRoute(dns, domain, { ...routes, families });
-    if (route.kind !== 'hops') return permitNothing(to, route);
+    if (route.kind !== 'hops') return settledByDns(to, route);
     const destination = findDestination(route.hosts[0]?.name ?? domain, domain);
-    const admitted = await pacer.admit(destination, outline.urgent);
-    if (!('done' in admitted)) return { to, ...admitted };
+    const admitted = await limiter.admit(destination, outline.urgent);
+    if (!('release' in admitted)) return { to, ...admitted };
     const { connections, messagesPerConnection } = admitted;
     const { pool } = outline;
-    return this.#permit(to, admitted, async (mail, releaseDot, stopping) => {
+    return this.#admittedTransaction(to, admitted, async (mail, releaseDot, stopping) => {
       const finding = await this.#findPolicy(domain);
       const routed = {
         domain,
@@ -98,26 +98,30 @@ export class DirectTransport implements Transport {
         destination: destination.name,
         connections,
       };
-      return await this.#parts.sender.send(routed, mail, releaseDot, stopping);
+      return await this.#dependencies.sender.send(routed, mail, releaseDot, stopping);
     });
   }
 
   async #findPolicy(domain: string): Promise<StsFinding> {
     if (domain.startsWith('[')) return { policy: undefined, fault: undefined };
-    return await this.#parts.policies.find(domain);
+    return await this.#dependencies.policies.find(domain);
   }
 
-  #permit(to: readonly string[], ticket: Ticket, send: Permit['send']): Permit {
+  #admittedTransaction(
+    to: readonly string[],
+    slot: LimiterSlot,
+    send: AdmittedTransaction['send'],
+  ): AdmittedTransaction {
     return {
       to,
-      cancel: () => ticket.done({ kind: 'unused' }),
+      cancel: () => slot.release({ kind: 'unused' }),
       send: async (mail, releaseDot, stopping) => {
         try {
           const result = await send(mail, releaseDot, stopping);
-          ticket.done(judgePace(result), result.sessionEnds);
+          slot.release(classifyThrottling(result), result.sessionEnds);
           return result;
         } catch (error) {
-          ticket.done({ kind: 'unused' });
+          slot.release({ kind: 'unused' });
           throw error;
         }
       },
@@ -125,9 +129,9 @@ export class DirectTransport implements Transport {
   }
 }
 
-function waitForShare(to: readonly string[], pool: string = defaultPool): Postponement {
+function waitForQuota(to: readonly string[], pool: string = defaultPool): Postponement {
   const reason = `waiting: the source addresses of pool ${pool} are warming up and have had their messages of today`;
-  return { to, milliseconds: shareWait(Date.now(), Math.random()), reason };
+  return { to, delayMs: quotaDelayMs(Date.now(), Math.random()), reason };
 }
 
 function groupByDomain(addresses: readonly string[]): Map<string, string[]> {
@@ -137,10 +141,10 @@ function groupByDomain(addresses: readonly string[]): Map<string, string[]> {
 }
 
 /** What DNS has settled needs no ticket: the answer is known. */
-function permitNothing(
+function settledByDns(
   to: readonly string[],
-  route: Exclude<Route, { readonly kind: 'hops' }>,
-): Permit {
+  route: Exclude<MailRoute, { readonly kind: 'hops' }>,
+): AdmittedTransaction {
   const end: TransactionEnd =
     route.kind === 'refused'
       ? { kind: 'unfit', cause: 'no-domain', text: `${route.enhanced} ${route.text}` }

@@ -4,17 +4,17 @@ interface Entry {
   readonly pool: SmtpPool;
   readonly group: string;
   usedAt: number;
-  under: number;
+  active: number;
 }
 
 /** Pools of one destination, whose connections together stay within what it allows. */
 export interface PoolGroup {
   readonly name: string;
   /** Connections, those that rest included. */
-  readonly most: number;
+  readonly maxConnections: number;
 }
 
-const idleMilliseconds = 60_000;
+const idleMs = 60_000;
 
 /** Connection pools by server, source address and use of TLS; those that nobody uses go. */
 export class HopPools {
@@ -31,12 +31,12 @@ export class HopPools {
   ): Promise<Result> {
     this.#sweep();
     const entry = this.#entries.get(key) ?? this.#add(key, group.name, make());
-    if (entry.pool.resting === 0) this.#makeRoom(group);
-    entry.under += 1;
+    if (entry.pool.idleCount === 0) this.#freeConnection(group);
+    entry.active += 1;
     try {
       return await work(entry.pool);
     } finally {
-      entry.under -= 1;
+      entry.active -= 1;
       entry.usedAt = performance.now();
     }
   }
@@ -52,7 +52,7 @@ export class HopPools {
   }
 
   #add(key: string, group: string, pool: SmtpPool): Entry {
-    const entry = { pool, group, usedAt: 0, under: 0 };
+    const entry = { pool, group, usedAt: 0, active: 0 };
     this.#entries.set(key, entry);
     const members = this.#groups.get(group) ?? new Set();
     this.#groups.set(group, members.add(entry));
@@ -60,18 +60,18 @@ export class HopPools {
   }
 
   /** A connection that rests with one host of a destination gives way to a new one with another. */
-  #makeRoom({ name, most }: PoolGroup): void {
+  #freeConnection({ name, maxConnections }: PoolGroup): void {
     const members = [...(this.#groups.get(name) ?? [])];
     let open = members.reduce((total, { pool }) => total + pool.open, 0);
-    for (const { pool } of members) while (open >= most && pool.endResting()) open -= 1;
+    for (const { pool } of members) while (open >= maxConnections && pool.closeIdle()) open -= 1;
   }
 
   #sweep(): void {
     const now = performance.now();
-    if (now < this.#sweptAt + idleMilliseconds) return;
+    if (now < this.#sweptAt + idleMs) return;
     this.#sweptAt = now;
     for (const [key, entry] of this.#entries) {
-      if (entry.under > 0 || now < entry.usedAt + idleMilliseconds) continue;
+      if (entry.active > 0 || now < entry.usedAt + idleMs) continue;
       this.#entries.delete(key);
       const members = this.#groups.get(entry.group);
       members?.delete(entry);

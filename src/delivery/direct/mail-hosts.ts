@@ -23,7 +23,7 @@ export type MailHosts =
   | { readonly kind: 'fault'; readonly text: string };
 
 /** A domain that names more servers than this is read up to here. */
-const mostHosts = 20;
+const maxHosts = 20;
 
 /**
  * Finds the servers of a domain (RFC 5321 section 5.1). DNS faults are temporary, whatever they are; so is a domain that
@@ -45,7 +45,7 @@ export async function findMailHosts(
   const hosts = answer.records
     .filter(({ exchange }) => !isRoot(exchange))
     .map(({ exchange, preference }) => ({ name: exchange, preference }));
-  return { kind: 'hosts', hosts: order(hosts, random).slice(0, mostHosts), implicit: false };
+  return { kind: 'hosts', hosts: order(hosts, random).slice(0, maxHosts), implicit: false };
 }
 
 function isRoot(exchange: string | undefined): boolean {

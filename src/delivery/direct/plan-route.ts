@@ -1,5 +1,5 @@
 import type { Dns } from '../../foundation/dns/dns-answer.ts';
-import type { PublicNetworks } from '../../foundation/public-networks.ts';
+import type { PublicNetworks } from '../../foundation/network/public-networks.ts';
 import { findHostAddresses, type HostAddress } from './host-addresses.ts';
 import { findMailHosts, type MailHost } from './mail-hosts.ts';
 
@@ -9,7 +9,7 @@ export interface Hop extends HostAddress {
 }
 
 /** How mail to a domain can go. */
-export type Route =
+export type MailRoute =
   | {
       readonly kind: 'hops';
       /** In the order in which they are to be tried. */
@@ -21,7 +21,7 @@ export type Route =
   | { readonly kind: 'refused'; readonly enhanced: string; readonly text: string }
   | { readonly kind: 'fault'; readonly text: string };
 
-export interface RouteOptions {
+export interface MailRouteOptions {
   /** Names under which this service greets; an MX host of one of them is this service. */
   readonly ownNames: ReadonlySet<string>;
   /** Addresses of this machine. */
@@ -35,13 +35,17 @@ export interface RouteOptions {
 }
 
 /** RFC 5321 section 5.1 asks for at least two; more than this only keeps the message from its next attempt. */
-const mostHops = 6;
+const maxHops = 6;
 
 /**
  * Plans the way to a domain: its hosts by preference, the addresses of each, without this machine itself.
  * @param domain in A-labels, or an address literal in brackets
  */
-export async function planRoute(dns: Dns, domain: string, options: RouteOptions): Promise<Route> {
+export async function planRoute(
+  dns: Dns,
+  domain: string,
+  options: MailRouteOptions,
+): Promise<MailRoute> {
   if (domain.startsWith('[')) return literalRoute(domain, options);
   const found = await findMailHosts(dns, domain);
   if (found.kind === 'fault') return found;
@@ -55,12 +59,12 @@ async function routeBy(
   dns: Dns,
   domain: string,
   hosts: readonly MailHost[],
-  options: RouteOptions,
-): Promise<Route> {
+  options: MailRouteOptions,
+): Promise<MailRoute> {
   const hops: Hop[] = [];
   const texts: string[] = [];
   for (const host of hosts) {
-    if (hops.length >= mostHops) break;
+    if (hops.length >= maxHops) break;
     // RFC 5321 section 5.1: a server that finds itself among the hosts leaves out those wanted as little or less.
     if (options.ownNames.has(host.name)) return loopRoute(domain, hosts, hops, host);
     const found = await findHostAddresses(dns, host.name, options.families);
@@ -75,7 +79,7 @@ async function routeBy(
       else texts.push(intoPrivateNetwork(host.name));
     }
   }
-  if (hops.length > 0) return { kind: 'hops', hops: hops.slice(0, mostHops), hosts };
+  if (hops.length > 0) return { kind: 'hops', hops: hops.slice(0, maxHops), hosts };
   return { kind: 'fault', text: [...new Set(texts)].join('; ') || `${domain} has no mail server` };
 }
 
@@ -89,7 +93,7 @@ function loopRoute(
   hosts: readonly MailHost[],
   before: readonly Hop[],
   own: MailHost,
-): Route {
+): MailRoute {
   const better = new Set(
     hosts.filter((host) => host.preference < own.preference).map((host) => host.name),
   );
@@ -102,7 +106,7 @@ function loopRoute(
 }
 
 /** RFC 5321 section 4.1.3: `[192.0.2.1]`, `[IPv6:2001:db8::1]`. */
-function literalRoute(domain: string, options: RouteOptions): Route {
+function literalRoute(domain: string, options: MailRouteOptions): MailRoute {
   const text = domain.slice(1, -1);
   const six = /^IPv6:/i.test(text);
   const address = six ? text.slice(5) : text;

@@ -1,16 +1,16 @@
 import type { StsFinding } from '../mta-sts/sts-policies.ts';
 import { allowsHost } from '../mta-sts/sts-policy.ts';
-import type { SessionEnd } from '../session-limit.ts';
 import { type OnConnect, SmtpPool } from '../smtp-pool.ts';
 import type { TlsUse } from '../smtp-server-settings.ts';
-import { NoSession, type SmtpTimeouts } from '../smtp-session.ts';
-import { nameTlsFault, type TlsResultType, type TlsTally } from '../tls-report/tls-result.ts';
+import { SmtpSessionError, type SmtpTimeouts } from '../smtp-session.ts';
+import type { SmtpSessionEnd } from '../smtp-session-limit.ts';
+import { classifyTlsFault, type TlsResultType, type TlsTally } from '../tls-report/tls-result.ts';
 import type { OutgoingMail, TransactionEnd, TransactionResult } from '../transport.ts';
 import type { HopPools } from './hop-pools.ts';
 import type { Hop } from './plan-route.ts';
 import type { Source, SourcePools } from './source-pools.ts';
 
-export interface RouteSenderParts {
+export interface RouteSenderDependencies {
   readonly sources: SourcePools;
   readonly pools: HopPools;
   readonly tally: TlsTally;
@@ -34,16 +34,16 @@ export interface RoutedMail {
 }
 
 /** A server whose TLS is broken is spoken with in clear for this long before TLS is tried again. */
-const brokenTlsMilliseconds = 3_600_000;
-const mostBroken = 10_000;
+const brokenTlsMs = 3_600_000;
+const maxBrokenTls = 10_000;
 
 /** Tries the servers of a domain in order, each with the TLS that is asked of it, until one has an answer that counts. */
 export class RouteSender {
-  readonly #parts: RouteSenderParts;
+  readonly #dependencies: RouteSenderDependencies;
   readonly #brokenTls = new Map<string, number>();
 
-  constructor(parts: RouteSenderParts) {
-    this.#parts = parts;
+  constructor(dependencies: RouteSenderDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** Makes one transaction; see `Transport.send`. */
@@ -54,7 +54,7 @@ export class RouteSender {
     stopping: AbortSignal,
   ): Promise<TransactionResult> {
     const faults: string[] = [];
-    const sessionEnds: SessionEnd[] = [];
+    const sessionEnds: SmtpSessionEnd[] = [];
     let last: TransactionResult | undefined;
     for (const hop of routed.hops) {
       if (stopping.aborted) return nothing({ kind: 'stopped' });
@@ -63,7 +63,7 @@ export class RouteSender {
         faults.push(refusal);
         continue;
       }
-      const source = this.#parts.sources.choose(routed.pool, hop.family, Math.random());
+      const source = this.#dependencies.sources.choose(routed.pool, hop.family, Math.random());
       if (source === undefined) continue;
       for (const [place, tls] of this.#tlsUses(routed, hop).entries()) {
         last = await this.#speak(routed, hop, source, tls, (pool) => {
@@ -78,7 +78,7 @@ export class RouteSender {
         if (tls !== 'required') this.#rememberBroken(hop);
       }
       if (last?.end.kind === 'fault' && last.end.stage === 'connect')
-        this.#parts.sources.giveBack(source);
+        this.#dependencies.sources.giveBack(source);
       if (last !== undefined && !asksForAnother(last.end)) break;
     }
     if (last !== undefined) return { ...last, sessionEnds };
@@ -94,7 +94,7 @@ export class RouteSender {
       return undefined;
     if (policy.mode !== 'enforce') return undefined;
     const type = 'validation-failure';
-    this.#parts.tally.count({ domain, policyType: 'sts', type, host: hop.host });
+    this.#dependencies.tally.count({ domain, policyType: 'sts', type, host: hop.host });
     return `the MTA-STS policy of ${domain} does not name its MX host ${hop.host}`;
   }
 
@@ -110,8 +110,8 @@ export class RouteSender {
   }
 
   #rememberBroken(hop: Hop): void {
-    if (this.#brokenTls.size >= mostBroken) this.#brokenTls.clear();
-    this.#brokenTls.set(hop.address, performance.now() + brokenTlsMilliseconds);
+    if (this.#brokenTls.size >= maxBrokenTls) this.#brokenTls.clear();
+    this.#brokenTls.set(hop.address, performance.now() + brokenTlsMs);
   }
 
   #speak(
@@ -125,12 +125,12 @@ export class RouteSender {
     const rules = routed.finding.policy?.mode ?? 'none';
     const owner = rules === 'none' ? '' : routed.domain;
     const key = [hop.address, hop.host, source.address, tls, rules, owner].join(' ');
-    const group = { name: routed.destination, most: routed.connections };
-    return this.#parts.pools.use(key, group, () => this.#makePool(hop, source, tls), work);
+    const group = { name: routed.destination, maxConnections: routed.connections };
+    return this.#dependencies.pools.use(key, group, () => this.#makePool(hop, source, tls), work);
   }
 
   #makePool(hop: Hop, source: Source, tls: TlsUse): SmtpPool {
-    const { port, timeouts, ca } = this.#parts;
+    const { port, timeouts, ca } = this.#dependencies;
     return new SmtpPool(
       {
         host: hop.address,
@@ -163,20 +163,20 @@ export class RouteSender {
     const type = bound && !allowsHost(policy, host) ? 'validation-failure' : found;
     // RFC 8460 section 4.3.2: that the policy could not be had is a failure, also where the session worked.
     if (fault !== undefined && (type === 'success' || !bound))
-      this.#parts.tally.count({ domain, policyType: 'sts', type: fault, host: '' });
+      this.#dependencies.tally.count({ domain, policyType: 'sts', type: fault, host: '' });
     else {
       const policyType = bound ? 'sts' : 'no-policy-found';
-      this.#parts.tally.count({ domain, policyType, type, host });
+      this.#dependencies.tally.count({ domain, policyType, type, host });
     }
   }
 }
 
 /** What a connection says about TLS; undefined where it never came to it. */
 function readTlsResult(outcome: Parameters<OnConnect>[0]): TlsResultType | undefined {
-  if (!(outcome instanceof NoSession))
+  if (!(outcome instanceof SmtpSessionError))
     return outcome.encrypted ? 'success' : 'starttls-not-supported';
   const { end } = outcome;
-  return end.kind === 'fault' && end.fault === 'tls' ? nameTlsFault(end.text) : undefined;
+  return end.kind === 'fault' && end.fault === 'tls' ? classifyTlsFault(end.text) : undefined;
 }
 
 function nothing(end: TransactionEnd): TransactionResult {

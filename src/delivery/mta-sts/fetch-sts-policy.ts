@@ -1,7 +1,7 @@
 import { request } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import type { Dns } from '../../foundation/dns/dns-answer.ts';
-import type { PublicNetworks } from '../../foundation/public-networks.ts';
+import type { PublicNetworks } from '../../foundation/network/public-networks.ts';
 import { findHostAddresses } from '../direct/host-addresses.ts';
 import { parseStsPolicy, type StsPolicy } from './sts-policy.ts';
 
@@ -11,19 +11,19 @@ export interface StsFetchOptions {
   /** For tests on one machine. */
   readonly port?: number;
   readonly ca?: string;
-  readonly milliseconds?: number;
+  readonly timeoutMs?: number;
 }
 
 /** Why a policy could not be had, in the words of RFC 8460 section 4.3. */
 export type StsFetchFault = 'sts-policy-fetch-error' | 'sts-policy-invalid' | 'sts-webpki-invalid';
 
-export type StsFetched =
+export type StsFetchResult =
   | { readonly kind: 'policy'; readonly policy: StsPolicy }
   | { readonly kind: 'fault'; readonly fault: StsFetchFault; readonly text: string };
 
 /** RFC 8461 section 3.3 suggests a minute and 64 kB at most. */
-const patience = 30_000;
-const longestPolicy = 65_536;
+const defaultTimeoutMs = 30_000;
+const maxPolicyLength = 65_536;
 
 /**
  * Fetches the policy of a domain (RFC 8461 section 3.3): by HTTPS with a certificate for `mta-sts.` and the domain,
@@ -33,7 +33,7 @@ export async function fetchStsPolicy(
   dns: Dns,
   domain: string,
   options: StsFetchOptions,
-): Promise<StsFetched> {
+): Promise<StsFetchResult> {
   const host = `mta-sts.${domain}`;
   const found = await findHostAddresses(dns, host, [4, 6]);
   const usable =
@@ -53,7 +53,11 @@ export async function fetchStsPolicy(
   return await get(host, lookup, options);
 }
 
-function get(host: string, lookup: LookupFunction, options: StsFetchOptions): Promise<StsFetched> {
+function get(
+  host: string,
+  lookup: LookupFunction,
+  options: StsFetchOptions,
+): Promise<StsFetchResult> {
   return new Promise((resolve) => {
     const fail = (fault: StsFetchFault, text: string): void =>
       resolve({ kind: 'fault', fault, text: `the MTA-STS policy at ${host}: ${text}` });
@@ -65,7 +69,7 @@ function get(host: string, lookup: LookupFunction, options: StsFetchOptions): Pr
         path: '/.well-known/mta-sts.txt',
         lookup,
         agent: false,
-        signal: AbortSignal.timeout(options.milliseconds ?? patience),
+        signal: AbortSignal.timeout(options.timeoutMs ?? defaultTimeoutMs),
         ...(options.ca !== undefined && { ca: options.ca }),
       },
       (response) => {
@@ -73,7 +77,7 @@ function get(host: string, lookup: LookupFunction, options: StsFetchOptions): Pr
         response.setEncoding('utf8');
         response.on('data', (chunk: string) => {
           text += chunk;
-          if (text.length <= longestPolicy) return;
+          if (text.length <= maxPolicyLength) return;
           asked.destroy();
           fail('sts-policy-invalid', 'too long');
         });

@@ -1,7 +1,7 @@
 import type { StsPolicy } from './sts-policy.ts';
 
 /** A policy as it is kept, for all nodes. */
-export interface KeptPolicy {
+export interface StoredStsPolicy {
   readonly domain: string;
   /** `id` of the TXT record that led to it. */
   readonly recordId: string;
@@ -24,7 +24,7 @@ export type StsStep =
   | { readonly kind: 'none' };
 
 /** RFC 8461 section 3.3 suggests a fresh look once a day, so that a policy is renewed long before its end. */
-const renewAfter = 86_400_000;
+const renewAfterMs = 86_400_000;
 
 /**
  * What to do about a domain's policy before a delivery: the state machine of RFC 8461 sections 3.3 and 5.1. A policy that
@@ -32,8 +32,12 @@ const renewAfter = 86_400_000;
  * not be able to switch the policy off.
  * @param now milliseconds since the epoch
  */
-export function decideSts(record: StsRecord, kept: KeptPolicy | undefined, now: number): StsStep {
-  const valid = kept !== undefined && now < endOf(kept) ? kept : undefined;
+export function decideSts(
+  record: StsRecord,
+  stored: StoredStsPolicy | undefined,
+  now: number,
+): StsStep {
+  const valid = stored !== undefined && now < endOf(stored) ? stored : undefined;
   if (record.kind !== 'id')
     return valid === undefined
       ? { kind: 'none' }
@@ -41,10 +45,10 @@ export function decideSts(record: StsRecord, kept: KeptPolicy | undefined, now: 
   if (valid === undefined || valid.recordId !== record.id)
     return { kind: 'fetch', id: record.id, otherwise: valid?.policy };
   const age = now - valid.fetchedAt.getTime();
-  const renew = age > Math.min(renewAfter, (valid.policy.maxAge * 1_000) / 2);
+  const renew = age > Math.min(renewAfterMs, (valid.policy.maxAge * 1_000) / 2);
   return { kind: 'use', policy: valid.policy, renew };
 }
 
-function endOf({ fetchedAt, policy }: KeptPolicy): number {
+function endOf({ fetchedAt, policy }: StoredStsPolicy): number {
   return fetchedAt.getTime() + policy.maxAge * 1_000;
 }

@@ -1,20 +1,20 @@
 import type { Clock } from '../../foundation/clock.ts';
 import type { Dns } from '../../foundation/dns/dns-answer.ts';
 import type { Log } from '../../foundation/log.ts';
-import type { StsFetched, StsFetchFault } from './fetch-sts-policy.ts';
-import { decideSts, type KeptPolicy, type StsRecord } from './sts-decision.ts';
+import type { StsFetchFault, StsFetchResult } from './fetch-sts-policy.ts';
+import { decideSts, type StoredStsPolicy, type StsRecord } from './sts-decision.ts';
 import { readStsRecord, type StsPolicy } from './sts-policy.ts';
 
 /** Where policies are kept for all nodes. */
-export interface StsPolicyKeeper {
-  read(domain: string): Promise<KeptPolicy | undefined>;
-  save(kept: KeptPolicy): Promise<void>;
+export interface StsPolicyStorage {
+  read(domain: string): Promise<StoredStsPolicy | undefined>;
+  save(stored: StoredStsPolicy): Promise<void>;
 }
 
-export interface StsPoliciesParts {
+export interface StsPoliciesDependencies {
   readonly dns: Dns;
-  readonly keeper: StsPolicyKeeper;
-  readonly fetch: (domain: string) => Promise<StsFetched>;
+  readonly store: StsPolicyStorage;
+  readonly fetch: (domain: string) => Promise<StsFetchResult>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -26,28 +26,28 @@ export interface StsFinding {
 }
 
 /** RFC 8461 section 3.3: after a failed fetch, at least five minutes until the next one. */
-const pauseAfterFault = 300_000;
-const mostPauses = 10_000;
+const pauseAfterFaultMs = 300_000;
+const maxPauses = 10_000;
 
 /** Finds the policy of a domain: from what is kept, or fetched anew. */
 export class StsPolicies {
-  readonly #parts: StsPoliciesParts;
-  readonly #fetching = new Map<string, Promise<StsFetched>>();
+  readonly #dependencies: StsPoliciesDependencies;
+  readonly #fetching = new Map<string, Promise<StsFetchResult>>();
   readonly #pauses = new Map<string, { readonly until: number; readonly fault: StsFetchFault }>();
 
-  constructor(parts: StsPoliciesParts) {
-    this.#parts = parts;
+  constructor(dependencies: StsPoliciesDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** The policy to follow for mail to a domain. Never throws. */
   async find(domain: string): Promise<StsFinding> {
-    const { keeper, clock, log } = this.#parts;
+    const { store, clock, log } = this.#dependencies;
     const record = await this.#record(domain);
-    const kept = await keeper.read(domain).catch((error: unknown) => {
+    const stored = await store.read(domain).catch((error: unknown) => {
       log.warn({ err: error }, 'kept MTA-STS policies cannot be read');
       return undefined;
     });
-    const step = decideSts(record, kept, clock.now());
+    const step = decideSts(record, stored, clock.now());
     if (step.kind === 'none') return { policy: undefined, fault: undefined };
     if (step.kind === 'use') {
       if (step.renew && record.kind === 'id') void this.#fetch(domain, record.id);
@@ -60,36 +60,41 @@ export class StsPolicies {
   }
 
   async #record(domain: string): Promise<StsRecord> {
-    const answer = await this.#parts.dns.lookUp(`_mta-sts.${domain}`, 'TXT');
+    const answer = await this.#dependencies.dns.lookUp(`_mta-sts.${domain}`, 'TXT');
     if (answer.kind === 'fault') return { kind: 'fault' };
     const id = answer.kind === 'found' ? readStsRecord(answer.records) : undefined;
     return id === undefined ? { kind: 'none' } : { kind: 'id', id };
   }
 
-  async #fetch(domain: string, id: string): Promise<StsFetched> {
+  async #fetch(domain: string, id: string): Promise<StsFetchResult> {
     const pause = this.#pauses.get(domain);
-    if (pause !== undefined && this.#parts.clock.now() < pause.until)
+    if (pause !== undefined && this.#dependencies.clock.now() < pause.until)
       return { kind: 'fault', fault: pause.fault, text: 'it failed minutes ago' };
-    const under = this.#fetching.get(domain);
-    if (under !== undefined) return await under;
-    const fetching = this.#fetchAndKeep(domain, id).finally(() => this.#fetching.delete(domain));
+    const pending = this.#fetching.get(domain);
+    if (pending !== undefined) return await pending;
+    const fetching = this.#fetchAndStore(domain, id).finally(() => this.#fetching.delete(domain));
     this.#fetching.set(domain, fetching);
     return await fetching;
   }
 
-  async #fetchAndKeep(domain: string, id: string): Promise<StsFetched> {
-    const { fetch, keeper, clock, log } = this.#parts;
+  async #fetchAndStore(domain: string, id: string): Promise<StsFetchResult> {
+    const { fetch, store, clock, log } = this.#dependencies;
     const fetched = await fetch(domain);
     if (fetched.kind === 'fault') {
-      if (this.#pauses.size >= mostPauses) this.#pauses.clear();
-      const until = clock.now() + pauseAfterFault;
+      if (this.#pauses.size >= maxPauses) this.#pauses.clear();
+      const until = clock.now() + pauseAfterFaultMs;
       this.#pauses.set(domain, { until, fault: fetched.fault });
       log.info({ domain, reason: fetched.text }, 'an MTA-STS policy cannot be had');
       return fetched;
     }
     this.#pauses.delete(domain);
-    const kept = { domain, recordId: id, policy: fetched.policy, fetchedAt: new Date(clock.now()) };
-    await keeper.save(kept).catch((error: unknown) => {
+    const stored = {
+      domain,
+      recordId: id,
+      policy: fetched.policy,
+      fetchedAt: new Date(clock.now()),
+    };
+    await store.save(stored).catch((error: unknown) => {
       log.warn({ err: error, domain }, 'an MTA-STS policy cannot be kept');
     });
     return fetched;

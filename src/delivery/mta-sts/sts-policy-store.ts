@@ -1,17 +1,17 @@
 import type { Database } from '../../foundation/database/open-database.ts';
-import type { KeptPolicy } from './sts-decision.ts';
-import type { StsPolicyKeeper } from './sts-policies.ts';
+import type { StoredStsPolicy } from './sts-decision.ts';
+import type { StsPolicyStorage } from './sts-policies.ts';
 import type { StsMode } from './sts-policy.ts';
 
 /** MTA-STS policies, kept for all nodes and across restarts. */
-export class StsPolicyStore implements StsPolicyKeeper {
+export class StsPolicyStore implements StsPolicyStorage {
   readonly #database: Database;
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  async read(domain: string): Promise<KeptPolicy | undefined> {
+  async read(domain: string): Promise<StoredStsPolicy | undefined> {
     const row = await this.#database.kysely
       .selectFrom('sts_policy')
       .selectAll()
@@ -22,7 +22,7 @@ export class StsPolicyStore implements StsPolicyKeeper {
     return { domain, recordId: row.record_id, policy, fetchedAt: row.fetched_at };
   }
 
-  async save({ domain, recordId, policy, fetchedAt }: KeptPolicy): Promise<void> {
+  async save({ domain, recordId, policy, fetchedAt }: StoredStsPolicy): Promise<void> {
     const values = {
       record_id: recordId,
       mode: policy.mode,

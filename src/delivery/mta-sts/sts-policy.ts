@@ -11,8 +11,8 @@ export interface StsPolicy {
 }
 
 /** RFC 8461 section 3.2: about a year. */
-const longestAge = 31_557_600;
-const mostPatterns = 100;
+const maxAgeSeconds = 31_557_600;
+const maxPatterns = 100;
 const pattern =
   /^(?:\*\.)?[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/i;
 const recordPattern = /^v=STSv1\s*;\s*(.*)$/;
@@ -50,8 +50,8 @@ export function parseStsPolicy(text: string): StsPolicy | undefined {
   if (fields.get('version') !== 'STSv1' || !/^\d{1,10}$/.test(age)) return undefined;
   if (mode !== 'enforce' && mode !== 'testing' && mode !== 'none') return undefined;
   if (mode !== 'none' && mx.length === 0) return undefined;
-  if (mx.length > mostPatterns || !mx.every((name) => pattern.test(name))) return undefined;
-  return { mode, mx, maxAge: Math.min(Number(age), longestAge) };
+  if (mx.length > maxPatterns || !mx.every((name) => pattern.test(name))) return undefined;
+  return { mode, mx, maxAge: Math.min(Number(age), maxAgeSeconds) };
 }
 
 /** RFC 8461 section 4.1: `*.` stands for exactly one label. */

@@ -1,7 +1,7 @@
-import type { Destination, Profile } from './pacer.ts';
-import data from './profiles.json' with { type: 'json' };
+import data from './destination-profiles.json' with { type: 'json' };
+import type { Destination, DestinationProfile } from './sending-limiter.ts';
 
-interface Operator extends Profile {
+interface Operator extends DestinationProfile {
   readonly name: string;
   readonly label: string;
   readonly mx: readonly string[];
@@ -21,17 +21,17 @@ export function findDestination(host: string, domain: string): Destination {
   );
   if (operator !== undefined)
     return { name: operator.name, label: operator.label, profile: operator };
-  const name = hosterOf(host, domain);
+  const name = hostingDomainOf(host, domain);
   return { name, label: name, profile: data.default };
 }
 
 /** The profile of a destination by its name. */
-export function findProfile(name: string): Profile {
+export function findDestinationProfile(name: string): DestinationProfile {
   return operators.find((operator) => operator.name === name) ?? data.default;
 }
 
 /** The last two labels of a host name, or three below short ones such as `co.uk`; a literal stands for itself. */
-function hosterOf(host: string, domain: string): string {
+function hostingDomainOf(host: string, domain: string): string {
   if (host.startsWith('[')) return domain;
   const labels = host.split('.');
   const second = labels.at(-2) ?? '';

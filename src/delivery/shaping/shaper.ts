@@ -1,137 +1,156 @@
 import type { Log } from '../../foundation/log.ts';
-import { Lane, type LaneOptions } from './lane.ts';
-import type { Pace } from './pace.ts';
-import type { Destination, Pacer, Ticket, Wait } from './pacer.ts';
-import type { Beat, KnownDestination } from './shaping-store.ts';
+import { DestinationLimiter, type DestinationLimiterOptions } from './destination-limiter.ts';
+import type { Destination, LimiterDelay, LimiterSlot, SendingLimiter } from './sending-limiter.ts';
+import type { DestinationHeartbeat, DestinationState } from './shaping-store.ts';
+import type { ThrottleState } from './throttle-state.ts';
 
 /** What the shaper needs of the database. */
-export interface ShapingKnowledge {
-  beat(beats: readonly Beat[]): Promise<KnownDestination[]>;
+export interface ShapingPersistence {
+  heartbeat(heartbeats: readonly DestinationHeartbeat[]): Promise<DestinationState[]>;
   save(
     name: string,
     version: string,
-    pace: Pace,
+    throttle: ThrottleState,
     slowedReason: string | undefined,
   ): Promise<string | undefined>;
 }
 
-export interface ShaperParts {
-  readonly knowledge: ShapingKnowledge;
+export interface ShaperDependencies {
+  readonly store: ShapingPersistence;
   readonly log: Log;
   /** Milliseconds. */
   readonly now: () => number;
-  readonly lanes?: Partial<LaneOptions>;
+  readonly limiters?: Partial<DestinationLimiterOptions>;
 }
 
-const beatMilliseconds = 1_000;
-const idleMilliseconds = 300_000;
-const laneOptions: LaneOptions = { mostOpen: 60, mostWaiting: 120, patience: 2_500 };
+const heartbeatIntervalMs = 1_000;
+const idleMs = 300_000;
+const defaultLimiterOptions: DestinationLimiterOptions = {
+  maxConcurrent: 60,
+  maxQueued: 120,
+  maxWaitMs: 2_500,
+};
 
 /**
  * Keeps the pace of every destination, together with the other nodes: each tells once a second what it wants and sends,
  * and takes a part of the common pace by that. What a receiver says is written at once.
  */
-export class Shaper implements Pacer {
-  readonly #parts: ShaperParts;
-  readonly #lanes = new Map<string, Lane>();
-  readonly #known = new Map<string, Promise<void>>();
+export class Shaper implements SendingLimiter {
+  readonly #dependencies: ShaperDependencies;
+  readonly #limiters = new Map<string, DestinationLimiter>();
+  readonly #loading = new Map<string, Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
-  #beatAt: number;
-  #beating: Promise<void> | undefined;
+  #heartbeatAt: number;
+  #heartbeatRunning: Promise<void> | undefined;
 
-  constructor(parts: ShaperParts) {
-    this.#parts = parts;
-    this.#beatAt = parts.now();
+  constructor(dependencies: ShaperDependencies) {
+    this.#dependencies = dependencies;
+    this.#heartbeatAt = dependencies.now();
   }
 
-  async admit(destination: Destination, urgent: boolean): Promise<Ticket | Wait> {
-    let lane = this.#lanes.get(destination.name);
-    if (lane === undefined) {
-      lane = this.#open(destination);
-      this.#known.set(destination.name, this.#meet(lane));
+  async admit(destination: Destination, urgent: boolean): Promise<LimiterSlot | LimiterDelay> {
+    let limiter = this.#limiters.get(destination.name);
+    if (limiter === undefined) {
+      limiter = this.#open(destination);
+      this.#loading.set(destination.name, this.#load(limiter));
     }
     // The first messages for a destination wait until it is known what other nodes have learnt.
-    await this.#known.get(destination.name);
-    return await lane.admit(urgent);
+    await this.#loading.get(destination.name);
+    return await limiter.admit(urgent);
   }
 
   start(): void {
     this.#timer ??= setInterval(() => {
-      this.#beating ??= this.#beat().finally(() => {
-        this.#beating = undefined;
+      this.#heartbeatRunning ??= this.#heartbeat().finally(() => {
+        this.#heartbeatRunning = undefined;
       });
-    }, beatMilliseconds);
+    }, heartbeatIntervalMs);
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    for (const lane of this.#lanes.values()) lane.close();
-    await this.#beating;
+    for (const limiter of this.#limiters.values()) limiter.close();
+    await this.#heartbeatRunning;
   }
 
-  #open(destination: Destination): Lane {
-    const { now, lanes } = this.#parts;
-    const lane = new Lane(destination, { ...laneOptions, ...lanes }, now, (learnt, what) => {
-      this.#parts.log.info(describe(learnt, what), 'a destination asked for less');
-      void this.#save(learnt);
-    });
-    this.#lanes.set(destination.name, lane);
-    return lane;
+  #open(destination: Destination): DestinationLimiter {
+    const { now, limiters } = this.#dependencies;
+    const limiter = new DestinationLimiter(
+      destination,
+      { ...defaultLimiterOptions, ...limiters },
+      now,
+      (learned, what) => {
+        this.#dependencies.log.info(describe(learned, what), 'a destination asked for less');
+        void this.#save(learned);
+      },
+    );
+    this.#limiters.set(destination.name, limiter);
+    return limiter;
   }
 
-  async #meet(lane: Lane): Promise<void> {
+  async #load(limiter: DestinationLimiter): Promise<void> {
     try {
-      const known = await this.#parts.knowledge.beat([beatOf(lane, { demand: 0, sent: 0 })]);
-      for (const one of known) lane.adopt(one);
+      const known = await this.#dependencies.store.heartbeat([
+        heartbeatOf(limiter, { demand: 0, sent: 0 }),
+      ]);
+      for (const one of known) limiter.adopt(one);
     } catch (error) {
-      this.#parts.log.debug({ err: error }, 'the pace of a destination cannot be read');
+      this.#dependencies.log.debug({ err: error }, 'the pace of a destination cannot be read');
     } finally {
-      this.#known.delete(lane.destination.name);
+      this.#loading.delete(limiter.destination.name);
     }
   }
 
-  async #beat(): Promise<void> {
-    const now = this.#parts.now();
-    const seconds = Math.max(0.1, (now - this.#beatAt) / 1_000);
-    this.#beatAt = now;
-    for (const [name, lane] of this.#lanes) {
-      if (lane.open === 0 && now - lane.lastUse > idleMilliseconds) this.#lanes.delete(name);
+  async #heartbeat(): Promise<void> {
+    const now = this.#dependencies.now();
+    const seconds = Math.max(0.1, (now - this.#heartbeatAt) / 1_000);
+    this.#heartbeatAt = now;
+    for (const [name, limiter] of this.#limiters) {
+      if (limiter.open === 0 && now - limiter.lastUsedAt > idleMs) this.#limiters.delete(name);
     }
     // Only those that are in use: a service knows many more receivers than it speaks with in a second.
-    const lanes = [...this.#lanes.values()].filter((lane) => lane.busy);
-    if (lanes.length === 0) return;
+    const limiters = [...this.#limiters.values()].filter((limiter) => limiter.busy);
+    if (limiters.length === 0) return;
     try {
-      const beats = lanes.map((lane) => beatOf(lane, lane.measure(seconds)));
-      for (const known of await this.#parts.knowledge.beat(beats))
-        this.#lanes.get(known.name)?.adopt(known);
-      for (const lane of lanes) if (lane.grow()) await this.#save(lane);
+      const heartbeats = limiters.map((limiter) => heartbeatOf(limiter, limiter.measure(seconds)));
+      for (const known of await this.#dependencies.store.heartbeat(heartbeats))
+        this.#limiters.get(known.name)?.adopt(known);
+      for (const limiter of limiters) if (limiter.grow()) await this.#save(limiter);
     } catch (error) {
-      this.#parts.log.debug({ err: error }, 'the pace of destinations cannot be shared');
+      this.#dependencies.log.debug({ err: error }, 'the pace of destinations cannot be shared');
     }
   }
 
   /** Where another node has written first, its word is taken with the next beat. */
-  async #save(lane: Lane): Promise<void> {
+  async #save(limiter: DestinationLimiter): Promise<void> {
     try {
-      const { destination, version, pace, slowedReason } = lane;
-      const saved = await this.#parts.knowledge.save(destination.name, version, pace, slowedReason);
-      lane.version = saved ?? lane.version;
+      const { destination, version, throttle, slowedReason } = limiter;
+      const saved = await this.#dependencies.store.save(
+        destination.name,
+        version,
+        throttle,
+        slowedReason,
+      );
+      limiter.version = saved ?? limiter.version;
     } catch (error) {
-      this.#parts.log.debug({ err: error }, 'the pace of a destination cannot be kept');
+      this.#dependencies.log.debug({ err: error }, 'the pace of a destination cannot be kept');
     }
   }
 }
 
-function describe({ destination: { name }, pace, slowedReason }: Lane, what: 'pace' | 'session') {
-  if (what === 'pace') return { destination: name, rate: pace.rate, reason: slowedReason };
-  const { most, reason } = pace.session ?? {};
-  return { destination: name, messagesPerConnection: most, reason };
+function describe(
+  { destination: { name }, throttle, slowedReason }: DestinationLimiter,
+  what: 'pace' | 'session',
+) {
+  if (what === 'pace') return { destination: name, rate: throttle.rate, reason: slowedReason };
+  const { maxMessages, reason } = throttle.session ?? {};
+  return { destination: name, messagesPerConnection: maxMessages, reason };
 }
 
-function beatOf(
-  { destination }: Lane,
+function heartbeatOf(
+  { destination }: DestinationLimiter,
   measured: { readonly demand: number; readonly sent: number },
-): Beat {
+): DestinationHeartbeat {
   const { name, label, profile } = destination;
   const { startRate, connections: startConnections } = profile;
   return { name, label, startRate, startConnections, ...measured };

@@ -1,10 +1,10 @@
 import { CompiledQuery } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
-import type { Pace } from './pace.ts';
-import type { SessionLength } from './session-length.ts';
+import type { SmtpSessionLength } from './smtp-session-length.ts';
+import type { ThrottleState } from './throttle-state.ts';
 
 /** What a node tells about a destination. */
-export interface Beat {
+export interface DestinationHeartbeat {
   readonly name: string;
   readonly label: string;
   /** Where nobody knows the destination yet. */
@@ -16,7 +16,7 @@ export interface Beat {
 }
 
 /** What people decide over what was learnt; what is absent is learnt. */
-export interface Override {
+export interface RateOverride {
   /** Messages per second of all nodes together. */
   readonly rate?: number | undefined;
   /** Connections of all nodes together. */
@@ -25,20 +25,20 @@ export interface Override {
 }
 
 /** A destination as all nodes know it. */
-export interface KnownDestination {
+export interface DestinationState {
   readonly name: string;
   readonly label: string;
   /** Times are those of the caller's clock. */
-  readonly pace: Pace;
+  readonly throttle: ThrottleState;
   readonly slowedReason: string | undefined;
-  readonly override: Override;
+  readonly override: RateOverride;
   readonly version: string;
   /** Other nodes, per second. */
   readonly othersDemand: number;
   readonly othersSent: number;
 }
 
-interface Row {
+interface DestinationRow {
   name: string;
   label: string;
   rate: number;
@@ -87,21 +87,23 @@ export class ShapingStore {
   }
 
   /** Tells what this node does with destinations, and answers what is known of them. */
-  async beat(beats: readonly Beat[]): Promise<KnownDestination[]> {
-    const { rows } = await this.#database.pool.query<Row>({
+  async heartbeat(heartbeats: readonly DestinationHeartbeat[]): Promise<DestinationState[]> {
+    const { rows } = await this.#database.pool.query<DestinationRow>({
       name: 'shaping-beat',
-      text: beatStatement,
-      values: [this.#node, JSON.stringify(beats)],
+      text: heartbeatStatement,
+      values: [this.#node, JSON.stringify(heartbeats)],
     });
     // A destination that this very statement made is not in its own view of the table.
-    const missing = beats.some((beat) => !rows.some((row) => row.name === beat.name));
-    if (!missing) return rows.map((row) => this.#known(row));
-    const again = await this.#database.pool.query<Row>({
+    const missing = heartbeats.some(
+      (heartbeat) => !rows.some((row) => row.name === heartbeat.name),
+    );
+    if (!missing) return rows.map((row) => this.#stateOf(row));
+    const again = await this.#database.pool.query<DestinationRow>({
       name: 'shaping-beat',
-      text: beatStatement,
-      values: [this.#node, JSON.stringify(beats)],
+      text: heartbeatStatement,
+      values: [this.#node, JSON.stringify(heartbeats)],
     });
-    return again.rows.map((row) => this.#known(row));
+    return again.rows.map((row) => this.#stateOf(row));
   }
 
   /**
@@ -111,7 +113,7 @@ export class ShapingStore {
   async save(
     name: string,
     version: string,
-    pace: Pace,
+    throttle: ThrottleState,
     slowedReason: string | undefined,
   ): Promise<string | undefined> {
     const now = this.#now();
@@ -131,40 +133,40 @@ export class ShapingStore {
       values: [
         name,
         version,
-        pace.rate,
-        pace.good,
-        pace.bad ?? null,
-        pace.connections,
-        now - pace.changedAt,
-        now - pace.connectionsAt,
-        pace.slowedAt === undefined ? null : now - pace.slowedAt,
-        pace.blockedUntil > now ? pace.blockedUntil - now : null,
+        throttle.rate,
+        throttle.good,
+        throttle.bad ?? null,
+        throttle.connections,
+        now - throttle.changedAt,
+        now - throttle.connectionsChangedAt,
+        throttle.slowedAt === undefined ? null : now - throttle.slowedAt,
+        throttle.blockedUntil > now ? throttle.blockedUntil - now : null,
         slowedReason ?? null,
-        pace.session?.most ?? null,
-        pace.session === undefined ? null : now - pace.session.learntAt,
-        pace.session?.reason ?? null,
+        throttle.session?.maxMessages ?? null,
+        throttle.session === undefined ? null : now - throttle.session.learnedAt,
+        throttle.session?.reason ?? null,
       ],
     });
     return rows[0]?.version;
   }
 
   /** All destinations with what all nodes do, for people. */
-  async list(): Promise<KnownDestination[]> {
-    const { rows } = await this.#database.pool.query<Row>(`
+  async list(): Promise<DestinationState[]> {
+    const { rows } = await this.#database.pool.query<DestinationRow>(`
       select ${columns}, coalesce(n.demand, 0) as others_demand, coalesce(n.sent, 0) as others_sent
       from destination d
       left join lateral (
         select sum(demand) as demand, sum(sent) as sent from destination_node n
         where n.name = d.name and n.seen_at > now() - interval '5 s') n on true
       order by d.name`);
-    return rows.map((row) => this.#known(row));
+    return rows.map((row) => this.#stateOf(row));
   }
 
   /** What people decided about a destination; undefined where it is unknown. */
   async readOverride(
     name: string,
     kysely: Database['kysely'] = this.#database.kysely,
-  ): Promise<Override | undefined> {
+  ): Promise<RateOverride | undefined> {
     const { rows } = await kysely.executeQuery<OverrideRow>(
       CompiledQuery.raw(
         `select override_rate, override_connections, override_session_messages
@@ -183,7 +185,7 @@ export class ShapingStore {
    */
   async override(
     name: string,
-    { rate, connections, messagesPerConnection }: Override,
+    { rate, connections, messagesPerConnection }: RateOverride,
     kysely: Database['kysely'] = this.#database.kysely,
   ): Promise<boolean> {
     const { numAffectedRows } = await kysely.executeQuery(
@@ -211,18 +213,18 @@ export class ShapingStore {
         and not exists (select from destination_node n where n.name = d.name)`);
   }
 
-  #known(row: Row): KnownDestination {
+  #stateOf(row: DestinationRow): DestinationState {
     const now = this.#now();
     return {
       name: row.name,
       label: row.label,
-      pace: {
+      throttle: {
         rate: row.rate,
         good: row.good,
         bad: row.bad ?? undefined,
         connections: row.connections,
         changedAt: now - row.changed_ago,
-        connectionsAt: now - row.connections_ago,
+        connectionsChangedAt: now - row.connections_ago,
         slowedAt: row.slowed_ago === null ? undefined : now - row.slowed_ago,
         blockedUntil: now + (row.blocked_in ?? 0),
         session: readSession(row, now),
@@ -237,11 +239,11 @@ export class ShapingStore {
 }
 
 type OverrideRow = Pick<
-  Row,
+  DestinationRow,
   'override_rate' | 'override_connections' | 'override_session_messages'
 >;
 
-function overrideOf(row: OverrideRow): Override {
+function overrideOf(row: OverrideRow): RateOverride {
   return {
     rate: row.override_rate ?? undefined,
     connections: row.override_connections ?? undefined,
@@ -249,13 +251,13 @@ function overrideOf(row: OverrideRow): Override {
   };
 }
 
-function readSession(row: Row, now: number): SessionLength | undefined {
-  const { session_messages: most, session_ago: ago, session_reason: reason } = row;
-  if (most === null) return undefined;
-  return { most, learntAt: now - (ago ?? 0), reason: reason ?? '' };
+function readSession(row: DestinationRow, now: number): SmtpSessionLength | undefined {
+  const { session_messages: maxMessages, session_ago: ago, session_reason: reason } = row;
+  if (maxMessages === null) return undefined;
+  return { maxMessages, learnedAt: now - (ago ?? 0), reason: reason ?? '' };
 }
 
-const beatStatement = `
+const heartbeatStatement = `
   with mine as materialized (
     select * from json_to_recordset($2::json) as x (name text, label text, "startRate" float8, "startConnections" int,
       demand float8, sent float8)),

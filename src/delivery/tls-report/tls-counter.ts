@@ -2,9 +2,9 @@ import type { Log } from '../../foundation/log.ts';
 import type { TlsResult, TlsTally } from './tls-result.ts';
 import type { TlsCount } from './tls-result-store.ts';
 
-const writeMilliseconds = 30_000;
+const writeIntervalMs = 30_000;
 /** Past this many different results, they are written at once. */
-const most = 1_000;
+const maxResults = 1_000;
 
 /** Counts sessions in memory and writes the counts from time to time. */
 export class TlsCounter implements TlsTally {
@@ -23,11 +23,11 @@ export class TlsCounter implements TlsTally {
     const count = this.#counts.get(key);
     if (count === undefined) this.#counts.set(key, { result, sessions: 1 });
     else count.sessions += 1;
-    if (this.#counts.size > most) void this.write();
+    if (this.#counts.size > maxResults) void this.write();
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.write(), writeMilliseconds);
+    this.#timer ??= setInterval(() => void this.write(), writeIntervalMs);
   }
 
   async stop(): Promise<void> {

@@ -32,7 +32,7 @@ export interface TlsDayFilter {
 }
 
 /** Where a page of days begins: after this one. */
-export type TlsDayPlace = Pick<TlsDay, 'day' | 'domain' | 'policyType'>;
+export type TlsDayCursor = Pick<TlsDay, 'day' | 'domain' | 'policyType'>;
 
 /** Counts for TLS reporting: each node adds to rows of its own. */
 export class TlsResultStore {
@@ -57,11 +57,11 @@ export class TlsResultStore {
     });
   }
 
-  /** Newest day first, then by domain. @param most how many at most */
+  /** Newest day first, then by domain. @param limit how many at most */
   async list(
     { from, until, domain }: TlsDayFilter,
-    most: number,
-    after?: TlsDayPlace,
+    limit: number,
+    after?: TlsDayCursor,
   ): Promise<TlsDay[]> {
     const { rows } = await this.#database.pool.query<TlsDay>(listStatement, [
       from ?? null,
@@ -70,7 +70,7 @@ export class TlsResultStore {
       after?.day ?? null,
       after?.domain ?? null,
       after?.policyType ?? null,
-      most,
+      limit,
     ]);
     return rows;
   }

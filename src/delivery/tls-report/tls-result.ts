@@ -27,7 +27,7 @@ export interface TlsTally {
 }
 
 /** Names a failed handshake by what the TLS library says. */
-export function nameTlsFault(text: string): TlsResultType {
+export function classifyTlsFault(text: string): TlsResultType {
   if (/not support|\bSTARTTLS: [45]|upgrading connection with STARTTLS/i.test(text))
     return 'starttls-not-supported';
   if (/expired/i.test(text)) return 'certificate-expired';

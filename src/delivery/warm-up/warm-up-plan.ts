@@ -1,6 +1,6 @@
-import type { WarmUp } from '../../sender/sending-domain.ts';
+import type { WarmUpSchedule } from '../../sender/sending-domain.ts';
 
-const dayMilliseconds = 86_400_000;
+const dayMs = 86_400_000;
 
 /** The UTC day of a time: `2026-03-01`. */
 export function dayOf(time: number): string {
@@ -8,31 +8,31 @@ export function dayOf(time: number): string {
 }
 
 /** Messages that may leave on a day; undefined where the plan is over. Before its first day, nothing may. */
-export function allowance({ from, plan }: WarmUp, day: string): number | undefined {
-  const place = Math.round((Date.parse(day) - Date.parse(from)) / dayMilliseconds);
+export function allowance({ from, plan }: WarmUpSchedule, day: string): number | undefined {
+  const place = Math.round((Date.parse(day) - Date.parse(from)) / dayMs);
   if (place < 0) return 0;
   return place < plan.length ? (plan[place] ?? 0) : undefined;
 }
 
 /** Shares are asked for at least so often, in milliseconds: a person may change the plan. */
-const longestShareWait = 3_600_000;
+const maxQuotaDelayMs = 3_600_000;
 
 /**
  * How long a message waits whose day's share is used up, in milliseconds: until some time after the next day in UTC has
  * begun, so that those who wait do not come back all at once.
  * @param random 0 to 1
  */
-export function shareWait(now: number, random: number): number {
-  const untilTomorrow = dayMilliseconds - (now % dayMilliseconds);
-  return Math.min(untilTomorrow, longestShareWait) * (1 + random / 2);
+export function quotaDelayMs(now: number, random: number): number {
+  const untilTomorrow = dayMs - (now % dayMs);
+  return Math.min(untilTomorrow, maxQuotaDelayMs) * (1 + random / 2);
 }
 
 /**
  * A usual plan: it begins with `first` messages and doubles every second day until it reaches `goal`, so that receivers
  * see a new sender grow instead of appear.
  */
-export function usualPlan(goal: number, first = 50): number[] {
+export function defaultWarmUpPlan(goal: number, first = 50): number[] {
   const plan: number[] = [];
-  for (let most = first; most < goal; most *= Math.SQRT2) plan.push(Math.round(most));
+  for (let limit = first; limit < goal; limit *= Math.SQRT2) plan.push(Math.round(limit));
   return plan;
 }

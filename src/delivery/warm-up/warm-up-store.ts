@@ -1,6 +1,6 @@
 import { CompiledQuery } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
-import type { WarmUp } from '../../sender/sending-domain.ts';
+import type { WarmUpSchedule } from '../../sender/sending-domain.ts';
 
 /** Counts of warm-up plans, shared by all nodes. */
 export class WarmUpStore {
@@ -46,7 +46,7 @@ export class WarmUpStore {
   }
 
   /** Plans of source addresses. */
-  async sourcePlans(): Promise<Map<string, WarmUp>> {
+  async sourcePlans(): Promise<Map<string, WarmUpSchedule>> {
     const { rows } = await this.#database.pool.query<{
       address: string;
       from: string;
@@ -59,7 +59,7 @@ export class WarmUpStore {
   async setSourcePlan(
     transaction: Database['kysely'],
     address: string,
-    warmUp: WarmUp | undefined,
+    warmUp: WarmUpSchedule | undefined,
   ): Promise<void> {
     await transaction.executeQuery(
       warmUp === undefined

@@ -1,5 +1,5 @@
 import type { Log } from '../../foundation/log.ts';
-import type { WarmUp } from '../../sender/sending-domain.ts';
+import type { WarmUpSchedule } from '../../sender/sending-domain.ts';
 import type { Source, SourceLimits } from '../direct/source-pools.ts';
 import { allowance, dayOf } from './warm-up-plan.ts';
 
@@ -9,17 +9,17 @@ export interface WarmUpCounts {
     day: string,
     uses: readonly { subject: string; used: number }[],
   ): Promise<ReadonlyMap<string, number>>;
-  sourcePlans(): Promise<ReadonlyMap<string, WarmUp>>;
+  sourcePlans(): Promise<ReadonlyMap<string, WarmUpSchedule>>;
 }
 
 interface Count {
   /** Of this node, not yet told to the others. */
-  fresh: number;
+  unshared: number;
   /** Of all nodes, as known last; undefined: not asked yet. */
-  known: number | undefined;
+  shared: number | undefined;
 }
 
-const shareMilliseconds = 2_000;
+const shareIntervalMs = 2_000;
 
 /**
  * Keeps warm-up plans: how much of a day's allowance all nodes together have used. Nodes tell each other every other
@@ -30,7 +30,7 @@ export class WarmUps implements SourceLimits {
   readonly #now: () => number;
   readonly #log: Log;
   #subjects = new Map<string, Count>();
-  #plans: ReadonlyMap<string, WarmUp> = new Map();
+  #plans: ReadonlyMap<string, WarmUpSchedule> = new Map();
   #day: string;
   #timer: NodeJS.Timeout | undefined;
   #sharing: Promise<void> | undefined;
@@ -47,31 +47,31 @@ export class WarmUps implements SourceLimits {
    * up first.
    * @returns false where the day's share is used up
    */
-  async take(subject: string, warmUp: WarmUp): Promise<boolean> {
-    const most = allowance(warmUp, this.#today());
-    if (most === undefined) return true;
+  async consume(subject: string, warmUp: WarmUpSchedule): Promise<boolean> {
+    const limit = allowance(warmUp, this.#today());
+    if (limit === undefined) return true;
     // The first one may have begun before the subject was there.
-    if (this.#countOf(subject).known === undefined) await this.share();
-    if (this.#countOf(subject).known === undefined) await this.share();
-    if (this.#usedOf(subject) >= most) return false;
-    this.#countOf(subject).fresh += 1;
+    if (this.#countOf(subject).shared === undefined) await this.share();
+    if (this.#countOf(subject).shared === undefined) await this.share();
+    if (this.#usedOf(subject) >= limit) return false;
+    this.#countOf(subject).unshared += 1;
     return true;
   }
 
   /** Gives one back that was taken and not used. */
   giveBack(subject: string): void {
     const count = this.#subjects.get(subject);
-    if (count !== undefined) count.fresh -= 1;
+    if (count !== undefined) count.unshared -= 1;
   }
 
   mayUse(source: Source): boolean {
     const plan = this.#plans.get(source.address ?? '');
-    const most = plan && allowance(plan, this.#today());
-    return most === undefined || this.#usedOf(subjectOf(source)) < most;
+    const limit = plan && allowance(plan, this.#today());
+    return limit === undefined || this.#usedOf(subjectOf(source)) < limit;
   }
 
   used(source: Source): void {
-    if (this.#plans.has(source.address ?? '')) this.#countOf(subjectOf(source)).fresh += 1;
+    if (this.#plans.has(source.address ?? '')) this.#countOf(subjectOf(source)).unshared += 1;
   }
 
   unused(source: Source): void {
@@ -80,7 +80,7 @@ export class WarmUps implements SourceLimits {
 
   async start(): Promise<void> {
     await this.share();
-    this.#timer ??= setInterval(() => void this.share(), shareMilliseconds);
+    this.#timer ??= setInterval(() => void this.share(), shareIntervalMs);
   }
 
   async stop(): Promise<void> {
@@ -103,12 +103,12 @@ export class WarmUps implements SourceLimits {
       // What other nodes have sent from a source counts before this one has sent anything.
       for (const address of this.#plans.keys()) this.#countOf(`source:${address}`);
       const counts = [...this.#subjects];
-      const uses = counts.map(([subject, { fresh }]) => ({ subject, used: fresh }));
-      const known = uses.length === 0 ? new Map() : await this.#counts.share(day, uses);
+      const uses = counts.map(([subject, { unshared }]) => ({ subject, used: unshared }));
+      const shared = uses.length === 0 ? new Map() : await this.#counts.share(day, uses);
       if (day !== this.#day) return;
       for (const [place, [subject, count]] of counts.entries()) {
-        count.fresh -= uses[place]?.used ?? 0;
-        count.known = known.get(subject) ?? count.known ?? 0;
+        count.unshared -= uses[place]?.used ?? 0;
+        count.shared = shared.get(subject) ?? count.shared ?? 0;
       }
     } catch (error) {
       this.#log.debug({ err: error }, 'warm-up counts cannot be shared');
@@ -116,14 +116,14 @@ export class WarmUps implements SourceLimits {
   }
 
   #countOf(subject: string): Count {
-    const count = this.#subjects.get(subject) ?? { fresh: 0, known: undefined };
+    const count = this.#subjects.get(subject) ?? { unshared: 0, shared: undefined };
     this.#subjects.set(subject, count);
     return count;
   }
 
   #usedOf(subject: string): number {
     const count = this.#subjects.get(subject);
-    return count === undefined ? 0 : count.fresh + (count.known ?? 0);
+    return count === undefined ? 0 : count.unshared + (count.shared ?? 0);
   }
 
   #today(): string {

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import type { Clock } from '../../foundation/clock.ts';
-import { networkOf } from '../../foundation/network-of.ts';
-import { SessionSlots, type SessionUse } from './session-limits.ts';
+import { networkOf } from '../../foundation/network/network-of.ts';
+import { SmtpSessionSlots, type SmtpSessionUsage } from './smtp-session-limits.ts';
 
 type Connection = SMTPServer['connections'] extends Set<infer Item> ? Item : never;
 
-const sweepMilliseconds = 1_000;
+const sweepIntervalMs = 1_000;
 
 /**
  * An SMTP server whose few slots nobody can hold: a cap for each network, and limits of time and commands for each message.
@@ -15,25 +15,28 @@ const sweepMilliseconds = 1_000;
  */
 export class LimitedSmtpServer extends SMTPServer {
   readonly #clock: Clock;
-  readonly #slots = new SessionSlots();
-  readonly #open = new Map<string, { readonly connection: Connection; readonly use: SessionUse }>();
+  readonly #slots = new SmtpSessionSlots();
+  readonly #open = new Map<
+    string,
+    { readonly connection: Connection; readonly use: SmtpSessionUsage }
+  >();
   readonly #sweep: NodeJS.Timeout;
 
   constructor(options: SMTPServerOptions, clock: Clock) {
     super(options);
     this.#clock = clock;
-    this.#sweep = setInterval(() => this.#endExpired(), sweepMilliseconds);
+    this.#sweep = setInterval(() => this.#endExpired(), sweepIntervalMs);
     this.#sweep.unref();
   }
 
   /** What a session has used; undefined once it has ended. */
-  useOf(session: Pick<SMTPServerSession, 'id'>): SessionUse | undefined {
+  usageOf(session: Pick<SMTPServerSession, 'id'>): SmtpSessionUsage | undefined {
     return this.#open.get(session.id)?.use;
   }
 
   /** A connection that came in. */
   override connect(socket: Socket, options?: Parameters<SMTPServer['connect']>[1]): void {
-    const use = this.#slots.take(networkOf(socket.remoteAddress ?? ''), this.#clock.now());
+    const use = this.#slots.acquire(networkOf(socket.remoteAddress ?? ''), this.#clock.now());
     if (use === undefined) {
       socket.on('error', () => undefined);
       socket.end('421 4.7.0 Too many connections from your network, try again later\r\n', () =>
@@ -41,18 +44,18 @@ export class LimitedSmtpServer extends SMTPServer {
       );
       return;
     }
-    const known = new Set(this.connections);
+    const existing = new Set(this.connections);
     super.connect(socket, options);
-    const connection = [...this.connections].find((other) => !known.has(other));
+    const connection = [...this.connections].find((other) => !existing.has(other));
     socket.once('close', () => {
-      this.#slots.free(use);
+      this.#slots.release(use);
       if (connection !== undefined) this.#open.delete(connection.id);
     });
     if (connection === undefined) return;
     this.#open.set(connection.id, { connection, use });
     const perform = connection._onCommand.bind(connection);
     connection._onCommand = (command, done) => {
-      if (use.takeCommand()) perform(command, done);
+      if (use.countCommand()) perform(command, done);
       else connection.send(421, 'Too many commands without a message');
     };
   }

@@ -9,21 +9,21 @@ export interface MimePart {
   readonly parts: readonly MimePart[];
 }
 
-const deepest = 6;
-const mostParts = 100;
+const maxDepth = 6;
+const maxParts = 100;
 /** What a report says stands at its beginning; the rest of a large one is not read. */
-const longestText = 200_000;
+const maxTextLength = 200_000;
 
 /** Bytes of a message that are looked at. */
-export const mostRead = 2_000_000;
+export const maxBytesRead = 2_000_000;
 
 /**
  * Reads the structure of a message (RFC 2045, 2046) as far as reports need it, forgiving what programs get wrong: bare line
  * feeds, missing closing boundaries, unknown encodings. Never throws.
  */
 export function readMime(source: Buffer): MimePart {
-  const text = source.toString('latin1', 0, Math.min(source.length, mostRead));
-  return readPart(text.replaceAll('\r\n', '\n'), deepest, { left: mostParts });
+  const text = source.toString('latin1', 0, Math.min(source.length, maxBytesRead));
+  return readPart(text.replaceAll('\r\n', '\n'), maxDepth, { left: maxParts });
 }
 
 function readPart(source: string, depth: number, budget: { left: number }): MimePart {
@@ -39,7 +39,7 @@ function readPart(source: string, depth: number, budget: { left: number }): Mime
       .map((part) => readPart(part, depth - 1, budget));
     return { type, headers, text: '', parts };
   }
-  const decoded = decode(body.slice(0, longestText), headers, contentType);
+  const decoded = decode(body.slice(0, maxTextLength), headers, contentType);
   return { type, headers, text: decoded, parts: [] };
 }
 
@@ -78,7 +78,7 @@ function splitParts(body: string, boundary: string): string[] {
   const parts: string[] = [];
   const text = `\n${body}`;
   let at = text.indexOf(marker);
-  while (at !== -1 && parts.length < mostParts) {
+  while (at !== -1 && parts.length < maxParts) {
     const start = at + marker.length;
     if (text.startsWith('--', start)) break;
     const lineEnd = text.indexOf('\n', start);

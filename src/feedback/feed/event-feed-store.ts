@@ -33,9 +33,9 @@ export function piecesOf({
 }
 
 /** True where a row `feed_cursor` is of a follower that rests; a clock that was set back ends its rest. */
-const rests = (milliseconds: number) => sql`
+const isResting = (restMs: number) => sql`
   (feed_cursor.rested_from is not null and now() >= feed_cursor.rested_from
-    and now() < feed_cursor.rested_from + ${milliseconds}::float8 * interval '1 ms')`;
+    and now() < feed_cursor.rested_from + ${restMs}::float8 * interval '1 ms')`;
 
 /**
  * True where some follower is behind rows that are there, and has rested. Only the newest are looked at, whatever the planner
@@ -51,7 +51,7 @@ export async function anyBehind(
     with c as (
       select min(coalesce(feed_cursor.tx, '0'::xid8)) as tx
       from unnest(${names}::text[]) as n (name) left join feed_cursor using (name)
-      where not ${rests(rest)})
+      where not ${isResting(rest)})
     select coalesce((select tx from message_event order by tx desc limit 1) >= c.tx, false)
       or coalesce((select tx from message order by tx desc limit 1) >= c.tx, false) as behind
     from c`.execute(kysely);
@@ -74,7 +74,7 @@ export async function lockCursor(
   rest = 0,
 ): Promise<string | undefined> {
   const { rows } = await sql<{ tx: string }>`
-    select tx::text from feed_cursor where name = ${name} and not ${rests(rest)}
+    select tx::text from feed_cursor where name = ${name} and not ${isResting(rest)}
     for update skip locked`.execute(transaction);
   return rows[0]?.tx;
 }
@@ -116,7 +116,7 @@ const bound = sql`
 export async function nextWindow(
   transaction: Kysely,
   from: string,
-  most: number,
+  limit: number,
 ): Promise<FeedWindow | undefined> {
   const { rows } = await sql<{
     until: string | null;
@@ -129,12 +129,12 @@ export async function nextWindow(
     found as (
       select tx, row_number() over (order by tx) as place from (
         (select tx from message_event where tx >= ${from}::xid8 and tx < (select tx from bound)
-         order by tx limit ${most})
+         order by tx limit ${limit})
         union all
         (select tx from message where tx >= ${from}::xid8 and tx < (select tx from bound)
-         order by tx limit ${most})) as either
-      order by tx limit ${most})
-    select (max(tx)::text::numeric + 1)::text as until, count(*)::int as rows, count(*) = ${most} as full,
+         order by tx limit ${limit})) as either
+      order by tx limit ${limit})
+    select (max(tx)::text::numeric + 1)::text as until, count(*)::int as rows, count(*) = ${limit} as full,
       coalesce(array_agg(distinct tx order by tx) filter (where place % ${pieceRows} = 0), '{}')::text[] as cuts,
       (select tx::text from bound) as end
     from found`.execute(transaction);
@@ -160,7 +160,7 @@ export async function moveCursor(
  * Where the database was restored into another server, its transactions count from another number: followers that are
  * ahead of every transaction would wait for ever. Then rows that were followed get the number 1, the others a new one.
  */
-export async function mendRestored(kysely: Kysely): Promise<boolean> {
+export async function repairRestoredCursors(kysely: Kysely): Promise<boolean> {
   const { rows } = await sql<{ ahead: boolean }>`
     select coalesce(max(tx) > pg_snapshot_xmax(pg_current_snapshot()), false) as ahead
     from feed_cursor`.execute(kysely);

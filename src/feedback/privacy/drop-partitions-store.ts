@@ -1,8 +1,8 @@
-import { readDatabaseTime } from '../../foundation/database/database-time-store.ts';
+import { readDatabaseClock } from '../../foundation/database/database-time-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { codeOf } from '../../foundation/database/sqlstate.ts';
 import type { Log } from '../../foundation/log.ts';
-import { lowestId } from '../../foundation/uuid7.ts';
+import { minIdAt } from '../../foundation/uuid7.ts';
 
 const classes = [30, 90, 400] as const;
 /** The messages themselves last, so that nothing is left that names one that is gone. */
@@ -26,19 +26,19 @@ export async function dropOldPartitions(
   try {
     // What asks for the same tables meanwhile waits behind this: well below what a batch of accepted messages waits.
     await client.query("set lock_timeout = '200ms'");
-    const now = await readDatabaseTime(client, offset);
+    const now = await readDatabaseClock(client, offset);
     for (const table of tables) {
       for (const days of classes) {
-        const oldest = new Date(now - days * day);
+        const cutoff = new Date(now - days * day);
         for (;;) {
           const { rowCount } = await client.query(
             `delete from ${table}_${days}_rest where ctid = any (array(
                select r.ctid from ${table}_${days}_rest r where ${isOld(table, days)} limit 5000))`,
-            [lowestId(oldest), oldest],
+            [minIdAt(cutoff), cutoff],
           );
           if ((rowCount ?? 0) < 5_000) break;
         }
-        for (const name of await oldPartitions(`${table}_${days}`, oldest.getTime())) {
+        for (const name of await oldPartitions(`${table}_${days}`, cutoff.getTime())) {
           try {
             // Names come from the catalog and hold letters, digits and underscores only. Another node may have been first.
             await client.query(`drop table if exists ${name}`);
@@ -56,14 +56,14 @@ export async function dropOldPartitions(
     throw error;
   }
 
-  async function oldPartitions(parent: string, oldest: number): Promise<string[]> {
+  async function oldPartitions(parent: string, cutoff: number): Promise<string[]> {
     const { rows } = await client.query<{ name: string }>(
       `select c.relname as name from pg_inherits i
        join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
        where p.relname = $1 and c.relname ~ '_[0-9]{8}$'`,
       [parent],
     );
-    return rows.map(({ name }) => name).filter((name) => endOf(name) <= oldest);
+    return rows.map(({ name }) => name).filter((name) => endOf(name) <= cutoff);
   }
 }
 

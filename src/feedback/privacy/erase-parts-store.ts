@@ -7,7 +7,7 @@ const withoutTraces = (table: 'e' | 'w') =>
   sql`(${sql.ref(`${table}.detail`)}::jsonb - 'userAgent' - 'network')::json`;
 
 /** What is set in lines of the webhook log. What still waits is sent without traces, and is not written down. */
-export const told = sql`
+export const erasedWebhookColumns = sql`
   detail = ${withoutTraces('w')}, last_request = null, last_answer = null, erased = true`;
 
 /** Opens and clicks of the messages, and what webhooks tell of the messages, lose what is personal. */
@@ -18,7 +18,7 @@ export const eraseTraces = (messages: string) => sql`
     where e.account_id = f.account_id and e.message_id = f.message_id and e.retention_days = f.retention_days
       and e.kind in ('opened', 'clicked')),
   posted as (
-    update webhook_delivery w set ${told}
+    update webhook_delivery w set ${erasedWebhookColumns}
     from ${sql.table(messages)} as f
     where w.account_id = f.account_id and w.message_id = f.message_id)`;
 

@@ -9,13 +9,13 @@ import { cancelWaiting, eraseTraces } from './erase-parts-store.ts';
 type Kysely = Database['kysely'];
 
 /** Stands in place of an erased Cc address; nobody can have it (RFC 2606 section 2). */
-const nobody = 'erased@erased.invalid';
+const erasedAddress = 'erased@erased.invalid';
 /** The follower that writes down who is in a message. */
 const searchFollower = 'search';
 /** The follower that writes down what webhooks tell. */
 const webhookFollower = 'webhook';
-const perStep = 500;
-const perPage = 200;
+const batchSize = 500;
+const pageSize = 200;
 
 export interface PersonRequest {
   readonly accountId: AccountId;
@@ -27,7 +27,7 @@ export interface PersonRequest {
 }
 
 /** What was erased. */
-export interface Erased {
+export interface ErasedCounts {
   readonly messages: number;
   readonly contacts: number;
   readonly suppressions: number;
@@ -42,8 +42,8 @@ export interface Erased {
 export async function erasePerson(
   kysely: Kysely,
   request: PersonRequest & { readonly keepSuppressions: boolean },
-  commitWith?: (transaction: Kysely, erased: Erased) => Promise<void>,
-): Promise<Erased> {
+  commitWith?: (transaction: Kysely, erased: ErasedCounts) => Promise<void>,
+): Promise<ErasedCounts> {
   const { accountId, address } = request;
   let messages = 0;
   for (;;) {
@@ -51,7 +51,7 @@ export async function erasePerson(
       .transaction()
       .execute((transaction) => eraseSome(transaction, accountId, address));
     messages += count;
-    if (count < perStep) break;
+    if (count < batchSize) break;
   }
   return await kysely.transaction().execute(async (transaction) => {
     const contacts = await eraseContacts(transaction, accountId, address);
@@ -116,8 +116,8 @@ async function eraseSome(
   const { rows } = await sql<{ count: number }>`
     with known as materialized (
       select account_id, message_id, retention_days, recipient from message_search
-      where account_id = ${accountId} and address = ${address} limit ${perStep}),
-    fresh as materialized (${freshOf(accountId, address)} limit ${perStep}),
+      where account_id = ${accountId} and address = ${address} limit ${batchSize}),
+    fresh as materialized (${freshOf(accountId, address)} limit ${batchSize}),
     found as materialized (select * from known union select * from fresh),
     touched as materialized (
       select account_id, message_id, retention_days, bool_or(recipient = 0) as own, array_agg(recipient) as recipients
@@ -177,7 +177,7 @@ function without(list: 'cc' | 'suppressedCc', address: ComparableAddress) {
   const member = sql`m.content::jsonb -> ${sql.lit(list)}`;
   return sql`
     case when ${member} is null then '{}'::jsonb else jsonb_build_object(${sql.lit(list)}, (
-      select jsonb_agg(case when lower(c.address) = ${address} then ${nobody} else c.address end order by c.place)
+      select jsonb_agg(case when lower(c.address) = ${address} then ${erasedAddress} else c.address end order by c.place)
       from jsonb_array_elements_text(${member}) with ordinality as c (address, place))) end`;
 }
 
@@ -197,7 +197,7 @@ export async function* exportPerson(
       with found as materialized (
         (select account_id, message_id, retention_days, recipient from message_search
          where account_id = ${accountId} and address = ${address}
-           and (message_id, recipient) > (${after.id}, ${after.recipient}) order by message_id, recipient limit ${perPage})
+           and (message_id, recipient) > (${after.id}, ${after.recipient}) order by message_id, recipient limit ${pageSize})
         union
         select * from (${freshOf(accountId, address)}) as fresh
         where (message_id, recipient) > (${after.id}, ${after.recipient}))
@@ -208,13 +208,13 @@ export async function* exportPerson(
            and e.retention_days = s.retention_days and (e.recipient is null or e.recipient = s.recipient)) as events
       from found s
       join message m on m.account_id = s.account_id and m.id = s.message_id and m.retention_days = s.retention_days
-      order by s.message_id, s.recipient limit ${perPage}`.execute(kysely);
+      order by s.message_id, s.recipient limit ${pageSize}`.execute(kysely);
     for (const { message_id: id, ...message } of rows) {
       messages += 1;
       after = { id, recipient: message.recipient };
       yield { message: { id, ...message } };
     }
-    if (rows.length < perPage) break;
+    if (rows.length < pageSize) break;
   }
   const suppressions = await sql<Record<string, unknown>>`
     select reason, message_id, created_at, expires_at from suppression

@@ -3,7 +3,7 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { Log } from '../../foundation/log.ts';
 import { PeriodicTask } from '../../foundation/periodic-task.ts';
 import { removeSpentTokens } from '../relay/spent-token-store.ts';
-import { removeEndedSuppressions } from '../suppression/suppression-store.ts';
+import { removeExpiredSuppressions } from '../suppression/suppression-store.ts';
 import { dropOldPartitions } from './drop-partitions-store.ts';
 import { applyRetentionRules } from './retention-store.ts';
 
@@ -11,11 +11,15 @@ const hour = 60 * 60 * 1000;
 
 /** Lets go of what is no longer to be kept, every hour. */
 export class PrivacyUpkeep {
-  readonly #parts: { readonly database: Database; readonly clock: Clock; readonly log: Log };
+  readonly #dependencies: { readonly database: Database; readonly clock: Clock; readonly log: Log };
   readonly #task = new PeriodicTask(hour, () => this.run());
 
-  constructor(parts: { readonly database: Database; readonly clock: Clock; readonly log: Log }) {
-    this.#parts = parts;
+  constructor(dependencies: {
+    readonly database: Database;
+    readonly clock: Clock;
+    readonly log: Log;
+  }) {
+    this.#dependencies = dependencies;
   }
 
   start(): void {
@@ -28,9 +32,9 @@ export class PrivacyUpkeep {
 
   /** One round; a fault is logged and left to the next. */
   async run(): Promise<void> {
-    const { database, clock, log } = this.#parts;
+    const { database, clock, log } = this.#dependencies;
     try {
-      await removeEndedSuppressions(database.kysely, clock.offset);
+      await removeExpiredSuppressions(database.kysely, clock.offset);
       await removeSpentTokens(database.kysely);
       await applyRetentionRules(database.kysely, clock.offset);
       await dropOldPartitions(database, clock.offset, log);

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
-import { cancelWaiting, eraseTraces, told } from './erase-parts-store.ts';
+import { cancelWaiting, erasedWebhookColumns, eraseTraces } from './erase-parts-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -24,7 +24,7 @@ export async function readRetentionRule(
 }
 
 /** Days for which an account's messages, their addresses and what was opened are all there; undefined where there is none. */
-export async function daysKeptWhole(
+export async function fullRetentionDays(
   kysely: Kysely,
   accountId: AccountId,
 ): Promise<number | undefined> {
@@ -49,7 +49,7 @@ export async function saveRetentionRule(
       engagement_days = excluded.engagement_days`.execute(kysely);
 }
 
-const perStep = 1_000;
+const batchSize = 1_000;
 
 /** The lowest UUID v7 of so many days ago (RFC 9562 section 5.7). */
 const boundOf = (days: string, offset: number): RawBuilder<string> => sql<string>`
@@ -120,16 +120,16 @@ async function eraseEngagement(
       select account_id, message_id, retention_days, id from message_event
       where account_id = ${accountId} and kind in ('opened', 'clicked') and message_id < (select bound from rule)
         and tx < (select min(tx) from feed_cursor)
-      order by message_id limit ${perStep}),
+      order by message_id limit ${batchSize}),
     erased as (
       delete from message_event e using part
       where e.account_id = part.account_id and e.message_id = part.message_id and e.id = part.id
         and e.retention_days = part.retention_days),
     posted as (
-      update webhook_delivery w set ${told}
+      update webhook_delivery w set ${erasedWebhookColumns}
       from part where w.account_id = part.account_id and w.message_id = part.message_id and w.event_id = part.id)
     select count(*)::int as count from part`.execute(kysely);
-  return rows[0]?.count === perStep;
+  return rows[0]?.count === batchSize;
 }
 
 /** @returns true where there is more to do */
@@ -146,11 +146,11 @@ async function applyStep(
     part as materialized (
       select m.account_id, m.id as message_id, m.retention_days from message m, rule
       where m.account_id = ${accountId} and m.id > rule.done and m.id < rule.bound
-      order by m.id limit ${perStep}),
+      order by m.id limit ${batchSize}),
     ${erase},
     moved as (
       update retention_rule set ${sql.ref(done)} = (select message_id from part order by message_id desc limit 1)
       where account_id = ${accountId} and exists (select from part))
     select count(*)::int as count from part`.execute(kysely);
-  return rows[0]?.count === perStep;
+  return rows[0]?.count === batchSize;
 }

@@ -1,17 +1,17 @@
 import { request } from 'node:https';
-import { guardedLookup } from '../../foundation/guarded-lookup.ts';
-import { PublicNetworks } from '../../foundation/public-networks.ts';
+import { guardedLookup } from '../../foundation/network/guarded-lookup.ts';
+import { PublicNetworks } from '../../foundation/network/public-networks.ts';
 
 /** Most bytes of an answer. */
 const maxBytes = 100_000;
-const timeoutMilliseconds = 5_000;
+const defaultTimeoutMs = 5_000;
 
 /** What tests change: where a name leads, and whom to trust. */
 export interface FetchTextOptions {
   readonly networks?: PublicNetworks;
   readonly port?: number;
   readonly ca?: string;
-  readonly milliseconds?: number;
+  readonly timeoutMs?: number;
 }
 
 /**
@@ -27,7 +27,7 @@ export function fetchText(url: string, options: FetchTextOptions = {}): Promise<
       {
         agent: false,
         lookup: guardedLookup(networks),
-        signal: AbortSignal.timeout(options.milliseconds ?? timeoutMilliseconds),
+        signal: AbortSignal.timeout(options.timeoutMs ?? defaultTimeoutMs),
         ...(port !== undefined && { port }),
         ...(ca !== undefined && { ca }),
       },

@@ -2,8 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../foundation/clock.ts';
 import type { Http } from '../../http/create-http.ts';
-import { leaveBodyUnread } from '../../http/leave-body-unread.ts';
-import type { OutsideEvent } from '../bounce/report-store.ts';
+import { skipBody } from '../../http/skip-body.ts';
+import type { FeedbackEvent } from '../bounce/feedback-event-store.ts';
 import { fieldsOf, textOf } from './json-fields.ts';
 import { isFromMailgun, mailgunToken, readMailgun } from './read-mailgun.ts';
 import { readPostmark } from './read-postmark.ts';
@@ -21,13 +21,13 @@ export interface IntakeSecrets {
   readonly sendgridKey: string | undefined;
 }
 
-export interface IntakeRouteParts {
+export interface IntakeRouteDependencies {
   readonly secrets: IntakeSecrets;
   readonly clock: Clock;
   readonly fetchText: FetchText;
-  readonly write: (events: readonly OutsideEvent[]) => Promise<void>;
+  readonly write: (events: readonly FeedbackEvent[]) => Promise<void>;
   /** Writes events unless the token was spent before; both are one commit. */
-  readonly writeOnce: (token: string, events: readonly OutsideEvent[]) => Promise<void>;
+  readonly writeOnce: (token: string, events: readonly FeedbackEvent[]) => Promise<void>;
 }
 
 /**
@@ -37,10 +37,10 @@ export interface IntakeRouteParts {
  * of a relay that isn't configured doesn't exist. What can be checked is checked before the body is read; signatures are
  * over the body, and the table of limits bounds how much of those there is.
  */
-export function registerIntakeRoutes(http: Http, parts: IntakeRouteParts): void {
-  const { secrets, clock, write } = parts;
+export function registerIntakeRoutes(http: Http, dependencies: IntakeRouteDependencies): void {
+  const { secrets, clock, write } = dependencies;
   const { snsTopics, postmarkPassword, mailgunKey, sendgridKey } = secrets;
-  const signatures = new SnsSignatures(parts.fetchText);
+  const signatures = new SnsSignatures(dependencies.fetchText);
   http.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     // SNS sends JSON as text/plain, and signatures are over the raw body.
@@ -58,7 +58,7 @@ export function registerIntakeRoutes(http: Http, parts: IntakeRouteParts): void 
           message.Type === 'SubscriptionConfirmation' &&
           isSnsAddress(textOf(message.SubscribeURL))
         )
-          await parts.fetchText(textOf(message.SubscribeURL));
+          await dependencies.fetchText(textOf(message.SubscribeURL));
         if (message.Type === 'Notification') await write(readSes(parse(textOf(message.Message))));
         return reply.send({ success: true });
       });
@@ -66,7 +66,7 @@ export function registerIntakeRoutes(http: Http, parts: IntakeRouteParts): void 
     if (postmarkPassword !== undefined) {
       scope.post('/intake/postmark', {
         onRequest: requireProof((request) => hasPassword(request, postmarkPassword)),
-        handler: (request, reply) => take(request, reply, readPostmark),
+        handler: (request, reply) => handle(request, reply, readPostmark),
       });
     }
     if (mailgunKey !== undefined) {
@@ -74,7 +74,8 @@ export function registerIntakeRoutes(http: Http, parts: IntakeRouteParts): void 
         const body = jsonOf(request);
         if (!isFromMailgun(body, mailgunKey, clock.now())) return refuse(reply, 401);
         const events = readMailgun(body);
-        if (events.length > 0) await parts.writeOnce(`mailgun ${mailgunToken(body)}`, events);
+        if (events.length > 0)
+          await dependencies.writeOnce(`mailgun ${mailgunToken(body)}`, events);
         return reply.send({ success: true });
       });
     }
@@ -88,16 +89,16 @@ export function registerIntakeRoutes(http: Http, parts: IntakeRouteParts): void 
           const { timestamp, signature } = sendgridProof(request);
           if (!isFromSendgrid(textOf(request.body), timestamp, signature, sendgridKey))
             return refuse(reply, 401);
-          return take(request, reply, readSendgrid);
+          return handle(request, reply, readSendgrid);
         },
       });
     }
   });
 
-  async function take(
+  async function handle(
     request: FastifyRequest,
     reply: FastifyReply,
-    read: (body: unknown) => OutsideEvent[],
+    read: (body: unknown) => FeedbackEvent[],
   ): Promise<FastifyReply> {
     const body = jsonOf(request);
     if (body === undefined) return refuse(reply, 400);
@@ -113,7 +114,7 @@ function requireProof(hasProof: (request: FastifyRequest) => boolean) {
     reply: FastifyReply,
   ): Promise<FastifyReply | undefined> => {
     if (hasProof(request)) return undefined;
-    leaveBodyUnread(request, reply);
+    skipBody(request, reply);
     return refuse(reply, 401);
   };
 }

@@ -1,10 +1,10 @@
 /** An object of JSON from outside. */
-export type Fields = Readonly<Record<string, unknown>>;
+export type JsonFields = Readonly<Record<string, unknown>>;
 
 /** The value as an object; empty where it is none. */
-export function fieldsOf(value: unknown): Fields {
+export function fieldsOf(value: unknown): JsonFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Fields)
+    ? (value as JsonFields)
     : {};
 }
 

@@ -1,12 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { OutsideEvent } from '../bounce/report-store.ts';
+import type { FeedbackEvent } from '../bounce/feedback-event-store.ts';
 import { fieldsOf, textOf } from './json-fields.ts';
-import { messageOf, relayBounce, relayNote } from './relay-event.ts';
+import { messageIdOf, relayBounce, relayEvent } from './relay-event.ts';
 
 const by = 'Mailgun';
 
 /** How old a signed request may be, in milliseconds. */
-const oldest = 15 * 60_000;
+const maxAgeMs = 15 * 60_000;
 
 /**
  * True where the body was signed with the account's webhook key a short while ago. The signature is over time and token
@@ -19,7 +19,7 @@ export function isFromMailgun(body: unknown, key: string, now: number): boolean 
     .update(`${textOf(timestamp)}${textOf(token)}`)
     .digest();
   if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return false;
-  return Math.abs(now - Number(textOf(timestamp)) * 1_000) <= oldest;
+  return Math.abs(now - Number(textOf(timestamp)) * 1_000) <= maxAgeMs;
 }
 
 /** What names a signed request. */
@@ -28,16 +28,16 @@ export function mailgunToken(body: unknown): string {
 }
 
 /** A failure, complaint or unsubscription of Mailgun's webhooks. */
-export function readMailgun(body: unknown): OutsideEvent[] {
+export function readMailgun(body: unknown): FeedbackEvent[] {
   const data = fieldsOf(fieldsOf(body)['event-data']);
   const headers = fieldsOf(fieldsOf(data.message).headers);
-  const messageId = messageOf(textOf(headers['message-id']));
+  const messageId = messageIdOf(textOf(headers['message-id']));
   if (messageId === undefined) return [];
   const address = textOf(data.recipient);
   const report = textOf(data.id);
   const event = textOf(data.event);
   if (event === 'complained' || event === 'unsubscribed')
-    return [relayNote(event, by, messageId, address, report)];
+    return [relayEvent(event, by, messageId, address, report)];
   if (event !== 'failed') return [];
   const status = fieldsOf(data['delivery-status']);
   const words = [textOf(status.code), textOf(status.message), textOf(status.description)]
@@ -45,7 +45,7 @@ export function readMailgun(body: unknown): OutsideEvent[] {
     .join(' ');
   // Mailgun still tries after a temporary failure.
   if (textOf(data.severity) === 'temporary')
-    return [relayNote('delayed', by, messageId, address, report)];
+    return [relayEvent('delayed', by, messageId, address, report)];
   return [
     relayBounce({
       by,

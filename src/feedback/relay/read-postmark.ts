@@ -1,11 +1,11 @@
 import type { PermanentCause } from '../../delivery/reply-rules.ts';
-import type { OutsideEvent } from '../bounce/report-store.ts';
+import type { FeedbackEvent } from '../bounce/feedback-event-store.ts';
 import { fieldsOf, textOf } from './json-fields.ts';
-import { messageOf, postmarkMetadata, relayBounce, relayNote } from './relay-event.ts';
+import { messageIdOf, postmarkMetadata, relayBounce, relayEvent } from './relay-event.ts';
 
 const by = 'Postmark';
 
-const types: Readonly<Record<string, PermanentCause>> = {
+const causeByType: Readonly<Record<string, PermanentCause>> = {
   HardBounce: 'no-mailbox',
   BadEmailAddress: 'no-mailbox',
   AddressChange: 'no-mailbox',
@@ -18,8 +18,13 @@ const types: Readonly<Record<string, PermanentCause>> = {
 };
 
 /** Postmark's kinds of bounce that are final; the others may still be delivered or are no bounces. */
-const soft: ReadonlySet<string> = new Set(['SoftBounce', 'Transient', 'DnsError', 'SMTPApiError']);
-const noBounces: ReadonlySet<string> = new Set([
+const softBounceTypes: ReadonlySet<string> = new Set([
+  'SoftBounce',
+  'Transient',
+  'DnsError',
+  'SMTPApiError',
+]);
+const nonBounceTypes: ReadonlySet<string> = new Set([
   'AutoResponder',
   'Subscribe',
   'Unsubscribe',
@@ -29,19 +34,19 @@ const noBounces: ReadonlySet<string> = new Set([
 ]);
 
 /** A bounce or complaint of Postmark's webhooks. */
-export function readPostmark(body: unknown): OutsideEvent[] {
+export function readPostmark(body: unknown): FeedbackEvent[] {
   const root = fieldsOf(body);
   const messageId =
-    messageOf(textOf(fieldsOf(root.Metadata)[postmarkMetadata])) ??
-    messageOf(textOf(root.MessageID));
+    messageIdOf(textOf(fieldsOf(root.Metadata)[postmarkMetadata])) ??
+    messageIdOf(textOf(root.MessageID));
   if (messageId === undefined) return [];
   const record = textOf(root.RecordType);
   const type = textOf(root.Type);
   const address = textOf(root.Email ?? root.Recipient);
   const report = `${record} ${textOf(root.ID)}`;
   if (record === 'SpamComplaint' || (record === 'Bounce' && type === 'SpamComplaint'))
-    return [relayNote('complained', by, messageId, address, report, { feedbackType: 'abuse' })];
-  if (record !== 'Bounce' || noBounces.has(type)) return [];
+    return [relayEvent('complained', by, messageId, address, report, { feedbackType: 'abuse' })];
+  if (record !== 'Bounce' || nonBounceTypes.has(type)) return [];
   const words = textOf(root.Details) || textOf(root.Description);
   return [
     relayBounce({
@@ -49,8 +54,8 @@ export function readPostmark(body: unknown): OutsideEvent[] {
       messageId,
       address,
       words,
-      permanent: !soft.has(type),
-      cause: types[type],
+      permanent: !softBounceTypes.has(type),
+      cause: causeByType[type],
       report,
     }),
   ];

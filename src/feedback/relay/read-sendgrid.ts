@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
-import type { OutsideEvent } from '../bounce/report-store.ts';
+import type { FeedbackEvent } from '../bounce/feedback-event-store.ts';
 import { fieldsOf, listOf, textOf } from './json-fields.ts';
-import { messageOf, relayBounce, relayNote } from './relay-event.ts';
+import { messageIdOf, relayBounce, relayEvent } from './relay-event.ts';
 
 const by = 'SendGrid';
 
@@ -33,17 +33,17 @@ export function isFromSendgrid(
 }
 
 /** Bounces, drops, complaints and unsubscriptions of SendGrid's event webhook. */
-export function readSendgrid(body: unknown): OutsideEvent[] {
-  return listOf(body).flatMap((entry): OutsideEvent[] => {
+export function readSendgrid(body: unknown): FeedbackEvent[] {
+  return listOf(body).flatMap((entry): FeedbackEvent[] => {
     const event = fieldsOf(entry);
-    const messageId = messageOf(textOf(event['smtp-id']));
+    const messageId = messageIdOf(textOf(event['smtp-id']));
     if (messageId === undefined) return [];
     const address = textOf(event.email);
     const report = textOf(event.sg_event_id);
     const kind = textOf(event.event);
-    if (kind === 'spamreport') return [relayNote('complained', by, messageId, address, report)];
-    if (kind === 'unsubscribe') return [relayNote('unsubscribed', by, messageId, address, report)];
-    if (kind === 'deferred') return [relayNote('delayed', by, messageId, address, report)];
+    if (kind === 'spamreport') return [relayEvent('complained', by, messageId, address, report)];
+    if (kind === 'unsubscribe') return [relayEvent('unsubscribed', by, messageId, address, report)];
+    if (kind === 'deferred') return [relayEvent('delayed', by, messageId, address, report)];
     if (kind !== 'bounce' && kind !== 'dropped') return [];
     const bounce = {
       by,

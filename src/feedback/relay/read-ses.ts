@@ -1,12 +1,12 @@
 import type { PermanentCause } from '../../delivery/reply-rules.ts';
 import type { MessageId } from '../../foundation/ids.ts';
-import type { OutsideEvent } from '../bounce/report-store.ts';
+import type { FeedbackEvent } from '../bounce/feedback-event-store.ts';
 import { fieldsOf, listOf, textOf } from './json-fields.ts';
-import { messageHeader, messageOf, relayBounce, relayNote } from './relay-event.ts';
+import { messageHeader, messageIdOf, relayBounce, relayEvent } from './relay-event.ts';
 
 const by = 'Amazon SES';
 
-const subTypes: Readonly<Record<string, PermanentCause>> = {
+const causeBySubType: Readonly<Record<string, PermanentCause>> = {
   NoEmail: 'no-mailbox',
   MailboxFull: 'mailbox-full',
   MessageTooLarge: 'size',
@@ -14,7 +14,7 @@ const subTypes: Readonly<Record<string, PermanentCause>> = {
 };
 
 /** Bounces and complaints of a notification or an event of Amazon SES, the JSON that SNS carries. */
-export function readSes(message: unknown): OutsideEvent[] {
+export function readSes(message: unknown): FeedbackEvent[] {
   const root = fieldsOf(message);
   const messageId = findMessage(root.mail);
   if (messageId === undefined) return [];
@@ -32,7 +32,7 @@ export function readSes(message: unknown): OutsideEvent[] {
           textOf(recipient.diagnosticCode) ||
           `${textOf(bounce.bounceType)} ${textOf(bounce.bounceSubType)}`,
         permanent: bounce.bounceType === 'Permanent',
-        cause: subTypes[textOf(bounce.bounceSubType)],
+        cause: causeBySubType[textOf(bounce.bounceSubType)],
         report: textOf(bounce.feedbackId),
       });
     });
@@ -42,7 +42,7 @@ export function readSes(message: unknown): OutsideEvent[] {
   const feedbackType = textOf(complaint.complaintFeedbackType) || 'abuse';
   if (feedbackType === 'not-spam') return [];
   return listOf(complaint.complainedRecipients).map((entry) =>
-    relayNote(
+    relayEvent(
       'complained',
       by,
       messageId,
@@ -61,7 +61,7 @@ function findMessage(mail: unknown): MessageId | undefined {
     const { name, value } = fieldsOf(entry);
     const lower = textOf(name).toLowerCase();
     if (lower === messageHeader.toLowerCase() || lower === 'message-id') {
-      const found = messageOf(textOf(value));
+      const found = messageIdOf(textOf(value));
       if (found !== undefined) return found;
     }
   }

@@ -1,7 +1,7 @@
 import type { PermanentCause } from '../../delivery/reply-rules.ts';
 import { type MessageId, parseMessageId } from '../../foundation/ids.ts';
-import { judgeBounce } from '../bounce/judge-bounce.ts';
-import type { OutsideEvent } from '../bounce/report-store.ts';
+import { classifyBounce } from '../bounce/classify-bounce.ts';
+import type { FeedbackEvent } from '../bounce/feedback-event-store.ts';
 
 /** Header that names the message for relays that give it a Message-ID of their own. */
 export const messageHeader = 'X-Signalpost-Message';
@@ -18,7 +18,7 @@ export function relayHeaders(smtpUrl: string | undefined, messageId: MessageId):
 }
 
 /** The message that a Message-ID of this service names (`<uuid@domain>`), or an id by itself. */
-export function messageOf(text: string): MessageId | undefined {
+export function messageIdOf(text: string): MessageId | undefined {
   return parseMessageId(text.trim().replace(/^<|@.*$|>$/gs, ''));
 }
 
@@ -36,11 +36,11 @@ export function relayBounce(options: {
   /** What the relay itself says it was about; counts where the words say nothing. */
   readonly cause?: PermanentCause | undefined;
   readonly report: string;
-}): OutsideEvent {
+}): FeedbackEvent {
   const { by, messageId, address, words, permanent, report } = options;
-  const judged = judgeBounce(statusPattern.exec(options.status ?? '')?.[0], words);
-  const cause = judged.cause === 'other' ? (options.cause ?? 'other') : judged.cause;
-  const { status, diagnostic: reason } = judged;
+  const bounce = classifyBounce(statusPattern.exec(options.status ?? '')?.[0], words);
+  const cause = bounce.cause === 'other' ? (options.cause ?? 'other') : bounce.cause;
+  const { status, diagnostic: reason } = bounce;
   return {
     messageId,
     recipient: { address },
@@ -51,13 +51,13 @@ export function relayBounce(options: {
 }
 
 /** Another report of a relay. */
-export function relayNote(
+export function relayEvent(
   kind: 'complained' | 'unsubscribed' | 'delayed',
   by: string,
   messageId: MessageId,
   address: string,
   report: string,
   detail: Readonly<Record<string, unknown>> = {},
-): OutsideEvent {
+): FeedbackEvent {
   return { messageId, recipient: { address }, kind, detail: { by, ...detail }, report };
 }

@@ -1,12 +1,12 @@
 import { verify, X509Certificate } from 'node:crypto';
-import { type Fields, textOf } from './json-fields.ts';
+import { type JsonFields, textOf } from './json-fields.ts';
 
 const direction = '(?:central|north|south|(?:north|south)?(?:east|west))';
 /** Names of buckets of S3 begin other hosts of Amazon, such as `sns.s3-us-west-2`: only regions count. */
 const snsHost = new RegExp(
   `^sns\\.(?:(?!cn-)[a-z]{2}(?:-gov)?-${direction}-\\d{1,2}\\.amazonaws\\.com|cn-${direction}-\\d{1,2}\\.amazonaws\\.com\\.cn)$`,
 );
-const mostCertificates = 20;
+const maxCertificates = 20;
 
 /** Fetches a text by GET; throws where there is none. */
 export type FetchText = (url: string) => Promise<string>;
@@ -35,7 +35,7 @@ export class SnsSignatures {
   }
 
   /** True where the message was signed by SNS. @throws where the certificate cannot be fetched */
-  async isSigned(message: Fields): Promise<boolean> {
+  async isSigned(message: JsonFields): Promise<boolean> {
     const address = textOf(message.SigningCertURL);
     if (!isCertificateAddress(address)) return false;
     const algorithm = message.SignatureVersion === '2' ? 'sha256' : 'sha1';
@@ -45,17 +45,17 @@ export class SnsSignatures {
   }
 
   async #certificate(address: string): Promise<X509Certificate> {
-    const known = this.#certificates.get(address);
-    if (known !== undefined) return known;
+    const cached = this.#certificates.get(address);
+    if (cached !== undefined) return cached;
     const certificate = new X509Certificate(await this.#fetch(address));
-    if (this.#certificates.size >= mostCertificates) this.#certificates.clear();
+    if (this.#certificates.size >= maxCertificates) this.#certificates.clear();
     this.#certificates.set(address, certificate);
     return certificate;
   }
 }
 
 /** Names and values that are signed, in the order that SNS documents, each on a line of its own. */
-function signedText(message: Fields): string {
+function signedText(message: JsonFields): string {
   const names =
     message.Type === 'Notification'
       ? ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type']

@@ -8,7 +8,7 @@ type Kysely = Database['kysely'];
  * Spends the token of a signed request, in the commit of what the request changes.
  * @returns false where it was spent before; of two at once, one waits for the other
  */
-export async function spendToken(transaction: Kysely, token: string): Promise<boolean> {
+export async function consumeToken(transaction: Kysely, token: string): Promise<boolean> {
   const hash = createHash('sha256').update(token).digest();
   const { rows } = await sql`
     insert into spent_intake_token (hash) values (${hash}) on conflict do nothing returning 1`.execute(
@@ -17,16 +17,16 @@ export async function spendToken(transaction: Kysely, token: string): Promise<bo
   return rows.length === 1;
 }
 
-const perStep = 5_000;
+const batchSize = 5_000;
 
 /** Forgets tokens whose signature is too old to count by now. */
 export async function removeSpentTokens(kysely: Kysely): Promise<void> {
   for (;;) {
     const { numAffectedRows } = await sql`
       delete from spent_intake_token where hash in (
-        select hash from spent_intake_token where spent_at < now() - interval '1 day' limit ${perStep})`.execute(
+        select hash from spent_intake_token where spent_at < now() - interval '1 day' limit ${batchSize})`.execute(
       kysely,
     );
-    if (Number(numAffectedRows ?? 0n) < perStep) return;
+    if (Number(numAffectedRows ?? 0n) < batchSize) return;
   }
 }

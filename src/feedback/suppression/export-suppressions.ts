@@ -2,7 +2,7 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import { csvLine } from '../csv-line.ts';
 import type { Suppression } from './suppression.ts';
-import { listSuppressions } from './suppression-store.ts';
+import { findSuppressions } from './suppression-store.ts';
 
 /** Columns of the export, which the import reads back. */
 const columns = ['address', 'reason', 'message_id', 'created_at', 'expires_at'] as const;
@@ -15,7 +15,7 @@ export async function* exportSuppressions(
   yield csvLine(columns);
   let after: Suppression | undefined;
   for (;;) {
-    const page = await listSuppressions(database.kysely, accountId, { after, limit: 2_000 });
+    const page = await findSuppressions(database.kysely, accountId, { after, limit: 2_000 });
     if (page.length === 0) return;
     yield page.map(lineOf).join('');
     after = page.at(-1);

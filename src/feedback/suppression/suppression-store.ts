@@ -64,7 +64,7 @@ export interface SuppressionFilter {
 }
 
 /** A page of an account's entries in the order of address and reason; ended entries are part of it. */
-export async function listSuppressions(
+export async function findSuppressions(
   kysely: Kysely,
   accountId: AccountId,
   filter: SuppressionFilter,
@@ -96,7 +96,7 @@ export async function readSuppressions(
 }
 
 /** Takes ended entries away, some thousands at a time. */
-export async function removeEndedSuppressions(kysely: Kysely, offset = 0): Promise<void> {
+export async function removeExpiredSuppressions(kysely: Kysely, offset = 0): Promise<void> {
   for (;;) {
     const { numAffectedRows } = await sql`
       delete from suppression where (account_id, address, reason) in (

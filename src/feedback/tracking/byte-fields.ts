@@ -1,4 +1,4 @@
-import { uuidText } from '../../foundation/uuid-text.ts';
+import { formatUuid } from '../../foundation/format-uuid.ts';
 
 /** Writes small numbers and texts one after the other, in as few bytes as possible. */
 export class ByteWriter {
@@ -63,7 +63,7 @@ export class ByteReader {
   }
 
   uuid(): string {
-    return uuidText(this.#take(16));
+    return formatUuid(this.#take(16));
   }
 
   #take(length: number): Buffer {

@@ -1,5 +1,5 @@
 import { type BlockList, isIP } from 'node:net';
-import { blockListOf } from '../../foundation/block-list.ts';
+import { toBlockList } from '../../foundation/network/to-block-list.ts';
 import { knownAgents, knownNetworks, type ReaderClass } from './known-readers.ts';
 
 /** What a request shows of its reader. */
@@ -19,7 +19,7 @@ export interface ReaderVerdict {
   readonly reason: string;
 }
 
-const agentLength = 500;
+const maxAgentLength = 500;
 
 /** Shared, as nearly all that is kept of readers says the same. */
 const person: ReaderVerdict = { class: 'person', reason: 'nothing speaks against a person' };
@@ -30,7 +30,7 @@ const prefetched: ReaderVerdict = { class: 'prefetch', reason: 'fetched ahead by
 /** Tells who opened or clicked by the request alone. Total and pure. */
 export function classifyReader(traits: ReaderTraits): ReaderVerdict {
   if (traits.hidden) return hiddenLink;
-  const agent = traits.userAgent.slice(0, agentLength);
+  const agent = traits.userAgent.slice(0, maxAgentLength);
   if (agent.trim() === '') return noAgent;
   const known = findAgent(agent);
   if (known !== undefined) return known;
@@ -41,14 +41,14 @@ export function classifyReader(traits: ReaderTraits): ReaderVerdict {
 
 /** What was found for user agents: readers have few different ones, and looking through the patterns takes longer than all else. */
 const agents = new Map<string, ReaderVerdict | undefined>();
-const mostAgents = 2_000;
+const maxCachedAgents = 2_000;
 
 function findAgent(agent: string): ReaderVerdict | undefined {
   const found = agents.get(agent);
   if (found !== undefined || agents.has(agent)) return found;
   const entry = knownAgents.find((one) => one.agent.test(agent));
   const known = entry && { class: entry.class, reason: `user agent of ${entry.name}` };
-  if (agents.size >= mostAgents) agents.clear();
+  if (agents.size >= maxCachedAgents) agents.clear();
   agents.set(agent, known);
   return known;
 }
@@ -62,10 +62,10 @@ interface LoadedNetwork {
 const networks: readonly LoadedNetwork[] = knownNetworks.map((entry) => ({
   verdict: { class: entry.class, reason: `network of ${entry.name}` },
   for: entry.for,
-  list: blockListOf(entry.networks),
+  list: toBlockList(entry.networks),
 }));
 /** Nearly all readers are in none: that is one look. */
-const allNetworks = blockListOf(knownNetworks.flatMap((entry) => entry.networks));
+const allNetworks = toBlockList(knownNetworks.flatMap((entry) => entry.networks));
 
 function findNetwork(kind: ReaderTraits['kind'], address: string): ReaderVerdict | undefined {
   const plain = address.startsWith('::ffff:') ? address.slice(7) : address;

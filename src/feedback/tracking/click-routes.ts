@@ -6,10 +6,10 @@ import type { Http } from '../../http/create-http.ts';
 import { linkTarget } from '../../rendering/link-target.ts';
 import type { LoadedTemplate } from '../../rendering/load-template.ts';
 import type { Engagement } from './engagement.ts';
-import { readEngagement } from './read-request.ts';
+import { readEngagement } from './read-engagement.ts';
 import type { TrackedLink, TrackingTokens } from './tracking-tokens.ts';
 
-export interface TrackingRouteParts {
+export interface TrackingRouteDependencies {
   readonly tokens: TrackingTokens;
   readonly clock: Clock;
   readonly findVersion: FindVersion;
@@ -23,26 +23,28 @@ export interface TrackingRouteParts {
  * event is written later, so the answer waits for the database only where the template version is not in memory. HEAD is
  * answered alike and not counted: mail programs and proxies try links that way.
  */
-export function registerClickRoute(http: Http, parts: TrackingRouteParts): void {
+export function registerClickRoute(http: Http, dependencies: TrackingRouteDependencies): void {
   http.get<{ Params: { token: string } }>('/c/:token', (request, reply) => {
-    const link = parts.tokens.readLink(request.params.token);
+    const link = dependencies.tokens.readLink(request.params.token);
     if (link === undefined) return notFound(reply);
     if (request.method === 'GET') {
       const hidden = link.index === undefined;
       const engaged = { message: link, kind: 'clicked', link: link.index, hidden } as const;
-      parts.record(readEngagement(request, parts.clock.now(), parts.keepAddresses, engaged));
+      dependencies.record(
+        readEngagement(request, dependencies.clock.now(), dependencies.keepAddresses, engaged),
+      );
     }
     if (link.index === undefined) return reply.code(204).header('cache-control', 'no-store').send();
-    const found = parts.findVersion(link.accountId, link.templateId, link.templateVersion);
+    const found = dependencies.findVersion(link.accountId, link.templateId, link.templateVersion);
     if (found instanceof Promise) {
       return found.then((template) => {
         const target = targetOf(link, template);
-        return target === undefined ? notFound(reply) : sendOn(reply, target).send();
+        return target === undefined ? notFound(reply) : redirectTo(reply, target).send();
       });
     }
     const target = targetOf(link, found);
     if (target === undefined) return notFound(reply);
-    const answer = sendOn(reply, target);
+    const answer = redirectTo(reply, target);
     // Answers are written together, once all that came in this turn was read: a write that wakes a sleeping client costs more
     // than all else of a short answer, and after the first of several the client is awake.
     atEndOfTurn(() => void answer.send());
@@ -62,7 +64,7 @@ function targetOf(link: TrackedLink, template: LoadedTemplate | undefined): stri
   return linkTarget(template, index, values);
 }
 
-function sendOn(reply: FastifyReply, target: string): FastifyReply {
+function redirectTo(reply: FastifyReply, target: string): FastifyReply {
   return reply
     .code(302)
     .header('cache-control', 'no-store')

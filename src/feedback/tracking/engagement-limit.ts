@@ -13,7 +13,7 @@ export class EngagementLimit {
   #waiting = new Map<string, number>();
 
   /** Takes one that is to be written; false where it is past the limit. */
-  take(item: Engagement): boolean {
+  consume(item: Engagement): boolean {
     const key = keyOf(item);
     if (this.#full.has(key)) return false;
     const waiting = this.#waiting.get(key) ?? 0;
@@ -36,7 +36,7 @@ export class EngagementLimit {
   }
 
   /** Remembers the limits that the database found reached. @param full ids */
-  noteFull(items: readonly Engagement[], full: ReadonlySet<string>): void {
+  recordFull(items: readonly Engagement[], full: ReadonlySet<string>): void {
     if (full.size === 0) return;
     for (const item of items) if (full.has(item.id)) this.#full.add(keyOf(item));
     for (const oldest of this.#full) {

@@ -5,18 +5,18 @@ import { EngagementLimit } from './engagement-limit.ts';
 import { findBursts } from './find-bursts.ts';
 
 /** Opens and clicks wait so long for those that come with them, which shows bursts. */
-const holdMilliseconds = 2_500;
-const mostPerBatch = 500;
+const holdMs = 2_500;
+const maxBatchSize = 500;
 /** Past it the oldest that wait go: a database that is away for long must not take the memory. */
-const mostWaiting = 200_000;
-const retryMilliseconds = 1_000;
+const maxWaiting = 200_000;
+const retryMs = 1_000;
 
 export interface EngagementWriterOptions {
   /** Writes them. @returns the ids of those that are past the limit of their message */
   readonly write: (items: readonly Engagement[]) => Promise<ReadonlySet<string>>;
   readonly log: Log;
-  readonly holdMilliseconds?: number;
-  readonly mostWaiting?: number;
+  readonly holdMs?: number;
+  readonly maxWaiting?: number;
 }
 
 /**
@@ -39,30 +39,30 @@ export class EngagementWriter {
 
   constructor(options: EngagementWriterOptions) {
     this.#options = options;
-    this.#hold = options.holdMilliseconds ?? holdMilliseconds;
+    this.#hold = options.holdMs ?? holdMs;
   }
 
   /** Adds one, unless its message has enough of its kind; never throws and never waits. */
   add(item: Engagement): void {
     if (this.#givenUp) {
-      this.#tellLoss(1);
+      this.#logLoss(1);
       return;
     }
-    if (!this.#limit.take(item)) return;
-    const most = this.#options.mostWaiting ?? mostWaiting;
-    if (this.#waiting.length + this.#inFlight >= most)
-      this.#dropped += this.#waiting.splice(0, mostPerBatch).length;
-    if (this.#waiting.length + this.#inFlight >= most) this.#dropped += 1;
+    if (!this.#limit.consume(item)) return;
+    const limit = this.#options.maxWaiting ?? maxWaiting;
+    if (this.#waiting.length + this.#inFlight >= limit)
+      this.#dropped += this.#waiting.splice(0, maxBatchSize).length;
+    if (this.#waiting.length + this.#inFlight >= limit) this.#dropped += 1;
     else this.#waiting.push(item);
     this.#schedule(this.#hold);
   }
 
   /** Writes what waits; gives up after some seconds without a database and says how many were lost. */
-  async stop(milliseconds = 10_000): Promise<void> {
+  async stop(timeoutMs = 10_000): Promise<void> {
     this.#stopping = true;
     clearTimeout(this.#timer);
     const stop = new AbortController();
-    const deadline = delay(milliseconds, undefined, { signal: stop.signal }).catch(() => undefined);
+    const deadline = delay(timeoutMs, undefined, { signal: stop.signal }).catch(() => undefined);
     void deadline.then(() => {
       this.#givenUp = true;
     });
@@ -73,10 +73,10 @@ export class EngagementWriter {
     stop.abort();
     this.#givenUp = true;
     const lost = this.#waiting.length + this.#inFlight + this.#dropped;
-    if (lost > 0) this.#tellLoss(lost);
+    if (lost > 0) this.#logLoss(lost);
   }
 
-  #tellLoss(lost: number): void {
+  #logLoss(lost: number): void {
     this.#options.log.error({ lost }, 'opens and clicks were lost at the stop');
   }
 
@@ -93,7 +93,7 @@ export class EngagementWriter {
   #write(): Promise<void> {
     this.#writing ??= this.#flush().then((written) => {
       this.#writing = undefined;
-      if (this.#waiting.length > 0) this.#schedule(written ? this.#hold : retryMilliseconds);
+      if (this.#waiting.length > 0) this.#schedule(written ? this.#hold : retryMs);
     });
     return this.#writing;
   }
@@ -103,10 +103,10 @@ export class EngagementWriter {
     const items = findBursts(this.#waiting.splice(0));
     this.#inFlight = items.length;
     this.#limit.startRound();
-    for (let from = 0; from < items.length; from += mostPerBatch) {
-      const batch = items.slice(from, from + mostPerBatch);
+    for (let from = 0; from < items.length; from += maxBatchSize) {
+      const batch = items.slice(from, from + maxBatchSize);
       try {
-        this.#limit.noteFull(batch, await this.#options.write(batch));
+        this.#limit.recordFull(batch, await this.#options.write(batch));
         this.#inFlight -= batch.length;
       } catch (error) {
         this.#options.log.warn({ err: error }, 'opens and clicks cannot be written; trying on');

@@ -1,7 +1,7 @@
 import type { Engagement } from './engagement.ts';
 
 /** A person needs longer than this for one link after the other. */
-const burstMilliseconds = 2_000;
+const burstMs = 2_000;
 /** Different links within that time. */
 const burstLinks = 3;
 
@@ -40,7 +40,7 @@ function reasonOf(group: readonly Engagement[]): string | undefined {
   let first = 0;
   for (const { at, link = 0 } of clicks) {
     links.set(link, (links.get(link) ?? 0) + 1);
-    for (let oldest = clicks[first]; oldest !== undefined && at - oldest.at > burstMilliseconds; ) {
+    for (let oldest = clicks[first]; oldest !== undefined && at - oldest.at > burstMs; ) {
       const { link: gone = 0 } = oldest;
       const left = (links.get(gone) ?? 1) - 1;
       if (left === 0) links.delete(gone);

@@ -1,6 +1,6 @@
 import type { Http } from '../../http/create-http.ts';
-import type { TrackingRouteParts } from './click-routes.ts';
-import { readEngagement } from './read-request.ts';
+import type { TrackingRouteDependencies } from './click-routes.ts';
+import { readEngagement } from './read-engagement.ts';
 
 /** A transparent GIF of one pixel. */
 const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
@@ -12,14 +12,16 @@ const imagePattern = /^([A-Za-z0-9_-]+)\.gif$/;
  */
 export function registerOpenRoute(
   http: Http,
-  parts: Omit<TrackingRouteParts, 'findVersion'>,
+  dependencies: Omit<TrackingRouteDependencies, 'findVersion'>,
 ): void {
   http.get<{ Params: { image: string } }>('/o/:image', (request, reply) => {
     const token = imagePattern.exec(request.params.image)?.[1];
-    const message = token === undefined ? undefined : parts.tokens.readOpen(token);
+    const message = token === undefined ? undefined : dependencies.tokens.readOpen(token);
     if (message !== undefined && request.method === 'GET') {
       const engaged = { message, kind: 'opened' } as const;
-      parts.record(readEngagement(request, parts.clock.now(), parts.keepAddresses, engaged));
+      dependencies.record(
+        readEngagement(request, dependencies.clock.now(), dependencies.keepAddresses, engaged),
+      );
     }
     return reply
       .header('cache-control', 'no-store, no-cache, private')

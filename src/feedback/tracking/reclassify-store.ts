@@ -13,10 +13,10 @@ interface StoredEngagement {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-const perStep = 1_000;
+const batchSize = 1_000;
 
 /** What came together or at the wrong time was judged by more than the request shows, and stays. */
-const judgedByTime = new Set([
+const timingReasons = new Set([
   'followed several links at once',
   'came before the message was delivered',
   'followed the hidden link',
@@ -43,10 +43,10 @@ export async function reclassifyEngagements(
       select message_id, retention_days, id, kind, detail from message_event
       where account_id = ${accountId} and (message_id, id) > (${after.message}::uuid, ${after.event}::uuid)
         and kind in ('opened', 'clicked') and at >= ${from} and at < ${until}
-      order by message_id, id limit ${perStep}`.execute(kysely);
+      order by message_id, id limit ${batchSize}`.execute(kysely);
     changed += await writeVerdicts(kysely, accountId, rows);
     const last = rows.at(-1);
-    if (last === undefined || rows.length < perStep) return changed;
+    if (last === undefined || rows.length < batchSize) return changed;
     after = { message: last.message_id, event: last.id };
   }
 }
@@ -57,7 +57,7 @@ async function writeVerdicts(
   events: readonly StoredEngagement[],
 ): Promise<number> {
   const rows = events.flatMap((event) => {
-    const verdict = judgeAgain(event);
+    const verdict = reclassify(event);
     if (verdict === undefined || verdict.class === event.detail.class) return [];
     const { message_id, retention_days, id } = event;
     return [{ message_id, retention_days, id, class: verdict.class, reason: verdict.reason }];
@@ -73,10 +73,10 @@ async function writeVerdicts(
   return Number(numAffectedRows ?? 0n);
 }
 
-function judgeAgain({ kind, detail }: StoredEngagement): ReaderVerdict | undefined {
+function reclassify({ kind, detail }: StoredEngagement): ReaderVerdict | undefined {
   const { userAgent, network, reason } = detail;
   if (typeof userAgent !== 'string' || typeof network !== 'string') return undefined;
-  if (judgedByTime.has(String(reason))) return undefined;
+  if (timingReasons.has(String(reason))) return undefined;
   return classifyReader({
     kind,
     userAgent,

@@ -3,7 +3,7 @@ import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
 
 const macBytes = 16;
 /** Longer text is refused unread. */
-const longestText = 6_000;
+const maxTextLength = 6_000;
 const alphabet = /^[A-Za-z0-9_-]+$/;
 
 /** Bytes in a URL, signed with HMAC-SHA256 cut to 128 bits (RFC 2104 section 5), so that nobody else can make one. */
@@ -22,7 +22,7 @@ export class SignedTokens {
 
   /** The bytes of a text that was made here, or undefined. Takes whatever a stranger sends. */
   read(text: string): Buffer | undefined {
-    if (text.length > longestText || !alphabet.test(text)) return undefined;
+    if (text.length > maxTextLength || !alphabet.test(text)) return undefined;
     const bytes = Buffer.from(text, 'base64url');
     if (bytes.length <= macBytes) return undefined;
     const content = bytes.subarray(macBytes);

@@ -1,5 +1,5 @@
 import type { DeliverableContent } from '../../delivery/deliverable-content.ts';
-import type { MailDressing } from '../../delivery/prepare-mail.ts';
+import type { MailDecoration } from '../../delivery/prepare-mail.ts';
 import type { ClaimedMessage } from '../../queue/attempt.ts';
 import type { LoadedTemplate } from '../../rendering/load-template.ts';
 import { unsubscribeField } from '../../template/built-in-fields.ts';
@@ -7,7 +7,7 @@ import type { CompiledLink } from '../../template/compiled-template.ts';
 import type { TrackingTokens } from './tracking-tokens.ts';
 
 /** A tracking address that would be longer leaves the link as it is: some readers cut what is longer. */
-const longestAddress = 2_000;
+const maxAddressLength = 2_000;
 
 /**
  * Tracking addresses and the open image, only where the request asked for them.
@@ -19,7 +19,7 @@ export function trackMessage(
   message: ClaimedMessage,
   content: DeliverableContent,
   template: LoadedTemplate,
-): Pick<MailDressing, 'rewriteLink' | 'bodyEnd'> {
+): Pick<MailDecoration, 'rewriteLink' | 'bodyEnd'> {
   let bodyEnd = '';
   if (message.trackClicks && template.compiled.links.some((link) => link.trackable)) {
     bodyEnd += hiddenLink(linkAddress(undefined));
@@ -49,7 +49,7 @@ export function trackMessage(
   function rewriteLink(link: CompiledLink, url: string): string {
     if (link.fields.includes(unsubscribeField)) return url;
     const address = linkAddress(link);
-    return address.length > longestAddress ? url : address;
+    return address.length > maxAddressLength ? url : address;
   }
 }
 

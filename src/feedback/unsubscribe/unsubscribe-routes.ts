@@ -6,7 +6,7 @@ import { plainPage } from '../../http/plain-page.ts';
 import { resubscribe, unsubscribe } from './unsubscribe-store.ts';
 import type { UnsubscribeTokens } from './unsubscribe-token.ts';
 
-export interface UnsubscribeRouteParts {
+export interface UnsubscribeRouteDependencies {
   readonly tokens: UnsubscribeTokens;
   readonly database: Database;
   readonly clock: Clock;
@@ -17,8 +17,11 @@ export interface UnsubscribeRouteParts {
  * `POST /u/{token}` unsubscribes, whatever its body, also from a mail program's one click (section 3.2), without cookies or
  * a redirect; `POST /u/{token}/undo` takes it back. 404 for a token that was not made here.
  */
-export function registerUnsubscribeRoutes(http: Http, parts: UnsubscribeRouteParts): void {
-  const { tokens, database, clock } = parts;
+export function registerUnsubscribeRoutes(
+  http: Http,
+  dependencies: UnsubscribeRouteDependencies,
+): void {
+  const { tokens, database, clock } = dependencies;
   http.register(async (scope) => {
     // Any form, multipart included: what counts is the address of the request.
     scope.removeAllContentTypeParsers();

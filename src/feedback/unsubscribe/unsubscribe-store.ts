@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
-import { normaliseAddress } from '../../foundation/email-address.ts';
+import { normalizeAddress } from '../../foundation/email-address.ts';
 import { newId } from '../../foundation/ids.ts';
-import { maxReports } from '../event-limits.ts';
+import { maxFeedbackEvents } from '../event-limits.ts';
 import { addSuppressions } from '../suppression/suppression-store.ts';
 import type { Unsubscription } from './unsubscribe-token.ts';
 
@@ -21,7 +21,7 @@ export async function unsubscribe(
       transaction,
     );
     if (account.rows.length === 0) return;
-    const entry = { address: normaliseAddress(address), reason: 'unsubscribe' as const, messageId };
+    const entry = { address: normalizeAddress(address), reason: 'unsubscribe' as const, messageId };
     const added = await addSuppressions(transaction, accountId, [entry], offset);
     if (added === 0) return;
     await sql`
@@ -29,7 +29,7 @@ export async function unsubscribe(
       select account_id, id, retention_days, ${newId()}, now() + ${offset}::float8 * interval '1 ms', 'unsubscribed', 0,
         json_build_object('how', ${how}::text)
       from message where account_id = ${accountId} and id = ${messageId} and retention_days = ${retentionDays}
-        and ${maxReports} > (select count(*) from message_event
+        and ${maxFeedbackEvents} > (select count(*) from message_event
           where account_id = ${accountId} and message_id = ${messageId} and retention_days = ${retentionDays}
             and kind = 'unsubscribed' and recipient = 0)`.execute(transaction);
   });
@@ -41,6 +41,6 @@ export async function resubscribe(
   { accountId, address }: Unsubscription,
 ): Promise<void> {
   await sql`
-    delete from suppression where account_id = ${accountId} and address = ${normaliseAddress(address)}
+    delete from suppression where account_id = ${accountId} and address = ${normalizeAddress(address)}
       and reason = 'unsubscribe'`.execute(kysely);
 }

@@ -18,7 +18,7 @@ export interface Unsubscription extends TrackedMessage {
 }
 
 const ivBytes = 16;
-const longestText = 1_000;
+const maxTextLength = 1_000;
 
 /**
  * Tokens of unsubscribe links. They hold the address itself, encrypted, so that they work after the message was erased and
@@ -48,7 +48,7 @@ export class UnsubscribeTokens {
 
   /** What a token says; undefined where it was not made here. */
   read(text: string): Unsubscription | undefined {
-    if (text.length > longestText || !/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
+    if (text.length > maxTextLength || !/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
     const bytes = Buffer.from(text, 'base64url');
     if (bytes.length <= ivBytes) return undefined;
     const content = this.#decrypt(bytes.subarray(0, ivBytes), bytes.subarray(ivBytes));

@@ -34,9 +34,9 @@ export function textArray(
   values: readonly (string | undefined)[],
   type: TextLike = 'text',
 ): Buffer {
-  let most = headerBytes;
-  for (const value of values) most += 4 + (value === undefined ? 0 : mostBytes(value));
-  const target = Buffer.allocUnsafe(most);
+  let maxSize = headerBytes;
+  for (const value of values) maxSize += 4 + (value === undefined ? 0 : maxUtf8Bytes(value));
+  const target = Buffer.allocUnsafe(maxSize);
   let nulls = false;
   let at = headerBytes;
   for (const value of values) {
@@ -54,7 +54,7 @@ export function textArray(
 }
 
 /** A UTF-16 unit is at most three bytes of UTF-8; a long text is counted, so that no memory is taken in vain. */
-function mostBytes(text: string): number {
+function maxUtf8Bytes(text: string): number {
   return text.length < 64 ? text.length * 3 : Buffer.byteLength(text);
 }
 

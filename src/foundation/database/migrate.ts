@@ -11,10 +11,10 @@ const fileName = /^(\d{4})-[a-z0-9-]+\.sql$/;
 const lockKey = 7_233_480_021;
 
 /** A migration may build an index over all that is stored, and a node waits for one that another node runs: a day. */
-const patience = 24 * 60 * 60 * 1000;
+const migrationTimeoutMs = 24 * 60 * 60 * 1000;
 
-function patient(text: string, values?: unknown[]): pg.QueryConfig {
-  const bounded = { text, query_timeout: patience };
+function withMigrationTimeout(text: string, values?: unknown[]): pg.QueryConfig {
+  const bounded = { text, query_timeout: migrationTimeoutMs };
   return values === undefined ? bounded : { ...bounded, values };
 }
 
@@ -46,7 +46,7 @@ export async function migrate(database: Database): Promise<string[]> {
   const migrations = await readMigrations();
   const client = await database.pool.connect();
   try {
-    await client.query(patient('select pg_advisory_lock($1)', [lockKey]));
+    await client.query(withMigrationTimeout('select pg_advisory_lock($1)', [lockKey]));
     try {
       return await applyMissing(client, migrations);
     } finally {
@@ -62,12 +62,12 @@ async function applyMissing(client: pg.PoolClient, migrations: Migration[]): Pro
     'create table if not exists schema_migration (version integer primary key, name text not null, sha256 text not null, applied_at timestamptz not null default now())',
   );
   const applied = await appliedMigrations(client);
-  refuseDifference(applied, migrations);
+  requireSameMigrations(applied, migrations);
   const missing = migrations.filter((migration) => !applied.has(migration.version));
   for (const migration of missing) {
     await client.query('begin');
     try {
-      await client.query(patient(migration.sql));
+      await client.query(withMigrationTimeout(migration.sql));
       await client.query(
         'insert into schema_migration (version, name, sha256) values ($1, $2, $3)',
         [migration.version, migration.name, migration.sha256],
@@ -88,7 +88,7 @@ async function appliedMigrations(client: pg.PoolClient | pg.Pool): Promise<Map<n
   return new Map(answer.rows.map((row) => [row.version, row.sha256]));
 }
 
-function refuseDifference(applied: Map<number, string>, migrations: Migration[]): void {
+function requireSameMigrations(applied: Map<number, string>, migrations: Migration[]): void {
   const known = new Map(migrations.map((migration) => [migration.version, migration]));
   for (const [version, sha256] of applied) {
     const migration = known.get(version);
@@ -106,18 +106,18 @@ function refuseDifference(applied: Map<number, string>, migrations: Migration[])
 }
 
 /** The names of the migrations that the database lacks; all of them where it is empty. */
-export async function missingMigrations(database: Database): Promise<string[]> {
+export async function findMissingMigrations(database: Database): Promise<string[]> {
   const migrations = await readMigrations();
   const { rows } = await database.pool.query<{ exists: boolean }>(
     "select to_regclass('schema_migration') is not null as exists",
   );
   const applied = rows[0]?.exists === true ? await appliedMigrations(database.pool) : new Map();
-  refuseDifference(applied, migrations);
+  requireSameMigrations(applied, migrations);
   return migrations.filter(({ version }) => !applied.has(version)).map(({ name }) => name);
 }
 
 /** True when the database has every migration of this release and no other. */
-export async function isCurrent(database: Database): Promise<boolean> {
+export async function isSchemaCurrent(database: Database): Promise<boolean> {
   const [applied, migrations] = await Promise.all([
     appliedMigrations(database.pool),
     readMigrations(),

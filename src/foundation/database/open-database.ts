@@ -17,6 +17,9 @@ export type DatabaseSettings =
 
 export type Tables = DB;
 
+/** Where statements run: a transaction, or the pool where each is its own. */
+export type DatabaseTransaction = Kysely<Tables>;
+
 /** A pool of connections with the typed query builder on top. Stores take `kysely`; hot paths may use `pool`. */
 export interface Database {
   readonly kysely: Kysely<Tables>;
@@ -30,17 +33,17 @@ export interface Database {
   close(): Promise<void>;
 }
 
-export interface OpenOptions {
+export interface DatabaseOptions {
   /** Shown in pg_stat_activity. */
   readonly applicationName?: string;
   /** Most connections of this pool. */
-  readonly connections?: number;
+  readonly maxConnections?: number;
   /** How long an answer is waited for before its connection is given up, in milliseconds. */
-  readonly patience?: number;
+  readonly statementTimeoutMs?: number;
 }
 
 /** Longer than any statement of this pool takes but those of a migration, which name their own time. */
-const usualPatience = 60_000;
+const defaultStatementTimeoutMs = 60_000;
 
 /** The client settings that every connection of the service shares. */
 export function clientSettings(
@@ -48,8 +51,8 @@ export function clientSettings(
   applicationName = 'signalpost',
 ): pg.ClientConfig {
   return {
-    options: ourOptions,
-    ...('url' in settings ? readUrl(settings.url) : settings),
+    options: requiredOptions,
+    ...('url' in settings ? parseDatabaseUrl(settings.url) : settings),
     application_name: applicationName,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
@@ -57,35 +60,35 @@ export function clientSettings(
 }
 
 // An accepted message must be on disk before its answer, whatever the server's default is.
-const ourOptions = '-c synchronous_commit=on -c timezone=UTC -c jit=off';
+const requiredOptions = '-c synchronous_commit=on -c timezone=UTC -c jit=off';
 
 /** Options of the URL's own would replace ours, not join them: they go first, since the last of two equal ones counts. */
-function readUrl(text: string): pg.ClientConfig {
+function parseDatabaseUrl(text: string): pg.ClientConfig {
   const url = URL.parse(text);
   const own = url?.searchParams.get('options');
   if (url === null || own === undefined || own === null) return { connectionString: text };
   url.searchParams.delete('options');
-  return { connectionString: url.href, options: `${own} ${ourOptions}` };
+  return { connectionString: url.href, options: `${own} ${requiredOptions}` };
 }
 
 /**
  * Opens a pool. Nothing is asked of the server yet.
  * A broken idle connection is dropped quietly: the statement that needs the next one reports the fault.
  */
-export function openDatabase(settings: DatabaseSettings, options: OpenOptions = {}): Database {
+export function openDatabase(settings: DatabaseSettings, options: DatabaseOptions = {}): Database {
   const client = clientSettings(settings, options.applicationName);
   const openPool = (given: pg.PoolConfig): pg.Pool => {
     const pool = new pg.Pool({
       ...client,
       Client: ServiceClient,
-      query_timeout: options.patience ?? usualPatience,
+      query_timeout: options.statementTimeoutMs ?? defaultStatementTimeoutMs,
       idleTimeoutMillis: 60_000,
       ...given,
     });
-    forgiveLostConnections(pool);
+    ignoreIdleErrors(pool);
     return pool;
   };
-  const pool = openPool({ max: options.connections ?? 10 });
+  const pool = openPool({ max: options.maxConnections ?? 10 });
   const queuePool = openPool({ max: 4, options: `${client.options} -c enable_seqscan=off` });
   const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   return {
@@ -103,12 +106,12 @@ export function openDatabase(settings: DatabaseSettings, options: OpenOptions = 
  * A connection that breaks fails the statement under way on it, or the next one; the event that says so besides must
  * have a listener, or it ends the process. The pool listens while a connection idles, nobody while it is in use.
  */
-export function forgiveLostConnections(pool: pg.Pool): void {
+export function ignoreIdleErrors(pool: pg.Pool): void {
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
 }
 
-const oldestServer = 150_000;
+const minServerVersion = 150_000;
 
 /**
  * Refuses a server that cannot be reached or is older than PostgreSQL 15.
@@ -127,15 +130,15 @@ export async function requireServer(database: Database): Promise<void> {
       cause,
     });
   }
-  refuseOldServer(where, version);
+  requireServerVersion(where, version);
 }
 
 /**
  * @param version as in the server's setting `server_version_num`: 140023 for 14.23
  * @throws OperatorError for a server older than PostgreSQL 15
  */
-export function refuseOldServer(where: string, version: number): void {
-  if (version >= oldestServer) return;
+export function requireServerVersion(where: string, version: number): void {
+  if (version >= minServerVersion) return;
   const found = `${Math.floor(version / 10_000)}.${version % 10_000}`;
   throw new OperatorError(
     `The database at ${where} is PostgreSQL ${found}; Signalpost needs PostgreSQL 15 or later.`,

@@ -13,16 +13,16 @@ interface Statement extends pg.Submittable {
 export class ServiceClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config);
-    this.query = ((...given: readonly unknown[]) => this.#query(given)) as pg.Client['query'];
+    this.query = ((...args: readonly unknown[]) => this.#query(args)) as pg.Client['query'];
   }
 
-  #query(given: readonly unknown[]): unknown {
-    const [asked, second, third] = given;
-    if (isSubmittable(asked)) return super.query(asked);
+  #query(args: readonly unknown[]): unknown {
+    const [request, second, third] = args;
+    if (isSubmittable(request)) return super.query(request);
     const values = Array.isArray(second) ? second : undefined;
     const callback = [second, third].find((one) => typeof one === 'function');
-    const statement = new pg.Query(asked as pg.QueryConfig, values) as unknown as Statement;
-    statement.query_timeout = (asked as { query_timeout?: number }).query_timeout;
+    const statement = new pg.Query(request as pg.QueryConfig, values) as unknown as Statement;
+    statement.query_timeout = (request as { query_timeout?: number }).query_timeout;
     if (callback !== undefined) return this.#submit(statement, callback as Callback);
     const answer = new Promise<pg.QueryResult>((resolve, reject) => {
       this.#submit(statement, (error, result) => (error ? reject(error) : resolve(result)));
@@ -36,8 +36,8 @@ export class ServiceClient extends pg.Client {
 
   #submit(statement: Statement, callback: Callback): void {
     statement.callback = (error, result) => {
-      forget(statement);
-      if (error?.message === 'Query read timeout') this.#breakOff();
+      releaseReferences(statement);
+      if (error?.message === 'Query read timeout') this.#abortConnection();
       callback(error, result);
     };
     super.query(statement);
@@ -47,13 +47,13 @@ export class ServiceClient extends pg.Client {
    * A server that has been silent for too long: a statement that was given up still occupies the connection, so the next one
    * would wait behind it.
    */
-  #breakOff(): void {
+  #abortConnection(): void {
     this.end().catch(() => undefined);
   }
 }
 
-function isSubmittable(asked: unknown): asked is pg.Submittable {
-  return typeof asked === 'object' && asked !== null && 'submit' in asked;
+function isSubmittable(request: unknown): request is pg.Submittable {
+  return typeof request === 'object' && request !== null && 'submit' in request;
 }
 
 const nothing = (): void => undefined;
@@ -63,7 +63,7 @@ const nothing = (): void => undefined;
  * moment on each statement of a connection becomes old, with a hundred kilobytes of parameters, and all of them are kept until
  * old objects are looked through.
  */
-function forget(statement: Statement): void {
+function releaseReferences(statement: Statement): void {
   statement.callback = nothing;
   statement.values = undefined;
 }

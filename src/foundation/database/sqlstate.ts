@@ -21,7 +21,7 @@ const unavailableCodes = new Set([
 /** Classes 08 connection exception, 53 insufficient resources (disk full, too many connections), 58 system error, XX internal. */
 const unavailableClasses = new Set(['08', '53', '58', 'XX']);
 
-const repeatable = new Set([
+const retryableCodes = new Set([
   '40001', // serialization_failure
   '40P01', // deadlock_detected
 ]);
@@ -48,9 +48,9 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /** True where the statement changed nothing and is to be repeated at once. */
-export function isRepeatable(error: unknown): boolean {
+export function isRetryable(error: unknown): boolean {
   const code = codeOf(error);
-  return code !== undefined && repeatable.has(code);
+  return code !== undefined && retryableCodes.has(code);
 }
 
 /** True where the row breaks a unique index. */

@@ -33,7 +33,7 @@ export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
-export interface AccessToken {
+export interface AccessTokenTable {
   account_id: string | null;
   client_id: string;
   code_hash: Buffer | null;
@@ -43,7 +43,7 @@ export interface AccessToken {
   person_id: string;
 }
 
-export interface Account {
+export interface AccountTable {
   add_ons: Generated<string[]>;
   created_at: Generated<Timestamp>;
   id: string;
@@ -55,7 +55,7 @@ export interface Account {
   system: Generated<boolean>;
 }
 
-export interface AccountQuotaUse {
+export interface AccountQuotaUseTable {
   account_id: string;
   day_at: Timestamp;
   day_used: number;
@@ -64,7 +64,7 @@ export interface AccountQuotaUse {
   hour_used: number;
 }
 
-export interface ApiKey {
+export interface ApiKeyTable {
   account_id: string;
   created_at: Generated<Timestamp>;
   created_by: string | null;
@@ -79,7 +79,7 @@ export interface ApiKey {
   templates: string[] | null;
 }
 
-export interface AuditEvent {
+export interface AuditEventTable {
   account_id: string | null;
   at: Generated<Timestamp>;
   client_id: string | null;
@@ -92,7 +92,7 @@ export interface AuditEvent {
   request_id: string | null;
 }
 
-export interface BrowserSession {
+export interface BrowserSessionTable {
   complete: boolean;
   created_at: Timestamp;
   expires_at: Timestamp;
@@ -103,14 +103,14 @@ export interface BrowserSession {
   user_agent: string;
 }
 
-export interface Consent {
+export interface ConsentTable {
   account_id: string;
   client_id: string;
   granted_at: Timestamp;
   person_id: string;
 }
 
-export interface Contact {
+export interface ContactTable {
   account_id: string;
   created_at: Generated<Timestamp>;
   email: string;
@@ -118,7 +118,7 @@ export interface Contact {
   list_id: string;
 }
 
-export interface ContactList {
+export interface ContactListTable {
   account_id: string;
   content_hash: Buffer | null;
   created_at: Generated<Timestamp>;
@@ -130,13 +130,13 @@ export interface ContactList {
   source_size: Generated<number>;
 }
 
-export interface DeliveryPause {
+export interface DeliveryPauseTable {
   account_id: string;
   destination: string;
   paused_at: Generated<Timestamp>;
 }
 
-export interface Destination {
+export interface DestinationTable {
   bad: number | null;
   blocked_until: Timestamp | null;
   changed_at: Generated<Timestamp>;
@@ -157,7 +157,7 @@ export interface Destination {
   version: Generated<Int8>;
 }
 
-export interface DestinationNode {
+export interface DestinationNodeTable {
   demand: number;
   name: string;
   node: string;
@@ -165,7 +165,7 @@ export interface DestinationNode {
   sent: number;
 }
 
-export interface DkimKey {
+export interface DkimKeyTable {
   account_id: string;
   algorithm: string;
   created_at: Generated<Timestamp>;
@@ -177,7 +177,7 @@ export interface DkimKey {
   state_at: Generated<Timestamp>;
 }
 
-export interface DomainFinding {
+export interface DomainFindingTable {
   account_id: string;
   checked_at: Generated<Timestamp>;
   domain: string;
@@ -192,13 +192,13 @@ export interface DomainFinding {
   type: string;
 }
 
-export interface FeedCursor {
+export interface FeedCursorTable {
   name: string;
   rested_from: Timestamp | null;
   tx: Generated<string>;
 }
 
-export interface FileImport {
+export interface FileImportTable {
   account_id: string;
   bytes_read: Generated<Int8>;
   bytes_total: Int8;
@@ -213,7 +213,7 @@ export interface FileImport {
   state: string;
 }
 
-export interface GrantCode {
+export interface GrantCodeTable {
   account_id: string;
   client_id: string;
   code_challenge: string | null;
@@ -225,7 +225,7 @@ export interface GrantCode {
   used_at: Timestamp | null;
 }
 
-export interface IdempotencyKey {
+export interface IdempotencyKeyTable {
   account_id: string;
   created_at: Timestamp;
   key: string;
@@ -234,17 +234,17 @@ export interface IdempotencyKey {
   suppressed_recipients: Generated<string[]>;
 }
 
-export interface IdempotencySweep {
+export interface IdempotencySweepTable {
   begun_at: Timestamp;
   id: Generated<boolean>;
 }
 
-export interface InboxBrowser {
+export interface InboxBrowserTable {
   expires_at: Timestamp;
   hash: Buffer;
 }
 
-export interface InboxMessage {
+export interface InboxMessageTable {
   envelope_from: string;
   envelope_to: string[];
   headers: Json;
@@ -256,7 +256,7 @@ export interface InboxMessage {
   text: string | null;
 }
 
-export interface Installation {
+export interface InstallationTable {
   created_at: Generated<Timestamp>;
   demo_applied_at: Timestamp | null;
   id: Generated<boolean>;
@@ -266,7 +266,7 @@ export interface Installation {
   key_switched_at: Timestamp | null;
 }
 
-export interface Integration {
+export interface IntegrationTable {
   account_id: string;
   client_id: string;
   created_at: Generated<Timestamp>;
@@ -281,7 +281,7 @@ export interface Integration {
   secret_hash: Buffer;
 }
 
-export interface Invitation {
+export interface InvitationTable {
   account_id: string;
   created_at: Generated<Timestamp>;
   email: string;
@@ -294,11 +294,11 @@ export interface Invitation {
   withdrawn_at: Timestamp | null;
 }
 
-export interface KeyLeftover {
+export interface KeyLeftoverTable {
   hash: Buffer;
 }
 
-export interface KeyNode {
+export interface KeyNodeTable {
   current: string;
   known: string[];
   name: string;
@@ -306,14 +306,14 @@ export interface KeyNode {
   seen_at: Generated<Timestamp>;
 }
 
-export interface Membership {
+export interface MembershipTable {
   account_id: string;
   created_at: Generated<Timestamp>;
   person_id: string;
   role: string;
 }
 
-export interface Message {
+export interface MessageTable {
   accepted_at: Timestamp;
   account_id: string;
   client_id: string;
@@ -334,7 +334,7 @@ export interface Message {
   tx: Generated<string>;
 }
 
-export interface MessageEvent {
+export interface MessageEventTable {
   account_id: string;
   at: Timestamp;
   detail: Generated<Json>;
@@ -346,7 +346,7 @@ export interface MessageEvent {
   tx: Generated<string>;
 }
 
-export interface MessageSearch {
+export interface MessageSearchTable {
   account_id: string;
   address: string | null;
   external_id: string | null;
@@ -358,19 +358,19 @@ export interface MessageSearch {
   template_id: string;
 }
 
-export interface OneTimeLink {
+export interface OneTimeLinkTable {
   code_hash: Buffer;
   expires_at: Timestamp;
   purpose: string;
 }
 
-export interface PasswordReset {
+export interface PasswordResetTable {
   expires_at: Timestamp;
   hash: Buffer;
   person_id: string;
 }
 
-export interface Person {
+export interface PersonTable {
   created_at: Generated<Timestamp>;
   disabled_at: Timestamp | null;
   email: string;
@@ -382,7 +382,7 @@ export interface Person {
   proven_at: Timestamp | null;
 }
 
-export interface PrivacyRecord {
+export interface PrivacyRecordTable {
   account_id: string;
   address_hash: Buffer;
   at: Generated<Timestamp>;
@@ -392,7 +392,7 @@ export interface PrivacyRecord {
   requested_by: string;
 }
 
-export interface QueueEntry {
+export interface QueueEntryTable {
   account_id: string;
   attempts: Generated<number>;
   canceled: Generated<boolean>;
@@ -412,12 +412,12 @@ export interface QueueEntry {
   stage: string | null;
 }
 
-export interface RecoveryCode {
+export interface RecoveryCodeTable {
   hash: Buffer;
   person_id: string;
 }
 
-export interface ReportDestination {
+export interface ReportDestinationTable {
   accepted: Generated<number>;
   account_id: string;
   bounced_hard: Generated<number>;
@@ -442,14 +442,14 @@ export interface ReportDestination {
   unsubscribed: Generated<number>;
 }
 
-export interface ReportLatency {
+export interface ReportLatencyTable {
   account_id: string;
   histogram: Buffer;
   quarter: Timestamp;
   template_id: string;
 }
 
-export interface ReportLatencySum {
+export interface ReportLatencySumTable {
   account_id: string;
   begins: Timestamp;
   histogram: Buffer;
@@ -457,12 +457,12 @@ export interface ReportLatencySum {
   template_id: string;
 }
 
-export interface ReportOrdered {
+export interface ReportOrderedTable {
   account_id: string;
   until: Timestamp;
 }
 
-export interface ReportSum {
+export interface ReportSumTable {
   accepted: Generated<number>;
   account_id: string;
   begins: Timestamp;
@@ -490,7 +490,7 @@ export interface ReportSum {
   unsubscribed: Generated<number>;
 }
 
-export interface ReportTotal {
+export interface ReportTotalTable {
   accepted: Generated<number>;
   account_id: string;
   bounced_hard: Generated<number>;
@@ -517,7 +517,7 @@ export interface ReportTotal {
   unsubscribed: Generated<number>;
 }
 
-export interface RetentionRule {
+export interface RetentionRuleTable {
   account_id: string;
   address_days: number | null;
   address_done: Generated<string>;
@@ -526,21 +526,21 @@ export interface RetentionRule {
   engagement_days: number | null;
 }
 
-export interface SchemaMigration {
+export interface SchemaMigrationTable {
   applied_at: Generated<Timestamp>;
   name: string;
   sha256: string;
   version: number;
 }
 
-export interface SecondFactor {
+export interface SecondFactorTable {
   confirmed_at: Timestamp | null;
   last_step: Generated<Int8>;
   person_id: string;
   secret: Buffer;
 }
 
-export interface Sender {
+export interface SenderTable {
   account_id: string;
   address: string;
   created_at: Generated<Timestamp>;
@@ -549,7 +549,7 @@ export interface Sender {
   verified_by: string | null;
 }
 
-export interface SenderProof {
+export interface SenderProofTable {
   account_id: string;
   address: string;
   asked_by: string | null;
@@ -557,7 +557,7 @@ export interface SenderProof {
   hash: Buffer;
 }
 
-export interface SendingDomain {
+export interface SendingDomainTable {
   account_id: string;
   bad_checks: Generated<number>;
   checked_at: Timestamp | null;
@@ -573,7 +573,7 @@ export interface SendingDomain {
   warm_up_plan: number[] | null;
 }
 
-export interface SessionPair {
+export interface SessionPairTable {
   account_id: string | null;
   changed_at: Generated<Timestamp>;
   client_id: string;
@@ -584,18 +584,18 @@ export interface SessionPair {
   spent_refresh_hash: Buffer | null;
 }
 
-export interface SourceWarmUp {
+export interface SourceWarmUpTable {
   address: string;
   warm_up_from: Timestamp;
   warm_up_plan: number[];
 }
 
-export interface SpentIntakeToken {
+export interface SpentIntakeTokenTable {
   hash: Buffer;
   spent_at: Generated<Timestamp>;
 }
 
-export interface StsPolicy {
+export interface StsPolicyTable {
   domain: string;
   fetched_at: Timestamp;
   max_age: number;
@@ -604,7 +604,7 @@ export interface StsPolicy {
   record_id: string;
 }
 
-export interface Suppression {
+export interface SuppressionTable {
   account_id: string;
   address: string;
   created_at: Generated<Timestamp>;
@@ -613,7 +613,7 @@ export interface Suppression {
   reason: string;
 }
 
-export interface SystemMail {
+export interface SystemMailTable {
   attempts: Generated<number>;
   created_at: Generated<Timestamp>;
   due_at: Generated<Timestamp>;
@@ -624,7 +624,7 @@ export interface SystemMail {
   to_address: string;
 }
 
-export interface Template {
+export interface TemplateTable {
   account_id: string;
   created_at: Generated<Timestamp>;
   created_by: string | null;
@@ -635,7 +635,7 @@ export interface Template {
   when_uncertain: Generated<string>;
 }
 
-export interface TemplateCall {
+export interface TemplateCallTable {
   account_id: string;
   fields: string[];
   last_at: Timestamp;
@@ -646,7 +646,7 @@ export interface TemplateCall {
   template_id: string;
 }
 
-export interface TemplateDraft {
+export interface TemplateDraftTable {
   account_id: string;
   changed_at: Generated<Timestamp>;
   changed_by: string | null;
@@ -654,7 +654,7 @@ export interface TemplateDraft {
   template_id: string;
 }
 
-export interface TemplateVersion {
+export interface TemplateVersionTable {
   account_id: string;
   compiled: Json;
   content_hash: Buffer;
@@ -667,7 +667,7 @@ export interface TemplateVersion {
   version: number;
 }
 
-export interface TlsResult {
+export interface TlsResultTable {
   day: Timestamp;
   domain: string;
   host: string;
@@ -677,20 +677,20 @@ export interface TlsResult {
   type: string;
 }
 
-export interface TrackingDomain {
+export interface TrackingDomainTable {
   account_id: string;
   created_at: Generated<Timestamp>;
   host: string;
 }
 
-export interface WarmUpUse {
+export interface WarmUpUseTable {
   day: Timestamp;
   node: string;
   subject: string;
   used: Int8;
 }
 
-export interface WebhookDelivery {
+export interface WebhookDeliveryTable {
   account_id: string;
   attempts: Generated<number>;
   claimed_until: Timestamp | null;
@@ -712,7 +712,7 @@ export interface WebhookDelivery {
   state: Generated<string>;
 }
 
-export interface WebhookEndpoint {
+export interface WebhookEndpointTable {
   account_id: string;
   created_at: Generated<Timestamp>;
   failing_since: Timestamp | null;
@@ -726,7 +726,7 @@ export interface WebhookEndpoint {
   url: string;
 }
 
-export interface WrongGuess {
+export interface WrongGuessTable {
   failures: number;
   free_at: Timestamp;
   key: Buffer;
@@ -734,69 +734,69 @@ export interface WrongGuess {
 }
 
 export interface DB {
-  access_token: AccessToken;
-  account: Account;
-  account_quota_use: AccountQuotaUse;
-  api_key: ApiKey;
-  audit_event: AuditEvent;
-  browser_session: BrowserSession;
-  consent: Consent;
-  contact: Contact;
-  contact_list: ContactList;
-  delivery_pause: DeliveryPause;
-  destination: Destination;
-  destination_node: DestinationNode;
-  dkim_key: DkimKey;
-  domain_finding: DomainFinding;
-  feed_cursor: FeedCursor;
-  file_import: FileImport;
-  grant_code: GrantCode;
-  idempotency_key: IdempotencyKey;
-  idempotency_sweep: IdempotencySweep;
-  inbox_browser: InboxBrowser;
-  inbox_message: InboxMessage;
-  installation: Installation;
-  integration: Integration;
-  invitation: Invitation;
-  key_leftover: KeyLeftover;
-  key_node: KeyNode;
-  membership: Membership;
-  message: Message;
-  message_event: MessageEvent;
-  message_search: MessageSearch;
-  one_time_link: OneTimeLink;
-  password_reset: PasswordReset;
-  person: Person;
-  privacy_record: PrivacyRecord;
-  queue_entry: QueueEntry;
-  recovery_code: RecoveryCode;
-  report_destination: ReportDestination;
-  report_latency: ReportLatency;
-  report_latency_sum: ReportLatencySum;
-  report_ordered: ReportOrdered;
-  report_sum: ReportSum;
-  report_total: ReportTotal;
-  retention_rule: RetentionRule;
-  schema_migration: SchemaMigration;
-  second_factor: SecondFactor;
-  sender: Sender;
-  sender_proof: SenderProof;
-  sending_domain: SendingDomain;
-  session_pair: SessionPair;
-  source_warm_up: SourceWarmUp;
-  spent_intake_token: SpentIntakeToken;
-  sts_policy: StsPolicy;
-  suppression: Suppression;
-  system_mail: SystemMail;
-  template: Template;
-  template_call: TemplateCall;
-  template_draft: TemplateDraft;
-  template_version: TemplateVersion;
-  tls_result: TlsResult;
-  tracking_domain: TrackingDomain;
-  warm_up_use: WarmUpUse;
-  webhook_delivery: WebhookDelivery;
-  webhook_endpoint: WebhookEndpoint;
-  wrong_guess: WrongGuess;
+  access_token: AccessTokenTable;
+  account: AccountTable;
+  account_quota_use: AccountQuotaUseTable;
+  api_key: ApiKeyTable;
+  audit_event: AuditEventTable;
+  browser_session: BrowserSessionTable;
+  consent: ConsentTable;
+  contact: ContactTable;
+  contact_list: ContactListTable;
+  delivery_pause: DeliveryPauseTable;
+  destination: DestinationTable;
+  destination_node: DestinationNodeTable;
+  dkim_key: DkimKeyTable;
+  domain_finding: DomainFindingTable;
+  feed_cursor: FeedCursorTable;
+  file_import: FileImportTable;
+  grant_code: GrantCodeTable;
+  idempotency_key: IdempotencyKeyTable;
+  idempotency_sweep: IdempotencySweepTable;
+  inbox_browser: InboxBrowserTable;
+  inbox_message: InboxMessageTable;
+  installation: InstallationTable;
+  integration: IntegrationTable;
+  invitation: InvitationTable;
+  key_leftover: KeyLeftoverTable;
+  key_node: KeyNodeTable;
+  membership: MembershipTable;
+  message: MessageTable;
+  message_event: MessageEventTable;
+  message_search: MessageSearchTable;
+  one_time_link: OneTimeLinkTable;
+  password_reset: PasswordResetTable;
+  person: PersonTable;
+  privacy_record: PrivacyRecordTable;
+  queue_entry: QueueEntryTable;
+  recovery_code: RecoveryCodeTable;
+  report_destination: ReportDestinationTable;
+  report_latency: ReportLatencyTable;
+  report_latency_sum: ReportLatencySumTable;
+  report_ordered: ReportOrderedTable;
+  report_sum: ReportSumTable;
+  report_total: ReportTotalTable;
+  retention_rule: RetentionRuleTable;
+  schema_migration: SchemaMigrationTable;
+  second_factor: SecondFactorTable;
+  sender: SenderTable;
+  sender_proof: SenderProofTable;
+  sending_domain: SendingDomainTable;
+  session_pair: SessionPairTable;
+  source_warm_up: SourceWarmUpTable;
+  spent_intake_token: SpentIntakeTokenTable;
+  sts_policy: StsPolicyTable;
+  suppression: SuppressionTable;
+  system_mail: SystemMailTable;
+  template: TemplateTable;
+  template_call: TemplateCallTable;
+  template_draft: TemplateDraftTable;
+  template_version: TemplateVersionTable;
+  tls_result: TlsResultTable;
+  tracking_domain: TrackingDomainTable;
+  warm_up_use: WarmUpUseTable;
+  webhook_delivery: WebhookDeliveryTable;
+  webhook_endpoint: WebhookEndpointTable;
+  wrong_guess: WrongGuessTable;
 }
 

@@ -7,22 +7,22 @@ interface Entry {
 }
 
 /** No answer is kept longer than a day, whatever its time to live says. */
-const longest = 86_400;
+const maxTtlSeconds = 86_400;
 /** A domain whose resolvers fail is left alone for a moment, so that a queue full of it does not ask them for each message. */
-const faultSeconds = 5;
+const faultTtlSeconds = 5;
 
 /** Keeps answers for their time to live, and lets those who ask the same at the same time share one question. */
 export class DnsCache implements Dns {
   readonly #dns: Dns;
   readonly #clock: Clock;
-  readonly #most: number;
+  readonly #maxEntries: number;
   readonly #entries = new Map<string, Entry>();
-  readonly #asking = new Map<string, Promise<DnsAnswer<DnsType>>>();
+  readonly #pending = new Map<string, Promise<DnsAnswer<DnsType>>>();
 
-  constructor(dns: Dns, clock: Clock, most = 20_000) {
+  constructor(dns: Dns, clock: Clock, maxEntries = 20_000) {
     this.#dns = dns;
     this.#clock = clock;
-    this.#most = most;
+    this.#maxEntries = maxEntries;
   }
 
   async lookUp<Type extends DnsType>(name: string, type: Type): Promise<DnsAnswer<Type>> {
@@ -30,27 +30,27 @@ export class DnsCache implements Dns {
     const entry = this.#entries.get(key);
     if (entry !== undefined && this.#clock.now() < entry.until)
       return entry.answer as DnsAnswer<Type>;
-    const answer = await (this.#asking.get(key) ?? this.#ask(key, name, type));
+    const answer = await (this.#pending.get(key) ?? this.#query(key, name, type));
     return answer as DnsAnswer<Type>;
   }
 
-  #ask(key: string, name: string, type: DnsType): Promise<DnsAnswer<DnsType>> {
-    const asking = this.#dns
+  #query(key: string, name: string, type: DnsType): Promise<DnsAnswer<DnsType>> {
+    const pending = this.#dns
       .lookUp(name, type)
       .then((answer) => {
-        this.#keep(key, answer);
+        this.#store(key, answer);
         return answer;
       })
-      .finally(() => this.#asking.delete(key));
-    this.#asking.set(key, asking);
-    return asking;
+      .finally(() => this.#pending.delete(key));
+    this.#pending.set(key, pending);
+    return pending;
   }
 
-  #keep(key: string, answer: DnsAnswer<DnsType>): void {
-    const seconds = answer.kind === 'fault' ? faultSeconds : Math.min(answer.ttl, longest);
+  #store(key: string, answer: DnsAnswer<DnsType>): void {
+    const seconds = answer.kind === 'fault' ? faultTtlSeconds : Math.min(answer.ttl, maxTtlSeconds);
     this.#entries.delete(key);
     if (seconds <= 0) return;
-    if (this.#entries.size >= this.#most) {
+    if (this.#entries.size >= this.#maxEntries) {
       const oldest = this.#entries.keys().next().value;
       if (oldest !== undefined) this.#entries.delete(oldest);
     }

@@ -1,38 +1,38 @@
 import type { Answer, DecodedPacket } from 'dns-packet';
 import type { Dns, DnsAnswer, DnsData, DnsType } from './dns-answer.ts';
-import { exchange } from './dns-exchange.ts';
-import { type DnsServer, showServer } from './dns-server.ts';
+import { type DnsServer, formatDnsServer } from './dns-server.ts';
+import { queryDnsServer } from './query-dns-server.ts';
 
 export interface DnsClientOptions {
   /** For one question to one server. */
-  readonly milliseconds?: number;
+  readonly timeoutMs?: number;
   /** How often all servers are asked before it is a fault. */
   readonly rounds?: number;
 }
 
 /** RFC 2308 section 5: what does not exist may be believed for at most this long. */
-const longestAbsence = 3_600;
-const longestName = 253;
+const maxNegativeTtl = 3_600;
+const maxNameLength = 253;
 
 /** Asks the resolvers in order until one gives an answer that counts. Remembers nothing. */
 export class DnsClient implements Dns {
   readonly #servers: readonly DnsServer[];
-  readonly #milliseconds: number;
+  readonly #timeoutMs: number;
   readonly #rounds: number;
 
   constructor(servers: readonly DnsServer[], options: DnsClientOptions = {}) {
     this.#servers = servers;
-    this.#milliseconds = options.milliseconds ?? 3_000;
+    this.#timeoutMs = options.timeoutMs ?? 3_000;
     this.#rounds = options.rounds ?? 2;
   }
 
   async lookUp<Type extends DnsType>(name: string, type: Type): Promise<DnsAnswer<Type>> {
     let fault: DnsAnswer<Type> = { kind: 'fault', text: 'no resolver is set', server: '' };
-    if (name === '' || name.length > longestName)
+    if (name === '' || name.length > maxNameLength)
       return { kind: 'fault', text: 'not a domain name', server: '' };
     for (let round = 0; round < this.#rounds; round += 1) {
       for (const server of this.#servers) {
-        const answer = await this.#ask(server, name, type);
+        const answer = await this.#query(server, name, type);
         if (answer.kind !== 'fault') return answer;
         fault = answer;
       }
@@ -40,16 +40,24 @@ export class DnsClient implements Dns {
     return fault;
   }
 
-  async #ask<Type extends DnsType>(
+  async #query<Type extends DnsType>(
     server: DnsServer,
     name: string,
     type: Type,
   ): Promise<DnsAnswer<Type>> {
-    const shown = showServer(server);
+    const serverName = formatDnsServer(server);
     try {
-      return readPacket(await exchange(server, name, type, this.#milliseconds), type, shown);
+      return readPacket(
+        await queryDnsServer(server, name, type, this.#timeoutMs),
+        type,
+        serverName,
+      );
     } catch (error) {
-      return { kind: 'fault', text: error instanceof Error ? error.message : '', server: shown };
+      return {
+        kind: 'fault',
+        text: error instanceof Error ? error.message : '',
+        server: serverName,
+      };
     }
   }
 }
@@ -68,7 +76,7 @@ function readPacket<Type extends DnsType>(
   const records = answers.flatMap((answer) => readRecord(answer, type));
   if (records.length === 0) {
     const what = rcode === 'NXDOMAIN' ? 'name' : 'records';
-    return { kind: 'absent', what, ttl: absenceOf(packet), server };
+    return { kind: 'absent', what, ttl: negativeTtl(packet), server };
   }
   const ttl = Math.min(...answers.map((answer) => ('ttl' in answer ? (answer.ttl ?? 0) : 0)));
   return { kind: 'found', records, ttl, server };
@@ -79,11 +87,11 @@ function rcodeOf(packet: DecodedPacket): string {
 }
 
 /** RFC 2308 section 5: the smaller one of the SOA record's own time to live and its last field. */
-function absenceOf(packet: DecodedPacket): number {
+function negativeTtl(packet: DecodedPacket): number {
   for (const authority of packet.authorities ?? []) {
     if (authority.type !== 'SOA') continue;
     const { minimum = 0 } = authority.data;
-    return Math.min(authority.ttl ?? 0, minimum, longestAbsence);
+    return Math.min(authority.ttl ?? 0, minimum, maxNegativeTtl);
   }
   return 0;
 }
@@ -100,20 +108,20 @@ function readData(answer: Answer): DnsData[DnsType] | undefined {
       return answer.data;
     case 'CNAME':
     case 'PTR':
-      return plain(answer.data).toLowerCase();
+      return replaceControls(answer.data).toLowerCase();
     case 'MX':
       return {
         preference: answer.data.preference ?? 0,
-        exchange: plain(answer.data.exchange).toLowerCase().replace(/\.$/, ''),
+        exchange: replaceControls(answer.data.exchange).toLowerCase().replace(/\.$/, ''),
       };
     case 'TXT':
-      return plain([answer.data].flat().map(String).join(''));
+      return replaceControls([answer.data].flat().map(String).join(''));
     default:
       return undefined;
   }
 }
 
 /** A stranger's record may hold any bytes (RFC 2181 section 11); what is no text would keep what is learnt of it from being stored. */
-function plain(text: string): string {
+function replaceControls(text: string): string {
   return text.replace(/\p{Cc}/gu, '\ufffd');
 }

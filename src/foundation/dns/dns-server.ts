@@ -9,7 +9,7 @@ export interface DnsServer {
 }
 
 /** The address of a resolver as settings and reports spell it. */
-export function showServer({ address, port }: DnsServer): string {
+export function formatDnsServer({ address, port }: DnsServer): string {
   if (port === 53) return address;
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
@@ -32,6 +32,6 @@ export function parseDnsServer(text: string): DnsServer {
 }
 
 /** The resolvers given, or the machine's own. */
-export function chooseDnsServers(given: readonly DnsServer[]): readonly DnsServer[] {
-  return given.length > 0 ? given : getServers().map(parseDnsServer);
+export function chooseDnsServers(configured: readonly DnsServer[]): readonly DnsServer[] {
+  return configured.length > 0 ? configured : getServers().map(parseDnsServer);
 }

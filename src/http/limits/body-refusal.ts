@@ -29,7 +29,7 @@ export function bodyTooSlow(seconds: number): BodyRefusal {
 }
 
 /** What has no room in memory now. */
-export function noRoom(full: 'peer' | 'total'): BodyRefusal {
+export function bodyOverCapacity(full: 'peer' | 'total'): BodyRefusal {
   return full === 'peer'
     ? new BodyRefusal(429, 'Too many bodies from your network are in progress; retry shortly', 1)
     : new BodyRefusal(503, 'Too many bodies are in progress; retry shortly', 1);

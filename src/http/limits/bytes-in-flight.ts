@@ -33,7 +33,7 @@ export class BytesInFlight {
   }
 
   /** Which budget has no room for so many bytes more; undefined where both have. */
-  fullFor(peer: string, bytes: number): 'peer' | 'total' | undefined {
+  findExceededBudget(peer: string, bytes: number): 'peer' | 'total' | undefined {
     if (bytes === 0) return undefined;
     if ((this.#peers.get(peer) ?? 0) + bytes > this.#budget.perPeer) return 'peer';
     return this.#total + bytes > this.#budget.total ? 'total' : undefined;
@@ -64,13 +64,13 @@ export class BodyShare {
     this.#peer = peer;
   }
 
-  fullFor(bytes: number): 'peer' | 'total' | undefined {
-    return this.#flight.fullFor(this.#peer, bytes);
+  findExceededBudget(bytes: number): 'peer' | 'total' | undefined {
+    return this.#flight.findExceededBudget(this.#peer, bytes);
   }
 
   /** Counts bytes that arrived; says which budget has no room for them, and counts nothing then. */
-  take(bytes: number): 'peer' | 'total' | undefined {
-    const full = this.fullFor(bytes);
+  claim(bytes: number): 'peer' | 'total' | undefined {
+    const full = this.findExceededBudget(bytes);
     if (full !== undefined || this.#ended) return full;
     this.#bytes += bytes;
     this.#flight.add(this.#peer, bytes);

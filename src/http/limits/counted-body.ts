@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Transform, type TransformCallback } from 'node:stream';
-import { letRestGoBy } from '../read-body.ts';
-import { type BodyRefusal, bodyTooLarge, bodyTooSlow, noRoom } from './body-refusal.ts';
+import { drainBody } from '../read-body.ts';
+import { type BodyRefusal, bodyOverCapacity, bodyTooLarge, bodyTooSlow } from './body-refusal.ts';
 import type { BodyShare } from './bytes-in-flight.ts';
 import type { RouteLimit } from './route-limit.ts';
 
@@ -39,15 +39,15 @@ export class CountedBody extends Transform {
 
   #refuse(bytes: number): BodyRefusal | undefined {
     if (this.#bytes > this.#limit) return bodyTooLarge(this.#limit);
-    const full = this.#share.take(bytes);
-    return full && noRoom(full);
+    const full = this.#share.claim(bytes);
+    return full && bodyOverCapacity(full);
   }
 
   /** Once the request is answered: lets go of what wasn't read, so that the connection can serve its next request. */
   abandon(): void {
     this.#request.unpipe(this);
     this.destroy();
-    if (!letRestGoBy(this.#request)) this.#request.destroy();
+    if (!drainBody(this.#request)) this.#request.destroy();
   }
 
   override _flush(done: TransformCallback): void {

@@ -18,7 +18,7 @@ interface Connection {
 }
 
 /** How many connections are looked at to find an idle one. */
-const maxLooks = 64;
+const maxIdleChecks = 64;
 
 /**
  * Holds the number of connections within limits. Where one is reached, the oldest idle connection makes room: of the same
@@ -70,12 +70,12 @@ export function limitConnections(server: Server, limits: ConnectionLimits, peers
 
 /** The oldest idle one; busy ones that are met move behind the others, so that the next look starts after them. */
 function findIdle(connections: Map<Socket, Connection>): Connection | undefined {
-  let looks = 0;
+  let checked = 0;
   for (const [socket, connection] of connections) {
     const { answer } = connection;
     if (answer === undefined || answer.writableFinished || answer.destroyed) return connection;
-    looks += 1;
-    if (looks >= Math.min(maxLooks, connections.size)) return undefined;
+    checked += 1;
+    if (checked >= Math.min(maxIdleChecks, connections.size)) return undefined;
     connections.delete(socket);
     connections.set(socket, connection);
   }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, preParsingHookHandler, RouteOptions } from 'fastify';
-import { letRestGoBy } from '../read-body.ts';
-import { bodyTooLarge, noRoom } from './body-refusal.ts';
+import { drainBody } from '../read-body.ts';
+import { bodyOverCapacity, bodyTooLarge } from './body-refusal.ts';
 import type { BodyTraffic } from './body-traffic.ts';
 import { CountedBody } from './counted-body.ts';
 import type { RouteLimit } from './route-limit.ts';
@@ -60,18 +60,18 @@ function guardBody(limit: RouteLimit, traffic: BodyTraffic): preParsingHookHandl
   return (request, reply, payload, done) => {
     const { raw } = request;
     const { 'content-length': length, 'transfer-encoding': coding } = raw.headers;
-    const announced = Number(length ?? 0);
-    if (announced === 0 && coding === undefined) return done(null, payload);
-    if (announced > limit.bodyBytes || limit.bodyBytes === 0) {
-      if (!letRestGoBy(raw)) reply.header('connection', 'close');
+    const contentLength = Number(length ?? 0);
+    if (contentLength === 0 && coding === undefined) return done(null, payload);
+    if (contentLength > limit.bodyBytes || limit.bodyBytes === 0) {
+      if (!drainBody(raw)) reply.header('connection', 'close');
       return done(bodyTooLarge(limit.bodyBytes));
     }
     if (limit.streamed) return done(null, payload);
     const share = traffic.open(raw, limit.known);
-    const full = share.fullFor(announced);
+    const full = share.findExceededBudget(contentLength);
     if (full !== undefined) {
       reply.header('connection', 'close');
-      return done(noRoom(full));
+      return done(bodyOverCapacity(full));
     }
     const body = new CountedBody(raw, limit, share);
     reply.raw.once('close', () => {

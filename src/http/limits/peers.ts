@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type BlockList, isIP, type Socket } from 'node:net';
-import { blockListOf } from '../../foundation/block-list.ts';
-import { networkOf } from '../../foundation/network-of.ts';
+import { networkOf } from '../../foundation/network/network-of.ts';
+import { toBlockList } from '../../foundation/network/to-block-list.ts';
 
 /** Networks behind the names that TRUST_PROXY knows. */
 const namedNetworks: Readonly<Record<string, readonly string[]>> = {
@@ -19,7 +19,7 @@ export class Peers {
   /** @param trustProxy addresses, networks or names of proxies whose X-Forwarded-For counts */
   constructor(trustProxy: readonly string[]) {
     if (trustProxy.length > 0)
-      this.#proxies = blockListOf(trustProxy.flatMap((name) => namedNetworks[name] ?? [name]));
+      this.#proxies = toBlockList(trustProxy.flatMap((name) => namedNetworks[name] ?? [name]));
   }
 
   /** The network that a request comes from, as far as trusted proxies tell. */

@@ -14,10 +14,10 @@ const form: Body = { bodyBytes: formBytes, bodySeconds: 10 };
 const button: Body = { bodyBytes: 1 * kibibyte, bodySeconds: 10 };
 
 /** Callers whose token or password is checked before their body is read. */
-const knownFirst: ReadonlySet<Caller> = new Set(['a token or API key', 'an inbox reader']);
+const knownCallers: ReadonlySet<Caller> = new Set(['a token or API key', 'an inbox reader']);
 
 function line(methods: string, path: string, caller: Caller, body: Body): RouteLimit {
-  const known = knownFirst.has(caller);
+  const known = knownCallers.has(caller);
   return { methods: methods.split(' '), path, caller, known, ...body };
 }
 

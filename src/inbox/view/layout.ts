@@ -3,7 +3,7 @@ import type { ListState } from '../list-state.ts';
 import type { AssetUrls } from '../read-assets.ts';
 import { icon } from './icons.ts';
 
-export interface LayoutParts {
+export interface LayoutProps {
   readonly assets: AssetUrls;
   /** What the tab says before the name of the product. */
   readonly title: string;
@@ -16,8 +16,8 @@ export interface LayoutParts {
 }
 
 /** A page of the inbox: bar, list, and what stands beside the list. All parts are HTML already. */
-export function renderLayout(parts: LayoutParts): string {
-  const { assets, title, state, focus, list, main } = parts;
+export function renderLayout(props: LayoutProps): string {
+  const { assets, title, state, focus, list, main } = props;
   return html`<!doctype html>
 <html lang="en">
   <head>

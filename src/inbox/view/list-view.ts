@@ -1,12 +1,12 @@
 import { html } from 'ghtml';
-import type { InboxMessageId, InboxSummary } from '../inbox-message.ts';
+import { formatAge, formatFullTime } from '../format-time.ts';
+import type { CapturedMessageSummary, InboxMessageId } from '../inbox-message.ts';
 import { type ListState, listUrl, messageUrl, pageSize } from '../list-state.ts';
-import { showAge, showExactTime } from '../show-time.ts';
 import { icon } from './icons.ts';
 import { markFound } from './mark-found.ts';
 
-export interface ListViewParts {
-  readonly summaries: readonly InboxSummary[];
+export interface ListViewProps {
+  readonly summaries: readonly CapturedMessageSummary[];
   /** How many messages there are on all pages. */
   readonly total: number;
   readonly state: ListState;
@@ -16,8 +16,8 @@ export interface ListViewParts {
 }
 
 /** The list of messages with what it counts and its pages. */
-export function renderList(parts: ListViewParts): string {
-  const { summaries, total, state, selected } = parts;
+export function renderList(props: ListViewProps): string {
+  const { summaries, total, state, selected } = props;
   return html`<div id="messages" data-live>
   <div class="list-head">
     !${
@@ -29,8 +29,8 @@ export function renderList(parts: ListViewParts): string {
   </div>
   !${
     summaries.length === 0
-      ? renderNothing(state)
-      : html`<ol class="mails">!${summaries.map((summary) => renderRow(summary, parts))}</ol>`
+      ? renderEmpty(state)
+      : html`<ol class="mails">!${summaries.map((summary) => renderRow(summary, props))}</ol>`
   }
   !${renderPages(total, state)}
 </div>`;
@@ -44,8 +44,8 @@ function heading(total: number, state: ListState): string {
     : html`<strong>${count}</strong> ${noun} with “${state.search}”`;
 }
 
-function renderRow(summary: InboxSummary, parts: ListViewParts): string {
-  const { state, selected, now } = parts;
+function renderRow(summary: CapturedMessageSummary, props: ListViewProps): string {
+  const { state, selected, now } = props;
   const to = summary.envelopeTo.join(', ');
   const current = summary.id === selected ? 'page' : 'false';
   const subject = summary.subject === '' ? '(no subject)' : summary.subject;
@@ -53,7 +53,7 @@ function renderRow(summary: InboxSummary, parts: ListViewParts): string {
   <a class="mail" href="${messageUrl(summary.id, state)}" aria-current="${current}">
     <span class="avatar hue-${hueOf(to)}" aria-hidden="true">${initialOf(to)}</span>
     <span class="mail-to">!${markFound(to, state.search)}</span>
-    <time datetime="${summary.receivedAt.toISOString()}" title="${showExactTime(summary.receivedAt)}">${showAge(summary.receivedAt, now)}</time>
+    <time datetime="${summary.receivedAt.toISOString()}" title="${formatFullTime(summary.receivedAt)}">${formatAge(summary.receivedAt, now)}</time>
     <span class="mail-subject">!${markFound(subject, state.search)}</span>
     <span class="mail-beginning">!${markFound(tidyBeginning(summary.beginning), state.search)}</span>
   </a>
@@ -69,7 +69,7 @@ function tidyBeginning(text: string): string {
     .slice(0, beginningCharacters);
 }
 
-function renderNothing(state: ListState): string {
+function renderEmpty(state: ListState): string {
   return state.search === ''
     ? html`<div class="nothing">!${icon('envelope')}<p>No mail yet</p><p class="hint">What the service sends shows up here by itself.</p></div>`
     : html`<div class="nothing">!${icon('search')}<p>Nothing found</p><p class="hint">The search looks at subjects, addresses and texts, letter by letter.</p></div>`;

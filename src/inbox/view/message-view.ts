@@ -1,8 +1,8 @@
 import { html } from 'ghtml';
-import { headerValues, type InboxMessage } from '../inbox-message.ts';
+import { formatAge, formatFullTime } from '../format-time.ts';
+import { type CapturedMessage, headerValues } from '../inbox-message.ts';
 import { type ListState, listUrl, messageUrl } from '../list-state.ts';
 import type { MailLink } from '../prepare-html.ts';
-import { showAge, showExactTime } from '../show-time.ts';
 import { icon } from './icons.ts';
 
 /** The tabs of a message, in their order. */
@@ -17,8 +17,8 @@ const tabNames: Readonly<Record<Tab, string>> = {
   source: 'Source',
 };
 
-export interface MessageViewParts {
-  readonly message: InboxMessage;
+export interface MessageViewProps {
+  readonly message: CapturedMessage;
   readonly links: readonly MailLink[];
   readonly state: ListState;
   readonly tab: Tab;
@@ -28,23 +28,23 @@ export interface MessageViewParts {
 }
 
 /** One message: who, to whom, when, its tabs and the inside of the one that is chosen. */
-export function renderMessage(parts: MessageViewParts): string {
-  const { message, state, tab, panel, now } = parts;
+export function renderMessageView(props: MessageViewProps): string {
+  const { message, state, tab, panel, now } = props;
   return html`<article class="message tab-${tab}">
   <header class="message-head">
     <a class="back" href="${listUrl(state)}">!${icon('back')}<span>All messages</span></a>
     <h1>${message.subject === '' ? '(no subject)' : message.subject}</h1>
     <dl class="facts">
       !${renderFacts(message)}
-      <div><dt>Received</dt><dd><time datetime="${message.receivedAt.toISOString()}" title="${showExactTime(message.receivedAt)}">${showExactTime(message.receivedAt)}</time> <span class="age" id="age" data-live>${sayAge(message.receivedAt, now)}</span></dd></div>
+      <div><dt>Received</dt><dd><time datetime="${message.receivedAt.toISOString()}" title="${formatFullTime(message.receivedAt)}">${formatFullTime(message.receivedAt)}</time> <span class="age" id="age" data-live>${describeAge(message.receivedAt, now)}</span></dd></div>
     </dl>
   </header>
-  <nav class="tabs" aria-label="Parts of the message">!${tabs.map((name) => renderTab(name, parts))}</nav>
+  <nav class="tabs" aria-label="Parts of the message">!${tabs.map((name) => renderTab(name, props))}</nav>
   <section class="panel" aria-label="${tabNames[tab]}">!${panel}</section>
 </article>`;
 }
 
-function renderTab(name: Tab, { message, links, state, tab }: MessageViewParts): string {
+function renderTab(name: Tab, { message, links, state, tab }: MessageViewProps): string {
   const current = name === tab ? 'page' : 'false';
   const empty =
     (name === 'html' && message.html === null) || (name === 'text' && message.text === null);
@@ -54,7 +54,7 @@ function renderTab(name: Tab, { message, links, state, tab }: MessageViewParts):
   }</a>`;
 }
 
-function renderFacts(message: InboxMessage): string {
+function renderFacts(message: CapturedMessage): string {
   const values = (name: string): string => headerValues(message, name).join(', ');
   const from = values('from') || message.envelopeFrom || '(no sender)';
   const replyTo = values('reply-to');
@@ -81,7 +81,7 @@ function renderAddress(value: string): string {
     : html`<strong>${match[1]?.replace(/^"(.*)"$/, '$1')}</strong> <span class="address">${match[2]}</span>`;
 }
 
-function sayAge(time: Date, now: Date): string {
-  const age = showAge(time, now);
+function describeAge(time: Date, now: Date): string {
+  const age = formatAge(time, now);
   return /^\d+ (?:min|h)$/.test(age) ? `${age} ago` : age;
 }

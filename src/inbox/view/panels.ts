@@ -1,5 +1,5 @@
 import { html } from 'ghtml';
-import type { InboxMessage } from '../inbox-message.ts';
+import type { CapturedMessage } from '../inbox-message.ts';
 import { type ListState, messageUrl } from '../list-state.ts';
 import type { PreparedHtml } from '../prepare-html.ts';
 import { cutAtLinks } from '../safe-link.ts';
@@ -7,10 +7,10 @@ import { icon } from './icons.ts';
 import type { Tab } from './message-view.ts';
 
 /** Most characters of a text or source on a page; the download has all. */
-const mostCharacters = 512 * 1024;
+const maxCharacters = 512 * 1024;
 
-export interface PanelParts {
-  readonly message: InboxMessage;
+export interface PanelProps {
+  readonly message: CapturedMessage;
   readonly prepared: PreparedHtml;
   readonly state: ListState;
   /** Shows the HTML as wide as a telephone. */
@@ -18,11 +18,11 @@ export interface PanelParts {
 }
 
 /** The inside of a tab. */
-export function renderPanel(tab: Tab, parts: PanelParts): string {
-  return panels[tab](parts);
+export function renderPanel(tab: Tab, props: PanelProps): string {
+  return panels[tab](props);
 }
 
-const panels: Readonly<Record<Tab, (parts: PanelParts) => string>> = {
+const panels: Readonly<Record<Tab, (props: PanelProps) => string>> = {
   html: renderHtmlPart,
   text: ({ message }) => renderText(message),
   links: ({ prepared }) => renderLinks(prepared),
@@ -34,7 +34,7 @@ const panels: Readonly<Record<Tab, (parts: PanelParts) => string>> = {
  * The HTML part in a frame that may neither run nor load anything; its links open in tabs of their own, which is
  * what a frame with nothing but `allow-popups` and `allow-popups-to-escape-sandbox` can do.
  */
-function renderHtmlPart({ message, prepared, state, narrow }: PanelParts): string {
+function renderHtmlPart({ message, prepared, state, narrow }: PanelProps): string {
   if (message.html === null) return renderMissing('This message has no HTML part.');
   const frame = `/inbox/messages/${message.id}/html`;
   const width = (label: string, value: string, current: boolean): string =>
@@ -55,9 +55,9 @@ function renderShield(remoteLoads: number): string {
   return html`<p class="shield">!${icon('shield')}<span>${what} not loaded</span></p>`;
 }
 
-function renderText(message: InboxMessage): string {
+function renderText(message: CapturedMessage): string {
   if (message.text === null) return renderMissing('This message has no plain-text part.');
-  const shown = message.text.slice(0, mostCharacters);
+  const shown = message.text.slice(0, maxCharacters);
   const pieces = cutAtLinks(shown).map(({ text, href }) =>
     href === undefined ? html`${text}` : renderLink(text, href),
   );
@@ -76,7 +76,7 @@ function renderLink(text: string, href: string): string {
   return html`<a href="${href}" target="_blank" rel="noopener noreferrer">${text}</a>`;
 }
 
-function renderHeaders(message: InboxMessage): string {
+function renderHeaders(message: CapturedMessage): string {
   const rows = (fields: readonly (readonly [string, string])[]): string[] =>
     fields.map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`);
   const envelope: [string, string][] = [
@@ -89,15 +89,15 @@ function renderHeaders(message: InboxMessage): string {
 </div>`;
 }
 
-function renderSource(message: InboxMessage): string {
-  const shown = message.source.subarray(0, mostCharacters).toString('utf8');
+function renderSource(message: CapturedMessage): string {
+  const shown = message.source.subarray(0, maxCharacters).toString('utf8');
   const size = new Intl.NumberFormat('en').format(message.source.length);
   return html`<div class="tools">
   <p>${size} bytes as received</p>
   <a class="tool" href="/inbox/messages/${message.id}/source" download="${message.id}.eml">!${icon('download')}<span>Download .eml</span></a>
 </div>
 <pre class="sheet sheet-source" tabindex="0">${shown}</pre>!${
-    message.source.length > mostCharacters ? renderCut('longer', '') : ''
+    message.source.length > maxCharacters ? renderCut('longer', '') : ''
   }`;
 }
 

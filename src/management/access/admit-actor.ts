@@ -3,7 +3,7 @@ import {
   type AccessFacts,
   authorize,
   type Decision,
-  permissionsIn as permissionsByFacts,
+  grantedPermissions as permissionsByFacts,
   type Refusal,
 } from '../../access/authorize.ts';
 import type { Access, Permission } from '../../access/permission.ts';
@@ -12,11 +12,11 @@ import type { Account } from '../../account/account.ts';
 import { readMemberships } from '../../account/membership-store.ts';
 import type { AccountId, PersonId } from '../../foundation/ids.ts';
 import { notFound, Problem } from '../answer/problem.ts';
-import type { ManagementParts } from '../management-parts.ts';
+import type { ManagementDependencies } from '../management-dependencies.ts';
 import { malformedParam } from '../path-params.ts';
 
 /** What the checks found out. */
-export interface Admitted {
+export interface AdmittedCall {
   readonly actor: Principal | undefined;
   /** The account of the path; undefined where the path has none, or an operator is about to create it. */
   readonly account: Account | undefined;
@@ -28,13 +28,13 @@ export interface Admitted {
  * @param accountText the account as the path has it
  */
 export async function admitActor(
-  parts: ManagementParts,
+  dependencies: ManagementDependencies,
   actor: Principal | undefined,
   access: Access,
   accountText: string | undefined,
   request: Pick<FastifyRequest, 'ip'>,
-): Promise<Admitted> {
-  const decision = await authorize(factsOf(parts), actor, {
+): Promise<AdmittedCall> {
+  const decision = await authorize(factsOf(dependencies), actor, {
     api: 'management',
     access,
     accountText,
@@ -45,8 +45,11 @@ export async function admitActor(
 }
 
 /** Whether a principal looks after the installation. */
-export async function mayOperate(parts: ManagementParts, actor: Principal): Promise<boolean> {
-  const { refusal } = await authorize(parts.access.facts, actor, {
+export async function canOperate(
+  dependencies: ManagementDependencies,
+  actor: Principal,
+): Promise<boolean> {
+  const { refusal } = await authorize(dependencies.access.facts, actor, {
     api: 'management',
     access: 'operate',
     remoteAddress: () => '',
@@ -55,26 +58,31 @@ export async function mayOperate(parts: ManagementParts, actor: Principal): Prom
 }
 
 /** What a caller may do in an account; undefined where the caller has no part in it. */
-export async function permissionsIn(
-  parts: ManagementParts,
+export async function actorPermissions(
+  dependencies: ManagementDependencies,
   actor: Principal,
   accountId: AccountId,
 ): Promise<ReadonlySet<Permission> | undefined> {
-  return permissionsByFacts(factsOf(parts), actor, accountId);
+  return permissionsByFacts(factsOf(dependencies), actor, accountId);
 }
 
 /** A person who has just created an account goes on there at once, though this process may not have heard of it yet. */
-function factsOf(parts: ManagementParts): AccessFacts {
-  const { facts } = parts.access;
+function factsOf(dependencies: ManagementDependencies): AccessFacts {
+  const { facts } = dependencies.access;
   return {
     ...facts,
     roleIn: async (personId, accountId) =>
-      (await facts.roleIn(personId, accountId)) ?? (await readRole(parts, personId, accountId)),
+      (await facts.roleIn(personId, accountId)) ??
+      (await readRole(dependencies, personId, accountId)),
   };
 }
 
-async function readRole(parts: ManagementParts, personId: PersonId, accountId: AccountId) {
-  const memberships = await readMemberships(parts.database.kysely, personId);
+async function readRole(
+  dependencies: ManagementDependencies,
+  personId: PersonId,
+  accountId: AccountId,
+) {
+  const memberships = await readMemberships(dependencies.database.kysely, personId);
   return memberships.find((membership) => membership.accountId === accountId)?.role;
 }
 

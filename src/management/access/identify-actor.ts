@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Principal } from '../../access/principal.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
 import { Problem } from '../answer/problem.ts';
-import type { ManagementParts } from '../management-parts.ts';
+import type { ManagementDependencies } from '../management-dependencies.ts';
 
 const safeMethods = new Set(['GET', 'HEAD']);
 
@@ -15,19 +15,20 @@ export const consoleHeader = 'x-signalpost-request';
  * @throws Problem where another site's page may have sent a request that would change something
  */
 export async function identifyActor(
-  parts: ManagementParts,
+  dependencies: ManagementDependencies,
   request: FastifyRequest,
 ): Promise<Principal | undefined> {
   const { authorization } = request.headers;
-  if (authorization !== undefined) return parts.access.authenticator.authenticate(authorization);
-  const person = await parts.browser.personOf(request);
+  if (authorization !== undefined)
+    return dependencies.access.authenticator.authenticate(authorization);
+  const person = await dependencies.browser.findSignedIn(request);
   if (person === undefined) return undefined;
-  if (!safeMethods.has(request.method)) requireOwnPage(request);
+  if (!safeMethods.has(request.method)) requireSameOriginPage(request);
   return { kind: 'person', personId: person.personId };
 }
 
 /** A cookie comes along with whatever page made the browser send the request (ASVS 4.2.2). */
-function requireOwnPage(request: FastifyRequest): void {
+function requireSameOriginPage(request: FastifyRequest): void {
   if (isSameOrigin(request) && request.headers[consoleHeader] !== undefined) return;
   throw new Problem(
     'foreign-request',

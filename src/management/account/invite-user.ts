@@ -1,25 +1,26 @@
 import { personOf } from '../../access/principal.ts';
 import type { Role } from '../../account/account.ts';
 import { readPerson } from '../../account/person-store.ts';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import {
-  mostInvitationsADay,
-  mostToAddressADay,
+  maxInvitationsPerAddressPerDay,
+  maxInvitationsPerDay,
 } from '../../session/invitation/invitation-store.ts';
 import { noSystemMail, Problem } from '../answer/problem.ts';
-import { record, type Transaction } from '../change-resource.ts';
-import { accountOf, actorOf, type Call } from '../endpoint.ts';
+import { recordAudit } from '../change-resource.ts';
+import { accountOf, actorOf, type OperationCall } from '../operation.ts';
 
 /**
  * Mails an invitation to the address of the path, in the transaction.
  * @throws Problem where there is no mail of the service itself, no person who invites, or too much of it
  */
-export async function invite(
-  call: Call,
-  transaction: Transaction,
+export async function inviteUser(
+  call: OperationCall,
+  transaction: DatabaseTransaction,
   { role, name }: { readonly role: Role; readonly name: string | undefined },
 ): Promise<void> {
-  const { invitations } = call.parts;
-  if (!invitations.offered) throw new Problem('conflict', noSystemMail);
+  const { invitations } = call.dependencies;
+  if (!invitations.mailEnabled) throw new Problem('conflict', noSystemMail);
   const personId = personOf(actorOf(call));
   const inviter = personId && (await readPerson(transaction, personId));
   if (inviter === undefined)
@@ -40,14 +41,14 @@ export async function invite(
   if (outcome === 'too-many')
     throw new Problem(
       'too-many-requests',
-      `An account can mail ${mostInvitationsADay} invitations a day`,
+      `An account can mail ${maxInvitationsPerDay} invitations a day`,
       { retryAfter: 3_600 },
     );
   if (outcome === 'too-many-to-address')
     throw new Problem(
       'too-many-requests',
-      `An account can mail ${mostToAddressADay} invitations a day to one address`,
+      `An account can mail ${maxInvitationsPerAddressPerDay} invitations a day to one address`,
       { retryAfter: 3_600 },
     );
-  await record(call, transaction, 'invitation_sent', email, { role });
+  await recordAudit(call, transaction, 'invitation_sent', email, { role });
 }

@@ -2,35 +2,36 @@ import { Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
 import { readAccount } from '../../account/account-store.ts';
 import { saveMembership } from '../../account/membership-store.ts';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { AccountSchema } from '../../manifest/manifest-schema.ts';
-import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
-import { strict } from '../answer/schema-parts.ts';
-import { applyAccount, applyPart } from '../apply-part.ts';
-import { requireResource, saveResource, type Transaction } from '../change-resource.ts';
-import { actorOf, type Call, endpoint } from '../endpoint.ts';
+import { strict } from '../answer/common-schemas.ts';
+import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
+import { applyAccount, applyManifestPart } from '../apply-manifest-part.ts';
+import { requireResource, saveResource } from '../change-resource.ts';
+import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { AccountView, viewAccount } from './account-view.ts';
 import { readAccountPage } from './accounts-page-store.ts';
 
-function accountChange(call: Call) {
+function accountChange(call: OperationCall) {
   const { accountId } = call.params;
   return {
     kind: 'account',
     id: accountId,
-    async read(transaction: Transaction) {
+    async read(transaction: DatabaseTransaction) {
       const account = await readAccount(transaction, accountId);
       return account && viewAccount(account);
     },
   };
 }
 
-export const getAccount = endpoint({
+export const getAccount = defineOperation({
   id: 'getAccount',
   summary: 'Read an account',
   answer: AccountView,
   handle: (call) => requireResource(call, accountChange(call)),
 });
 
-export const putAccount = endpoint({
+export const putAccount = defineOperation({
   id: 'putAccount',
   summary: 'Rename an account',
   body: Type.Object({ name: AccountSchema.properties.name }, strict),
@@ -40,32 +41,32 @@ export const putAccount = endpoint({
     saveResource(call, {
       ...accountChange(call),
       write: async (transaction) => {
-        await applyPart(call, transaction, { name: call.body.name });
+        await applyManifestPart(call, transaction, { name: call.body.name });
       },
     }),
 });
 
-export const listAllAccounts = endpoint({
+export const listAllAccounts = defineOperation({
   id: 'listAllAccounts',
   summary: 'List all accounts of the installation',
   query: pageQuery({}),
   answer: pageOf(AccountView),
-  async handle({ parts, query }) {
-    const limit = limitOf(query);
+  async handle({ dependencies, query }) {
+    const limit = pageSizeOf(query);
     const [after] = readCursor(query, 'text') ?? [];
-    const rows = await readAccountPage(parts.database.kysely, after ?? '', limit + 1);
+    const rows = await readAccountPage(dependencies.database.kysely, after ?? '', limit + 1);
     return toPage(rows, limit, viewAccount, ({ id }) => [id]);
   },
 });
 
-export const getAnyAccount = endpoint({
+export const getAnyAccount = defineOperation({
   id: 'getAnyAccount',
   summary: 'Read an account of the installation',
   answer: AccountView,
   handle: (call) => requireResource(call, accountChange(call)),
 });
 
-export const putAnyAccount = endpoint({
+export const putAnyAccount = defineOperation({
   id: 'putAnyAccount',
   summary: 'Make or change an account, its add-ons, its quota and its suspension',
   description:
@@ -87,7 +88,7 @@ export const putAnyAccount = endpoint({
       ...accountChange(call),
       async write(transaction, before) {
         const { accountId } = call.params;
-        await applyAccount(call.parts.key, transaction, { id: accountId, ...call.body });
+        await applyAccount(call.dependencies.key, transaction, { id: accountId, ...call.body });
         const personId = personOf(actorOf(call));
         if (before === undefined && personId !== undefined)
           await saveMembership(transaction, { accountId, personId, role: 'owner' });

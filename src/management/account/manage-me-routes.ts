@@ -5,10 +5,10 @@ import { readAccounts } from '../../account/account-store.ts';
 import { readMemberships } from '../../account/membership-store.ts';
 import { readPerson } from '../../account/person-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
-import { mayOperate } from '../access/admit-actor.ts';
+import { canOperate } from '../access/admit-actor.ts';
+import { Nullable, strict } from '../answer/common-schemas.ts';
 import { Problem } from '../answer/problem.ts';
-import { Nullable, strict } from '../answer/schema-parts.ts';
-import { actorOf, endpoint } from '../endpoint.ts';
+import { actorOf, defineOperation } from '../operation.ts';
 import { AccountView, viewAccount } from './account-view.ts';
 
 const MyAccountView = Type.Object(
@@ -20,7 +20,7 @@ const MyAccountView = Type.Object(
   { ...strict, title: 'MyAccount' },
 );
 
-export const getMe = endpoint({
+export const getMe = defineOperation({
   id: 'getMe',
   summary: 'Read who is calling and what the caller may do where',
   answer: Type.Object(
@@ -40,17 +40,17 @@ export const getMe = endpoint({
     const actor = actorOf(call);
     // Past the memory of accounts and people: who has just changed something sees it here, though the announcement of it may
     // still be on its way to this process.
-    const { kysely } = call.parts.database;
+    const { kysely } = call.dependencies.database;
     const person = actor.kind === 'person' ? await readPerson(kysely, actor.personId) : undefined;
     if (actor.kind === 'person' && person === undefined)
       throw new Problem('unauthenticated', 'This person is not known any more');
-    const parts = await partsOf(kysely, actor);
+    const accountAccess = await readAccountAccess(kysely, actor);
     const found = await readAccounts(
       kysely,
-      parts.map(({ accountId }) => accountId),
+      accountAccess.map(({ accountId }) => accountId),
     );
-    const list = parts.flatMap(({ role, granted }, place) => {
-      const account = found[place];
+    const list = accountAccess.flatMap(({ role, granted }, index) => {
+      const account = found[index];
       return account === undefined
         ? []
         : [{ ...viewAccount(account), role, permissions: [...granted].sort() }];
@@ -58,14 +58,14 @@ export const getMe = endpoint({
     return {
       person:
         person === undefined ? null : { id: person.id, email: person.email, name: person.name },
-      operator: await mayOperate(call.parts, actor),
+      operator: await canOperate(call.dependencies, actor),
       accounts: list,
     };
   },
 });
 
 /** The accounts that a caller has a part in, with the role and what it allows; an API key has no role. */
-async function partsOf(kysely: Database['kysely'], actor: Principal) {
+async function readAccountAccess(kysely: Database['kysely'], actor: Principal) {
   if (actor.kind === 'key')
     return [{ accountId: actor.accountId, role: null, granted: actor.scopes }];
   const memberships = await readMemberships(kysely, actor.personId);

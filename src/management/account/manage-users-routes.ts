@@ -1,24 +1,24 @@
 import { type Static, Type } from 'typebox';
-import { takeOverApiKeys } from '../../access/api-key-store.ts';
+import { transferApiKeys } from '../../access/api-key-store.ts';
 import { removeMembership } from '../../account/membership-store.ts';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { PersonId } from '../../foundation/ids.ts';
 import { UserSchema } from '../../manifest/manifest-schema.ts';
 import { changeInvitation, withdrawInvitation } from '../../session/invitation/invitation-store.ts';
-import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
-import { invalid, Problem } from '../answer/problem.ts';
-import { Nullable, strict, Time } from '../answer/schema-parts.ts';
-import { applyPart } from '../apply-part.ts';
+import { Nullable, strict, Time } from '../answer/common-schemas.ts';
+import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
+import { invalidField, Problem } from '../answer/problem.ts';
+import { applyManifestPart } from '../apply-manifest-part.ts';
 import {
   inTransaction,
-  record,
+  recordAudit,
   removeResource,
   requireResource,
   saveResource,
-  type Transaction,
 } from '../change-resource.ts';
-import { accountOf, type Call, endpoint, type Wire } from '../endpoint.ts';
+import { accountOf, defineOperation, type OperationCall, type Wire } from '../operation.ts';
 import { countOwners, type MemberFacts, readMemberFacts } from './account-people-store.ts';
-import { invite } from './invite-user.ts';
+import { inviteUser } from './invite-user.ts';
 
 const UserView = Type.Object(
   {
@@ -43,19 +43,19 @@ function viewUser({ personId: _, ...facts }: MemberFacts): Wire<Static<typeof Us
   return facts;
 }
 
-function userChange(call: Call) {
+function userChange(call: OperationCall) {
   const { email } = call.params;
   return {
     kind: 'user',
     id: email,
-    async read(transaction: Transaction) {
+    async read(transaction: DatabaseTransaction) {
       const [member] = await readMemberFacts(transaction, accountOf(call).id, { email });
       return member && viewUser(member);
     },
   };
 }
 
-const KeysTo = Type.Object(
+const KeyTransferQuery = Type.Object(
   {
     keysTo: Type.Optional(
       Type.String({
@@ -72,40 +72,48 @@ const KeysTo = Type.Object(
  * Gives the keys that a person made to another owner; what is left of them ends with the role.
  * @throws Problem where the other one is no owner of the account
  */
-async function handKeysOver(
-  transaction: Transaction,
-  call: Call<Static<typeof KeysTo>>,
+async function transferKeys(
+  transaction: DatabaseTransaction,
+  call: OperationCall<Static<typeof KeyTransferQuery>>,
   from: PersonId | undefined,
 ): Promise<void> {
   const { keysTo } = call.query;
   if (keysTo === undefined || from === undefined) return;
   const { id } = accountOf(call);
-  const [heir] = await readMemberFacts(transaction, id, { email: keysTo });
-  if (heir?.personId == null || heir.role !== 'owner' || heir.disabled || heir.personId === from)
-    throw invalid('keysTo', 'must be the address of another owner of the account');
-  const count = await takeOverApiKeys(transaction, id, from, heir.personId);
+  const [newOwner] = await readMemberFacts(transaction, id, { email: keysTo });
+  if (
+    newOwner?.personId == null ||
+    newOwner.role !== 'owner' ||
+    newOwner.disabled ||
+    newOwner.personId === from
+  )
+    throw invalidField('keysTo', 'must be the address of another owner of the account');
+  const count = await transferApiKeys(transaction, id, from, newOwner.personId);
   if (count > 0)
-    await record(call, transaction, 'api_keys_taken_over', call.params.email, {
+    await recordAudit(call, transaction, 'api_keys_taken_over', call.params.email, {
       by: keysTo,
       count,
     });
 }
 
 /** Somebody must be left who can let others in. */
-async function requireOwnerLeft(transaction: Transaction, call: Call): Promise<void> {
+async function requireOwnerLeft(
+  transaction: DatabaseTransaction,
+  call: OperationCall,
+): Promise<void> {
   if ((await countOwners(transaction, accountOf(call).id)) > 0) return;
   throw new Problem('conflict', 'This is the last owner of the account; name another one first');
 }
 
-export const listUsers = endpoint({
+export const listUsers = defineOperation({
   id: 'listUsers',
   summary: 'List the users of an account',
   query: pageQuery({}),
   answer: pageOf(UserView),
   async handle(call) {
-    const limit = limitOf(call.query);
+    const limit = pageSizeOf(call.query);
     const [after = ''] = readCursor(call.query, 'text') ?? [];
-    const rows = await readMemberFacts(call.parts.database.kysely, accountOf(call).id, {
+    const rows = await readMemberFacts(call.dependencies.database.kysely, accountOf(call).id, {
       after,
       limit: limit + 1,
     });
@@ -113,19 +121,19 @@ export const listUsers = endpoint({
   },
 });
 
-export const getUser = endpoint({
+export const getUser = defineOperation({
   id: 'getUser',
   summary: 'Read a user',
   answer: UserView,
   handle: (call) => requireResource(call, userChange(call)),
 });
 
-export const putUser = endpoint({
+export const putUser = defineOperation({
   id: 'putUser',
   summary: 'Invite a person into an account, or change the role',
   description:
     'Whoever is no user of the account yet is mailed an invitation and is one once it is accepted; nobody can set a password for somebody else. Changing a role mails nothing. `name` is what a new person is called until they say otherwise; left out, they say it themselves.',
-  query: KeysTo,
+  query: KeyTransferQuery,
   body: Type.Omit(UserSchema, ['email', 'operator', 'password'], strict),
   answer: UserView,
   conditional: true,
@@ -136,18 +144,18 @@ export const putUser = endpoint({
       async write(transaction, before) {
         const { email } = call.params;
         const { role, name } = call.body;
-        if (before === undefined) return invite(call, transaction, { role, name });
+        if (before === undefined) return inviteUser(call, transaction, { role, name });
         if (before.invitation !== null)
           return changeInvitation(transaction, accountOf(call).id, email, { role, name });
         const [member] = await readMemberFacts(transaction, accountOf(call).id, { email });
-        await handKeysOver(transaction, call, member?.personId ?? undefined);
-        await applyPart(call, transaction, { users: [{ email, role }] });
+        await transferKeys(transaction, call, member?.personId ?? undefined);
+        await applyManifestPart(call, transaction, { users: [{ email, role }] });
         return requireOwnerLeft(transaction, call);
       },
     }),
 });
 
-export const resendInvitation = endpoint({
+export const resendInvitation = defineOperation({
   id: 'resendInvitation',
   summary: 'Mail an invitation again',
   description: 'The link of the earlier mail ends. The new one can be accepted for seven days.',
@@ -161,16 +169,16 @@ export const resendInvitation = endpoint({
       if (user?.invitation == null)
         throw new Problem('conflict', 'This person is a user of the account already');
       const { role, name } = user;
-      await invite(call, transaction, { role, name: name === '' ? undefined : name });
+      await inviteUser(call, transaction, { role, name: name === '' ? undefined : name });
       return requireResource(call, userChange(call), transaction);
     }),
 });
 
-export const deleteUser = endpoint({
+export const deleteUser = defineOperation({
   id: 'deleteUser',
   summary: 'Remove a user from an account, or withdraw an invitation',
   description: 'The API keys that the person made end, unless `keysTo` names another owner.',
-  query: KeysTo,
+  query: KeyTransferQuery,
   conditional: true,
   handle: (call) =>
     removeResource(call, {
@@ -183,7 +191,7 @@ export const deleteUser = endpoint({
           await withdrawInvitation(transaction, id, email);
           return;
         }
-        await handKeysOver(transaction, call, member.personId);
+        await transferKeys(transaction, call, member.personId);
         await removeMembership(transaction, id, member.personId);
         await requireOwnerLeft(transaction, call);
       },

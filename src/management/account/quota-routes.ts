@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { readQuotaUse } from '../../account/quota-use-store.ts';
-import { Nullable, strict, Time } from '../answer/schema-parts.ts';
-import { accountOf, endpoint } from '../endpoint.ts';
+import { readQuotaUsage } from '../../account/quota-usage-store.ts';
+import { Nullable, strict, Time } from '../answer/common-schemas.ts';
+import { accountOf, defineOperation } from '../operation.ts';
 
 const WindowView = Type.Object(
   {
@@ -24,20 +24,20 @@ function viewWindow(
   limit: number | undefined,
   used: number,
   at: Date,
-  milliseconds: number,
+  windowMs: number,
 ): Omit<Static<typeof WindowView>, 'endsAt'> & { endsAt: Date } {
-  return { limit: limit ?? null, used, endsAt: new Date(at.getTime() + milliseconds) };
+  return { limit: limit ?? null, used, endsAt: new Date(at.getTime() + windowMs) };
 }
 
-export const getQuotaUse = endpoint({
+export const getQuotaUse = defineOperation({
   id: 'getQuotaUse',
   summary: 'Read how much of its quota an account has used in this hour and on this day',
   description: 'Only accounts with a quota are counted; for others `used` is 0.',
   answer: QuotaUseView,
   async handle(call) {
     const { id, quota } = accountOf(call);
-    const { database, clock } = call.parts;
-    const use = await readQuotaUse(database.kysely, id, clock.offset);
+    const { database, clock } = call.dependencies;
+    const use = await readQuotaUsage(database.kysely, id, clock.offset);
     const counted = quota !== undefined;
     return {
       hour: viewWindow(quota?.perHour, counted ? use.hourUsed : 0, use.hourAt, 3_600_000),

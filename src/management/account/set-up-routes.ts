@@ -1,20 +1,21 @@
 import { Type } from 'typebox';
 import { isSetUpOpen } from '../../access/operator-store.ts';
 import { hashToken } from '../../access/token-mint.ts';
-import { longestPassword } from '../../account/hash-password.ts';
+import { maxPasswordLength } from '../../account/hash-password.ts';
 import { findPersonByEmail, setOperator } from '../../account/person-store.ts';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
 import { AccountSchema, UserSchema } from '../../manifest/manifest-schema.ts';
-import { isOneTimeLink, spendOneTimeLink } from '../../session/one-time-link-store.ts';
+import { consumeOneTimeLink, isValidOneTimeLink } from '../../session/one-time-link-store.ts';
 import { consoleHeader } from '../access/identify-actor.ts';
+import { strict } from '../answer/common-schemas.ts';
 import { Problem } from '../answer/problem.ts';
-import { strict } from '../answer/schema-parts.ts';
-import { applyAccount } from '../apply-part.ts';
-import { inTransaction, record, type Transaction } from '../change-resource.ts';
-import { endpoint } from '../endpoint.ts';
+import { applyAccount } from '../apply-manifest-part.ts';
+import { inTransaction, recordAudit } from '../change-resource.ts';
+import { defineOperation } from '../operation.ts';
 
-export const getSetUp = endpoint({
+export const getSetUp = defineOperation({
   id: 'getSetUp',
   summary: 'Ask whether the installation waits for its first owner',
   answer: Type.Object(
@@ -26,11 +27,11 @@ export const getSetUp = endpoint({
     { ...strict, title: 'SetUp' },
   ),
   async handle(call) {
-    return { open: await isSetUpOpen(call.parts.database.kysely) };
+    return { open: await isSetUpOpen(call.dependencies.database.kysely) };
   },
 });
 
-export const setUp = endpoint({
+export const setUp = defineOperation({
   id: 'setUp',
   summary: 'Make the first owner, the operator of the installation, with an account',
   description:
@@ -40,7 +41,10 @@ export const setUp = endpoint({
       code: Type.String({ description: 'Of the set-up link.', maxLength: 100 }),
       email: UserSchema.properties.email,
       name: AccountSchema.properties.name,
-      password: Type.String({ description: 'At least 12 characters.', maxLength: longestPassword }),
+      password: Type.String({
+        description: 'At least 12 characters.',
+        maxLength: maxPasswordLength,
+      }),
       accountId: AccountSchema.properties.id,
       accountName: AccountSchema.properties.name,
     },
@@ -49,25 +53,25 @@ export const setUp = endpoint({
   answer: Type.Object({ accountId: Type.String() }, { ...strict, title: 'SetUpDone' }),
   status: 201,
   async handle(call) {
-    const { request, reply, parts } = call;
+    const { request, reply, dependencies } = call;
     const own = isSameOrigin(request) && request.headers[consoleHeader] !== undefined;
     if (!own) throw new Problem('forbidden', 'This works from a page of the service only');
     const { code, email, name, password, accountId, accountName } = call.body;
-    const [codeHash, { offset }] = [hashToken(code), parts.clock];
+    const [codeHash, { offset }] = [hashToken(code), dependencies.clock];
     // Looked at before anything is locked or hashed, so that a stranger's request costs next to nothing.
-    await requireOpen(parts.database.kysely);
-    if (!(await isOneTimeLink(parts.database.kysely, 'set-up', codeHash, offset)))
+    await requireOpen(dependencies.database.kysely);
+    if (!(await isValidOneTimeLink(dependencies.database.kysely, 'set-up', codeHash, offset)))
       throw wrongCode();
     const personId = await inTransaction(call, async (transaction) => {
       await requireOpen(transaction);
-      if (!(await spendOneTimeLink(transaction, 'set-up', codeHash, offset))) throw wrongCode();
+      if (!(await consumeOneTimeLink(transaction, 'set-up', codeHash, offset))) throw wrongCode();
       if ((await findPersonByEmail(transaction, email)) !== undefined)
         throw new Problem('conflict', 'This address belongs to somebody of the demo');
       const users = [{ email, name, password, role: 'owner' as const }];
       // Who runs the installation has nobody to ask for the add-on.
       const addOns: ['transactional'] = ['transactional'];
       const account = { id: accountId, name: accountName, addOns, users };
-      await applyAccount(parts.key, transaction, account);
+      await applyAccount(dependencies.key, transaction, account);
       const person = await findPersonByEmail(transaction, email);
       if (person === undefined) throw new Error('the first owner is not there');
       await setOperator(transaction, person.id, true);
@@ -82,15 +86,15 @@ export const setUp = endpoint({
         actor,
         params: { ...call.params, accountId: accountId as AccountId },
       };
-      await record(asOwner, transaction, 'set_up', accountId);
+      await recordAudit(asOwner, transaction, 'set_up', accountId);
       return person.id;
     });
-    await parts.browser.signIn(request, reply, personId, true);
+    await dependencies.browser.signIn(request, reply, personId, true);
     return { accountId };
   },
 });
 
-async function requireOpen(kysely: Transaction): Promise<void> {
+async function requireOpen(kysely: DatabaseTransaction): Promise<void> {
   if (await isSetUpOpen(kysely)) return;
   throw new Problem('conflict', 'The installation has its owner already');
 }

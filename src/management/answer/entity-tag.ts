@@ -16,13 +16,13 @@ export function requirePreconditions(request: FastifyRequest, now: unknown): voi
   const { 'if-match': match, 'if-none-match': noneMatch } = request.headers;
   if (match === undefined && noneMatch === undefined) return;
   const tag = now === undefined ? undefined : entityTag(JSON.stringify(now));
-  if (match !== undefined && !isAmong(match, tag)) {
+  if (match !== undefined && !matchesEntityTag(match, tag)) {
     throw new Problem(
       'precondition-failed',
       now === undefined ? 'It is not there' : 'It is not as it was when you read it; read it again',
     );
   }
-  if (noneMatch !== undefined && isAmong(noneMatch, tag)) {
+  if (noneMatch !== undefined && matchesEntityTag(noneMatch, tag)) {
     throw new Problem('precondition-failed', 'It is there already');
   }
 }
@@ -31,7 +31,7 @@ export function requirePreconditions(request: FastifyRequest, now: unknown): voi
  * True where the list of tags names what there is now.
  * @param tag undefined where there is nothing
  */
-export function isAmong(header: string, tag: string | undefined): boolean {
+export function matchesEntityTag(header: string, tag: string | undefined): boolean {
   if (tag === undefined) return false;
   if (header.trim() === '*') return true;
   return header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);

@@ -1,8 +1,8 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
-import { invalid } from '../answer/problem.ts';
+import { invalidField } from '../answer/problem.ts';
 
-const mostItems = 500;
-const usualItems = 50;
+const maxItems = 500;
+const defaultItems = 50;
 
 /** The query of a list: its own filters, and where the page begins. */
 export function pageQuery<Filters extends TProperties>(filters: Filters) {
@@ -14,9 +14,9 @@ export function pageQuery<Filters extends TProperties>(filters: Filters) {
       ),
       limit: Type.Optional(
         Type.Integer({
-          description: `Most items of the page. Default ${usualItems}.`,
+          description: `Most items of the page. Default ${defaultItems}.`,
           minimum: 1,
-          maximum: mostItems,
+          maximum: maxItems,
         }),
       ),
     },
@@ -38,14 +38,14 @@ export function pageOf<Item extends TSchema>(item: Item) {
 }
 
 /** How many items the caller wants. */
-export function limitOf(query: { readonly limit?: number }): number {
-  return query.limit ?? usualItems;
+export function pageSizeOf(query: { readonly limit?: number }): number {
+  return query.limit ?? defaultItems;
 }
 
 /** What each part of a place in a list is. */
 export type CursorPart = 'text' | 'uuid' | 'time' | 'integer';
 
-const forms: Readonly<Record<CursorPart, RegExp>> = {
+const cursorPartPatterns: Readonly<Record<CursorPart, RegExp>> = {
   text: /^[^\0]{0,1000}$/u,
   uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   time: /^\d{4,6}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?[+-]\d\d(?::\d\d){0,2}$/,
@@ -72,11 +72,11 @@ export function readCursor(
   } catch {
     // Said below.
   }
-  throw invalid('cursor', 'is none that this endpoint gave out');
+  throw invalidField('cursor', 'is none that this endpoint gave out');
 }
 
 function isPart(text: string, part: CursorPart | undefined): boolean {
-  return part !== undefined && forms[part].test(text) && text.isWellFormed();
+  return part !== undefined && cursorPartPatterns[part].test(text) && text.isWellFormed();
 }
 
 export function writeCursor(place: readonly string[]): string {
@@ -88,12 +88,12 @@ export function toPage<Row, Item>(
   rows: readonly Row[],
   limit: number,
   toItem: (row: Row) => Item,
-  placeOf: (row: Row) => readonly string[],
+  cursorOf: (row: Row) => readonly string[],
 ): { items: Item[]; nextCursor: string | null } {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   return {
     items: shown.map(toItem),
-    nextCursor: rows.length > limit && last !== undefined ? writeCursor(placeOf(last)) : null,
+    nextCursor: rows.length > limit && last !== undefined ? writeCursor(cursorOf(last)) : null,
   };
 }

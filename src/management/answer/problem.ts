@@ -1,5 +1,5 @@
 /** One thing that is wrong with a request: a member of the body or a parameter, and the rule that it breaks. */
-export interface ProblemEntry {
+export interface FieldError {
   readonly field: string;
   readonly reason: string;
 }
@@ -37,7 +37,7 @@ export type ProblemCode = keyof typeof problemCatalogue;
 export class Problem extends Error {
   override name = 'Problem';
   readonly code: ProblemCode;
-  readonly errors: readonly ProblemEntry[];
+  readonly errors: readonly FieldError[];
   /** Further members of the answer (RFC 9457 section 3.2). */
   readonly extra: Readonly<Record<string, unknown>>;
   /** Seconds after which the same request may succeed. */
@@ -48,7 +48,7 @@ export class Problem extends Error {
     code: ProblemCode,
     detail: string,
     options: {
-      readonly errors?: readonly ProblemEntry[];
+      readonly errors?: readonly FieldError[];
       readonly extra?: Readonly<Record<string, unknown>>;
       readonly retryAfter?: number | undefined;
       readonly cause?: unknown;
@@ -63,7 +63,7 @@ export class Problem extends Error {
 }
 
 /** One value of the request that cannot be used. */
-export function invalid(field: string, reason: string): Problem {
+export function invalidField(field: string, reason: string): Problem {
   return new Problem('validation-failed', `${field} ${reason}`, { errors: [{ field, reason }] });
 }
 

@@ -1,8 +1,8 @@
-import { parseMoment } from '../../foundation/parse-moment.ts';
-import { invalid } from './problem.ts';
+import { parseTimestamp } from '../../foundation/parse-timestamp.ts';
+import { invalidField } from './problem.ts';
 
 /** RFC 3339 section 5.6; a day alone means its beginning in UTC. */
-const form =
+const timePattern =
   /^\d{4}-\d{2}-\d{2}(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2}))?$/;
 
 /**
@@ -10,9 +10,12 @@ const form =
  * @throws Problem where it names none
  */
 export function readTime(name: string, text: string): Date {
-  const time = form.test(text) ? parseMoment(text) : undefined;
+  const time = timePattern.test(text) ? parseTimestamp(text) : undefined;
   if (time === undefined)
-    throw invalid(name, 'is no time such as 2026-01-31T12:00:00Z, nor a day such as 2026-01-31');
+    throw invalidField(
+      name,
+      'is no time such as 2026-01-31T12:00:00Z, nor a day such as 2026-01-31',
+    );
   return time;
 }
 

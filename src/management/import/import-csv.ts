@@ -1,6 +1,10 @@
 import type { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
-import { longestName, longestValue, mostColumns } from '../../list/contact-limits.ts';
+import {
+  maxContactColumns,
+  maxContactFieldLength,
+  maxContactFieldNameLength,
+} from '../../list/contact-limits.ts';
 
 export interface ImportCounts {
   bytesRead: number;
@@ -10,11 +14,11 @@ export interface ImportCounts {
   readonly problems: { line: number; reason: string }[];
 }
 
-const mostProblems = 100;
+const maxProblems = 100;
 
 /** Rows, and characters, of one statement. */
-const mostRows = 2_000;
-const mostCharacters = 1_000_000;
+const maxBatchRows = 2_000;
+const maxBatchCharacters = 1_000_000;
 
 interface Row {
   readonly record: string[];
@@ -29,7 +33,7 @@ export interface RowReader<Item> {
 }
 
 /** A file that cannot be used at all; rows that cannot be used are counted instead. */
-export class UnusableFile extends Error {}
+export class InvalidImportFile extends Error {}
 
 /**
  * Reads a CSV file (RFC 4180) whose first row names the columns, and hands on what its rows are, some at a time, so that
@@ -48,7 +52,7 @@ export async function importCsv<Item extends object>(
     info: true,
     relax_column_count: true,
     skip_empty_lines: true,
-    max_record_size: mostColumns * longestValue,
+    max_record_size: maxContactColumns * maxContactFieldLength,
   } as const;
   const parser = file.on('error', (error) => parser.destroy(error)).pipe(parse(options));
   let reader: RowReader<Item> | undefined;
@@ -64,53 +68,56 @@ export async function importCsv<Item extends object>(
     for await (const { record, info } of parser as AsyncIterable<Row>) {
       counts.bytesRead = info.bytes;
       if (reader === undefined) {
-        reader = open(namesOf(record));
+        reader = open(readColumnNames(record));
         continue;
       }
       counts.rowsRead += 1;
       const item = readRow(reader, record);
       if (typeof item === 'string') {
         counts.rowsWrong += 1;
-        if (counts.problems.length < mostProblems)
+        if (counts.problems.length < maxProblems)
           counts.problems.push({ line: info.lines, reason: item });
         continue;
       }
       batch.set(reader.keyOf(item), item);
       for (const value of record) characters += value.length;
-      if (batch.size >= mostRows || characters >= mostCharacters) await flush();
+      if (batch.size >= maxBatchRows || characters >= maxBatchCharacters) await flush();
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    throw new UnusableFile(`The file is no CSV (${error.code})`, { cause: error });
+    throw new InvalidImportFile(`The file is no CSV (${error.code})`, { cause: error });
   }
-  if (reader === undefined) throw new UnusableFile('The file has no header row');
+  if (reader === undefined) throw new InvalidImportFile('The file has no header row');
   if (batch.size > 0) await flush();
 }
 
 /** @throws UnusableFile */
-function namesOf(record: readonly string[]): string[] {
+function readColumnNames(record: readonly string[]): string[] {
   const columns = record.map((name) => name.trim());
   const lower = columns.map((name) => name.toLowerCase());
-  if (columns.length > mostColumns)
-    throw new UnusableFile(`The file has more than ${mostColumns} columns`);
-  if (columns.includes('')) throw new UnusableFile('A column has no name');
+  if (columns.length > maxContactColumns)
+    throw new InvalidImportFile(`The file has more than ${maxContactColumns} columns`);
+  if (columns.includes('')) throw new InvalidImportFile('A column has no name');
   if (columns.some((name) => name.includes('\0')))
-    throw new UnusableFile('A column name has a NUL character');
-  if (columns.some((name) => name.length > longestName))
-    throw new UnusableFile(`A column name has more than ${longestName} characters`);
-  if (new Set(lower).size < lower.length) throw new UnusableFile('Two columns have one name');
+    throw new InvalidImportFile('A column name has a NUL character');
+  if (columns.some((name) => name.length > maxContactFieldNameLength))
+    throw new InvalidImportFile(
+      `A column name has more than ${maxContactFieldNameLength} characters`,
+    );
+  if (new Set(lower).size < lower.length) throw new InvalidImportFile('Two columns have one name');
   return columns;
 }
 
 function readRow<Item>(reader: RowReader<Item>, record: readonly string[]): Item | string {
   for (const value of record) {
-    if (value.length > longestValue) return `has more than ${longestValue} characters`;
+    if (value.length > maxContactFieldLength)
+      return `has more than ${maxContactFieldLength} characters`;
     if (value.includes('\0')) return 'has a NUL character';
   }
   return reader.read(record);
 }
 
 /** A value as it was before the export put an apostrophe before what a spreadsheet would run. */
-export function plainValue(value: string): string {
+export function stripFormulaGuard(value: string): string {
   return value.replace(/^'(?=[=+\-@\t\r])/, '');
 }

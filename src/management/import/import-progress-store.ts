@@ -11,7 +11,7 @@ export interface ImportTarget {
   readonly listId: ListId | undefined;
 }
 
-export interface ImportName extends ImportTarget {
+export interface ImportKey extends ImportTarget {
   readonly importId: string;
 }
 
@@ -29,9 +29,9 @@ export interface ImportProgress {
 }
 
 /** Begins an import. @returns false where there is one of this id */
-export async function beginImport(
+export async function createImport(
   kysely: Kysely,
-  { accountId, listId, importId }: ImportName,
+  { accountId, listId, importId }: ImportKey,
   bytes: number,
 ): Promise<boolean> {
   const { rows } = await sql`
@@ -43,7 +43,7 @@ export async function beginImport(
 
 export async function saveProgress(
   kysely: Kysely,
-  { accountId, listId, importId }: ImportName,
+  { accountId, listId, importId }: ImportKey,
   progress: Pick<
     ImportProgress,
     'state' | 'bytesRead' | 'rowsRead' | 'rowsWritten' | 'rowsWrong' | 'problems'
@@ -62,7 +62,7 @@ export async function saveProgress(
 /** An import; one whose node was not heard of for a minute has failed with it. */
 export async function readImport(
   kysely: Kysely,
-  { importId, ...target }: ImportName,
+  { importId, ...target }: ImportKey,
 ): Promise<ImportProgress | undefined> {
   const [found] = await readImports(kysely, target, importId);
   return found;

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
+import { strict, Time, Uuid } from '../answer/common-schemas.ts';
 import { notFound } from '../answer/problem.ts';
-import { strict, Time, Uuid } from '../answer/schema-parts.ts';
-import type { Call, Wire } from '../endpoint.ts';
+import type { OperationCall, Wire } from '../operation.ts';
 import {
-  type ImportName,
+  type ImportKey,
   type ImportProgress,
   type ImportTarget,
   readImport,
@@ -49,17 +49,17 @@ export function viewProgress(found: ImportProgress): Wire<Static<typeof ImportVi
 }
 
 /** The last imports into a target, newest first. */
-export async function viewImports(call: Pick<Call, 'parts'>, target: ImportTarget) {
-  const items = await readImports(call.parts.database.kysely, target);
+export async function viewImports(call: Pick<OperationCall, 'dependencies'>, target: ImportTarget) {
+  const items = await readImports(call.dependencies.database.kysely, target);
   return { items: items.map((item) => ({ id: item.id, ...viewProgress(item) })), nextCursor: null };
 }
 
 /** @throws Problem where there is no such import */
 export async function requireImport(
-  call: Pick<Call, 'parts'>,
-  name: ImportName,
+  call: Pick<OperationCall, 'dependencies'>,
+  name: ImportKey,
 ): Promise<Wire<Static<typeof ImportView>>> {
-  const found = await readImport(call.parts.database.kysely, name);
+  const found = await readImport(call.dependencies.database.kysely, name);
   if (found === undefined) throw notFound('import');
   return viewProgress(found);
 }

@@ -1,4 +1,4 @@
-import { FairPlaces } from '../../foundation/fair-places.ts';
+import { FairCapacity } from '../../foundation/fair-capacity.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 
 /** Files that a process imports at once, those of all accounts; each needs a few megabytes of memory, and its size on disk. */
@@ -8,7 +8,7 @@ export const maxImports = 8;
 export class RunningImports {
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<void>>();
-  readonly #places = new FairPlaces(maxImports);
+  readonly #slots = new FairCapacity(maxImports);
 
   /** Aborts when the service stops: an import ends then with the rows that it has, and says so. */
   get stopping(): AbortSignal {
@@ -16,23 +16,23 @@ export class RunningImports {
   }
 
   /** Takes a place for a file that is coming in. @returns false where the account has its share, or none is free */
-  takePlace(accountId: AccountId): boolean {
-    if (!this.#places.mayTake(accountId)) return false;
-    this.#places.take(accountId);
+  acquireSlot(accountId: AccountId): boolean {
+    if (!this.#slots.canAcquire(accountId)) return false;
+    this.#slots.acquire(accountId);
     return true;
   }
 
-  freePlace(accountId: AccountId): void {
-    this.#places.free(accountId);
+  releaseSlot(accountId: AccountId): void {
+    this.#slots.release(accountId);
   }
 
   /** Holds a place until an import has ended. @param running never rejects */
-  hold(accountId: AccountId, running: Promise<void>): void {
-    const held = running.finally(() => {
-      this.#running.delete(held);
-      this.freePlace(accountId);
+  track(accountId: AccountId, running: Promise<void>): void {
+    const tracked = running.finally(() => {
+      this.#running.delete(tracked);
+      this.releaseSlot(accountId);
     });
-    this.#running.add(held);
+    this.#running.add(tracked);
   }
 
   /** Ends the imports under way, whose state is in the database then; none may begin any more. */

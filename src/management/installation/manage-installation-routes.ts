@@ -1,18 +1,14 @@
 import { Type } from 'typebox';
 import { findPersonByEmail, setOperator } from '../../account/person-store.ts';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import { Nullable, strict } from '../answer/common-schemas.ts';
 import { notFound } from '../answer/problem.ts';
-import { Nullable, strict } from '../answer/schema-parts.ts';
-import {
-  removeResource,
-  requireResource,
-  saveResource,
-  type Transaction,
-} from '../change-resource.ts';
-import { type Call, endpoint } from '../endpoint.ts';
+import { removeResource, requireResource, saveResource } from '../change-resource.ts';
+import { defineOperation, type OperationCall } from '../operation.ts';
 import { poolsOf } from '../sender/domain-settings-routes.ts';
 import { readPeople } from './people-page-store.ts';
 
-export const getSettings = endpoint({
+export const getSettings = defineOperation({
   id: 'getSettings',
   summary: 'Read the settings of the installation',
   description: 'They come from the environment of the service; secrets are not among them.',
@@ -34,7 +30,7 @@ export const getSettings = endpoint({
     },
     { ...strict, title: 'Settings' },
   ),
-  async handle({ parts }) {
+  async handle({ dependencies }) {
     const {
       version,
       delivery,
@@ -42,10 +38,10 @@ export const getSettings = endpoint({
       deliveryAllow,
       hostname = null,
       direct,
-    } = parts.facts;
+    } = dependencies.facts;
     return {
       version,
-      publicUrl: parts.publicUrl(),
+      publicUrl: dependencies.publicUrl(),
       delivery,
       deliveryRedirect,
       deliveryAllow,
@@ -60,16 +56,16 @@ const OperatorView = Type.Object(
   { ...strict, title: 'Operator' },
 );
 
-function operatorChange(call: Call, operator: boolean) {
+function operatorChange(call: OperationCall, operator: boolean) {
   const { email } = call.params;
   return {
     kind: 'operator',
     id: email,
-    async read(transaction: Transaction) {
+    async read(transaction: DatabaseTransaction) {
       const [found] = await readPeople(transaction, { email, operator: true });
       return found && { email: found.email, name: found.name };
     },
-    async write(transaction: Transaction) {
+    async write(transaction: DatabaseTransaction) {
       const person = await findPersonByEmail(transaction, email);
       if (person === undefined) throw notFound('person');
       await setOperator(transaction, person.id, operator);
@@ -77,14 +73,14 @@ function operatorChange(call: Call, operator: boolean) {
   };
 }
 
-export const getOperator = endpoint({
+export const getOperator = defineOperation({
   id: 'getOperator',
   summary: 'Read whether a person was named operator of the installation',
   answer: OperatorView,
   handle: (call) => requireResource(call, operatorChange(call, true)),
 });
 
-export const putOperator = endpoint({
+export const putOperator = defineOperation({
   id: 'putOperator',
   summary: 'Name a person operator of the installation',
   answer: OperatorView,
@@ -92,7 +88,7 @@ export const putOperator = endpoint({
   handle: (call) => saveResource(call, operatorChange(call, true)),
 });
 
-export const deleteOperator = endpoint({
+export const deleteOperator = defineOperation({
   id: 'deleteOperator',
   summary: 'Take the rank of operator from a person',
   conditional: true,

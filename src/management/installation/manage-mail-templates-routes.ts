@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { type SystemMailKind, systemAccountId, systemMailKinds } from '../../outbox/system-mail.ts';
 import { builtInTemplate } from '../../system-mail/built-in-templates.ts';
 import { mailFields } from '../../system-mail/mail-fields.ts';
@@ -6,19 +7,14 @@ import { publishReplacement, replacementId } from '../../system-mail/publish-tem
 import { compileReplacement } from '../../system-mail/replace-template.ts';
 import { readPublishedSource } from '../../system-mail/system-template-store.ts';
 import { removeTemplate } from '../../template/template-store.ts';
+import { strict } from '../answer/common-schemas.ts';
 import { pageOf } from '../answer/page.ts';
 import { Problem } from '../answer/problem.ts';
-import { strict } from '../answer/schema-parts.ts';
-import {
-  removeResource,
-  requireResource,
-  saveResource,
-  type Transaction,
-} from '../change-resource.ts';
-import { type Call, endpoint } from '../endpoint.ts';
-import { TemplateContent } from '../template/template-views.ts';
+import { removeResource, requireResource, saveResource } from '../change-resource.ts';
+import { defineOperation, type OperationCall } from '../operation.ts';
+import { TemplateContentSchema } from '../template/template-views.ts';
 
-const { subject, previewText, html, mjml, text } = TemplateContent.properties;
+const { subject, previewText, html, mjml, text } = TemplateContentSchema.properties;
 const content = { subject, previewText, html, mjml, text };
 
 const MailTemplateView = Type.Object(
@@ -45,7 +41,7 @@ const MailTemplateView = Type.Object(
 );
 
 async function readView(
-  kysely: Transaction,
+  kysely: DatabaseTransaction,
   kind: SystemMailKind,
 ): Promise<Static<typeof MailTemplateView>> {
   const replacement = await readPublishedSource(kysely, replacementId(kind));
@@ -60,32 +56,32 @@ async function readView(
   return { kind, replaced: replacement !== undefined, ...source, fields };
 }
 
-function replacementChange(call: Call) {
+function replacementChange(call: OperationCall) {
   const { mailKind } = call.params;
   return {
     kind: 'mail_template',
     id: mailKind,
-    async read(transaction: Transaction) {
+    async read(transaction: DatabaseTransaction) {
       const view = await readView(transaction, mailKind);
       return view.replaced ? view : undefined;
     },
   };
 }
 
-export const listMailTemplates = endpoint({
+export const listMailTemplates = defineOperation({
   id: 'listMailTemplates',
   summary: 'List the texts of mail of the service itself',
   description: 'The ones in use; a built-in one is shown in English.',
   answer: pageOf(MailTemplateView),
-  async handle({ parts }) {
+  async handle({ dependencies }) {
     const items = await Promise.all(
-      systemMailKinds.map((kind) => readView(parts.database.kysely, kind)),
+      systemMailKinds.map((kind) => readView(dependencies.database.kysely, kind)),
     );
     return { items, nextCursor: null };
   },
 });
 
-export const getMailTemplate = endpoint({
+export const getMailTemplate = defineOperation({
   id: 'getMailTemplate',
   summary: 'Read the text that replaces a kind of mail of the service itself',
   description: '404 while the built-in text is in use; the list shows that one.',
@@ -93,7 +89,7 @@ export const getMailTemplate = endpoint({
   handle: (call) => requireResource(call, replacementChange(call)),
 });
 
-export const putMailTemplate = endpoint({
+export const putMailTemplate = defineOperation({
   id: 'putMailTemplate',
   summary: 'Replace the text of mail of the service itself',
   description:
@@ -118,7 +114,7 @@ export const putMailTemplate = endpoint({
   },
 });
 
-export const deleteMailTemplate = endpoint({
+export const deleteMailTemplate = defineOperation({
   id: 'deleteMailTemplate',
   summary: 'Go back to the built-in text of mail of the service itself',
   conditional: true,

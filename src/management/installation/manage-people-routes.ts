@@ -1,15 +1,16 @@
 import { type Static, Type } from 'typebox';
-import { handKeysOverEverywhere } from '../../access/hand-keys-over.ts';
 import { personOf } from '../../access/principal.ts';
+import { transferAllApiKeys } from '../../access/transfer-api-keys.ts';
 import { findPersonByEmail } from '../../account/person-store.ts';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { PersonId } from '../../foundation/ids.ts';
 import { UserSchema } from '../../manifest/manifest-schema.ts';
 import { disablePerson, enablePerson } from '../../session/disable-person.ts';
-import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
-import { invalid, notFound, Problem } from '../answer/problem.ts';
-import { strict } from '../answer/schema-parts.ts';
-import { record, requireResource, saveResource, type Transaction } from '../change-resource.ts';
-import { actorOf, type Call, endpoint } from '../endpoint.ts';
+import { strict } from '../answer/common-schemas.ts';
+import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
+import { invalidField, notFound, Problem } from '../answer/problem.ts';
+import { recordAudit, requireResource, saveResource } from '../change-resource.ts';
+import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { type PersonFacts, readPeople } from './people-page-store.ts';
 
 const PersonView = Type.Object(
@@ -30,19 +31,19 @@ function viewPerson(person: PersonFacts): Static<typeof PersonView> {
   return { ...person, accounts: [...person.accounts] };
 }
 
-function personChange(call: Call) {
+function personChange(call: OperationCall) {
   const { email } = call.params;
   return {
     kind: 'person',
     id: email,
-    async read(transaction: Transaction) {
+    async read(transaction: DatabaseTransaction) {
       const [found] = await readPeople(transaction, { email });
       return found && viewPerson(found);
     },
   };
 }
 
-export const listPeople = endpoint({
+export const listPeople = defineOperation({
   id: 'listPeople',
   summary: 'List the people of the installation',
   query: pageQuery({
@@ -52,11 +53,11 @@ export const listPeople = endpoint({
     operator: Type.Optional(Type.Boolean({ description: 'Only operators, or only others.' })),
   }),
   answer: pageOf(PersonView),
-  async handle({ parts, query }) {
-    const limit = limitOf(query);
+  async handle({ dependencies, query }) {
+    const limit = pageSizeOf(query);
     const [after = ''] = readCursor(query, 'text') ?? [];
     const { contains, operator } = query;
-    const rows = await readPeople(parts.database.kysely, {
+    const rows = await readPeople(dependencies.database.kysely, {
       contains,
       operator,
       after,
@@ -66,14 +67,14 @@ export const listPeople = endpoint({
   },
 });
 
-export const getPerson = endpoint({
+export const getPerson = defineOperation({
   id: 'getPerson',
   summary: 'Read a person',
   answer: PersonView,
   handle: (call) => requireResource(call, personChange(call)),
 });
 
-export const putPerson = endpoint({
+export const putPerson = defineOperation({
   id: 'putPerson',
   summary: 'Disable a person, or let one in again',
   description:
@@ -103,27 +104,27 @@ export const putPerson = endpoint({
         if (disabled && person.id === personOf(actorOf(call)))
           throw new Problem('conflict', 'Nobody can disable themselves');
         if (!disabled) return enablePerson(transaction, person.id);
-        await handKeysOver(transaction, call, person.id);
+        await transferPersonKeys(transaction, call, person.id);
         await disablePerson(transaction, person.id);
       },
     }),
 });
 
 /** @throws Problem where `keysTo` names nobody who can take any of the keys over */
-async function handKeysOver(
-  transaction: Transaction,
-  call: Call & { readonly query: { readonly keysTo?: string } },
+async function transferPersonKeys(
+  transaction: DatabaseTransaction,
+  call: OperationCall & { readonly query: { readonly keysTo?: string } },
   from: PersonId,
 ): Promise<void> {
   const { keysTo } = call.query;
-  const handed = await handKeysOverEverywhere(transaction, from, keysTo);
-  if (handed === undefined)
-    throw invalid(
+  const transferred = await transferAllApiKeys(transaction, from, keysTo);
+  if (transferred === undefined)
+    throw invalidField(
       'keysTo',
       'must be the address of an owner of an account with keys of the person',
     );
-  for (const [accountId, count] of handed.takenOver)
-    await record(
+  for (const [accountId, count] of transferred.transferred)
+    await recordAudit(
       // The account's own audit log has it.
       { ...call, params: { ...call.params, accountId } },
       transaction,

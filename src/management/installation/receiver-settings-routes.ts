@@ -1,10 +1,11 @@
 import { Type } from 'typebox';
-import { type Override, ShapingStore } from '../../delivery/shaping/shaping-store.ts';
+import { type RateOverride, ShapingStore } from '../../delivery/shaping/shaping-store.ts';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { newId } from '../../foundation/ids.ts';
+import { Nullable, strict } from '../answer/common-schemas.ts';
 import { notFound } from '../answer/problem.ts';
-import { Nullable, strict } from '../answer/schema-parts.ts';
-import { requireResource, saveResource, type Transaction } from '../change-resource.ts';
-import { type Call, endpoint } from '../endpoint.ts';
+import { requireResource, saveResource } from '../change-resource.ts';
+import { defineOperation, type OperationCall } from '../operation.ts';
 
 /** What people decide about the pace of a receiver; null: it is learnt. */
 const settings = {
@@ -27,35 +28,35 @@ const SettingsView = Type.Object(settings, { ...strict, title: 'ReceiverSettings
 
 const SettingsBody = Type.Partial(Type.Object(settings), strict);
 
-function viewSettings(override: Override) {
+function viewReceiverSettings(override: RateOverride) {
   const { rate = null, connections = null, messagesPerConnection = null } = override;
   return { rate, connections, messagesPerConnection };
 }
 
-function storeOf(call: Call): ShapingStore {
-  return new ShapingStore(call.parts.database, newId(), () => call.parts.clock.now());
+function shapingStoreOf(call: OperationCall): ShapingStore {
+  return new ShapingStore(call.dependencies.database, newId(), () => call.dependencies.clock.now());
 }
 
-function settingsChange(call: Call) {
+function settingsChange(call: OperationCall) {
   const { receiver } = call.params;
   return {
     kind: 'receiver',
     id: receiver,
-    async read(transaction: Transaction) {
-      const override = await storeOf(call).readOverride(receiver, transaction);
-      return override && viewSettings(override);
+    async read(transaction: DatabaseTransaction) {
+      const override = await shapingStoreOf(call).readOverride(receiver, transaction);
+      return override && viewReceiverSettings(override);
     },
   };
 }
 
-export const getReceiverSettings = endpoint({
+export const getReceiverSettings = defineOperation({
   id: 'getReceiverSettings',
   summary: 'Read what people decided about the pace of a receiver',
   answer: SettingsView,
   handle: (call) => requireResource(call, settingsChange(call)),
 });
 
-export const putReceiverSettings = endpoint({
+export const putReceiverSettings = defineOperation({
   id: 'putReceiverSettings',
   summary: 'Fix the pace of a receiver, or let it be learnt again',
   description: 'What is left out stays; null is learnt.',
@@ -73,7 +74,7 @@ export const putReceiverSettings = endpoint({
           connections: connections ?? undefined,
           messagesPerConnection: messagesPerConnection ?? undefined,
         };
-        await storeOf(call).override(call.params.receiver, override, transaction);
+        await shapingStoreOf(call).override(call.params.receiver, override, transaction);
       },
     }),
 });

@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 import { StsPolicyStore } from '../../delivery/mta-sts/sts-policy-store.ts';
 import { makeTlsReport } from '../../delivery/tls-report/tls-report.ts';
-import { type TlsDayPlace, TlsResultStore } from '../../delivery/tls-report/tls-result-store.ts';
+import { type TlsDayCursor, TlsResultStore } from '../../delivery/tls-report/tls-result-store.ts';
 import { newId } from '../../foundation/ids.ts';
-import { parseMoment } from '../../foundation/parse-moment.ts';
-import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
-import { invalid, notFound } from '../answer/problem.ts';
-import { strict } from '../answer/schema-parts.ts';
-import { type Call, endpoint } from '../endpoint.ts';
+import { parseTimestamp } from '../../foundation/parse-timestamp.ts';
+import { strict } from '../answer/common-schemas.ts';
+import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
+import { invalidField, notFound } from '../answer/problem.ts';
+import { defineOperation, type OperationCall } from '../operation.ts';
 import { readDomainName } from '../path-params.ts';
 
 const dayPattern = '^\\d{4}-\\d{2}-\\d{2}$';
@@ -83,33 +83,33 @@ const TlsReportView = Type.Object(
   { ...strict, title: 'TlsReport' },
 );
 
-function storeOf({ parts }: Pick<Call, 'parts'>): TlsResultStore {
-  return new TlsResultStore(parts.database, newId());
+function tlsResultStoreOf({ dependencies }: Pick<OperationCall, 'dependencies'>): TlsResultStore {
+  return new TlsResultStore(dependencies.database, newId());
 }
 
 /** @throws Problem for what looks like a day and is none, such as `2026-02-30` */
 function readDay(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  if (parseMoment(`${text}T00:00:00Z`) === undefined)
-    throw invalid(name, 'is no day such as 2026-01-31');
+  if (parseTimestamp(`${text}T00:00:00Z`) === undefined)
+    throw invalidField(name, 'is no day such as 2026-01-31');
   return text;
 }
 
 function readDomain(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const domain = readDomainName(text);
-  if (domain === undefined) throw invalid('domain', 'is no domain');
+  if (domain === undefined) throw invalidField('domain', 'is no domain');
   return domain;
 }
 
-function readPlace(call: Call<{ readonly cursor?: string }>): TlsDayPlace | undefined {
+function readPosition(call: OperationCall<{ readonly cursor?: string }>): TlsDayCursor | undefined {
   const [day, domain, policyType] = readCursor(call.query, 'text', 'text', 'text') ?? [];
   if (day === undefined || domain === undefined || policyType === undefined) return undefined;
   if (readDay('cursor', day) === undefined) return undefined;
   return { day, domain, policyType: policyType === 'sts' ? 'sts' : 'no-policy-found' };
 }
 
-export const listTlsResults = endpoint({
+export const listTlsResults = defineOperation({
   id: 'listTlsResults',
   summary: 'List how TLS went with the servers of recipients’ domains, by day, newest first',
   description:
@@ -121,13 +121,13 @@ export const listTlsResults = endpoint({
   }),
   answer: pageOf(TlsDayView),
   async handle(call) {
-    const limit = limitOf(call.query);
+    const limit = pageSizeOf(call.query);
     const filter = {
       domain: readDomain(call.query.domain),
       from: readDay('from', call.query.from),
       until: readDay('until', call.query.until),
     };
-    const rows = await storeOf(call).list(filter, limit + 1, readPlace(call));
+    const rows = await tlsResultStoreOf(call).list(filter, limit + 1, readPosition(call));
     return toPage(
       rows,
       limit,
@@ -137,20 +137,20 @@ export const listTlsResults = endpoint({
   },
 });
 
-export const getTlsReport = endpoint({
+export const getTlsReport = defineOperation({
   id: 'getTlsReport',
   summary: 'Read the TLS report of a day for a domain, as RFC 8460 section 4 writes it',
   query: Type.Object({ day: Day('In UTC.') }, strict),
   answer: TlsReportView,
   async handle(call) {
-    const { parts, params } = call;
+    const { dependencies, params } = call;
     const day = readDay('day', call.query.day) ?? '';
     const { domain } = params;
-    const counts = await storeOf(call).list({ domain, from: day, until: day }, 2);
+    const counts = await tlsResultStoreOf(call).list({ domain, from: day, until: day }, 2);
     if (counts.length === 0) throw notFound('report');
-    const kept = await new StsPolicyStore(parts.database).read(domain);
-    const organization = parts.facts.hostname ?? new URL(parts.publicUrl()).hostname;
+    const storedPolicy = await new StsPolicyStore(dependencies.database).read(domain);
+    const organization = dependencies.facts.hostname ?? new URL(dependencies.publicUrl()).hostname;
     const reporter = { organization, contact: `postmaster@${organization}` };
-    return makeTlsReport(day, domain, counts, kept?.policy, reporter);
+    return makeTlsReport(day, domain, counts, storedPolicy?.policy, reporter);
   },
 });

@@ -1,17 +1,18 @@
 import { Type } from 'typebox';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import {
   changeIntegration,
-  highestAllowance,
-  readAllowanceUses,
+  maxAllowance,
+  readAllowanceUsage,
   readIntegrationOverviews,
 } from '../../session/integration-control-store.ts';
+import { Nullable, strict, Time } from '../answer/common-schemas.ts';
 import { pageOf } from '../answer/page.ts';
-import { Nullable, strict, Time } from '../answer/schema-parts.ts';
-import { requireResource, saveResource, type Transaction } from '../change-resource.ts';
-import { type Call, endpoint } from '../endpoint.ts';
+import { requireResource, saveResource } from '../change-resource.ts';
+import { defineOperation, type OperationCall } from '../operation.ts';
 import { requireIntegration } from './manage-integrations-routes.ts';
 
-export const listAllowanceUses = endpoint({
+export const listAllowanceUses = defineOperation({
   id: 'listAllowanceUses',
   summary: 'Read what people have used of an integration’s initial token requests in the last hour',
   description: 'Whoever used nothing is not listed. Refresh requests do not count.',
@@ -28,8 +29,8 @@ export const listAllowanceUses = endpoint({
   ),
   async handle(call) {
     const { clientId } = await requireIntegration(call);
-    const { database, clock } = call.parts;
-    const items = await readAllowanceUses(database.kysely, clientId, clock.offset);
+    const { database, clock } = call.dependencies;
+    const items = await readAllowanceUsage(database.kysely, clientId, clock.offset);
     return { items, nextCursor: null };
   },
 });
@@ -45,36 +46,36 @@ const AllowanceView = Type.Object(
   { ...strict, title: 'Allowance' },
 );
 
-function allowanceChange(call: Call) {
+function allowanceChange(call: OperationCall) {
   const { clientId } = call.params;
   return {
     kind: 'allowance',
     id: clientId,
-    async read(transaction: Transaction) {
+    async read(transaction: DatabaseTransaction) {
       const [found] = await readIntegrationOverviews(transaction, clientId);
       return found && { clientId, accountId: found.accountId, perHour: found.allowance };
     },
   };
 }
 
-export const getAllowance = endpoint({
+export const getAllowance = defineOperation({
   id: 'getAllowance',
   summary: 'Read how many initial token requests an integration is allowed',
   answer: AllowanceView,
   handle: (call) => requireResource(call, allowanceChange(call)),
 });
 
-export const putAllowance = endpoint({
+export const putAllowance = defineOperation({
   id: 'putAllowance',
   summary: 'Lift, or lower, how many initial token requests an integration is allowed',
   description: 'It holds at once and on every node, also for people whose requests are used up.',
-  body: Type.Object({ perHour: Type.Integer({ minimum: 1, maximum: highestAllowance }) }, strict),
+  body: Type.Object({ perHour: Type.Integer({ minimum: 1, maximum: maxAllowance }) }, strict),
   answer: AllowanceView,
   conditional: true,
   async handle(call) {
     const { accountId } = await requireResource(call, allowanceChange(call));
     // The account that the integration is of sees it in its audit log.
-    const account = await call.parts.accounts.account(accountId);
+    const account = await call.dependencies.accounts.account(accountId);
     return saveResource(
       { ...call, account },
       {

@@ -2,20 +2,21 @@ import { Type } from 'typebox';
 import { type ApiKeyLimits, readApiKeys, removeApiKey } from '../../access/api-key-store.ts';
 import {
   type CreatedApiKey,
-  createApiKeyIn,
+  issueApiKey,
   maxKeyDays,
   maxKeyLimits,
 } from '../../access/create-api-key.ts';
 import { keyScopes, permissions } from '../../access/permission.ts';
 import { personOf } from '../../access/principal.ts';
-import { maxOverlapHours, readLiveApiKey, rotateApiKeyIn } from '../../access/rotate-api-key.ts';
+import { maxOverlapHours, readLiveApiKey, replaceApiKey } from '../../access/rotate-api-key.ts';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { Name } from '../../manifest/manifest-schema.ts';
-import { permissionsIn } from '../access/admit-actor.ts';
+import { actorPermissions } from '../access/admit-actor.ts';
+import { Nullable, strict, Time, Uuid } from '../answer/common-schemas.ts';
 import { pageOf } from '../answer/page.ts';
-import { invalid, notFound } from '../answer/problem.ts';
-import { Nullable, strict, Time, Uuid } from '../answer/schema-parts.ts';
-import { inTransaction, record, type Transaction } from '../change-resource.ts';
-import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
+import { invalidField, notFound } from '../answer/problem.ts';
+import { inTransaction, recordAudit } from '../change-resource.ts';
+import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 
 const dayMs = 86_400_000;
 
@@ -40,17 +41,17 @@ const NewApiKeyView = Type.Object(
   { ...strict, title: 'NewApiKey' },
 );
 
-export const listApiKeys = endpoint({
+export const listApiKeys = defineOperation({
   id: 'listApiKeys',
   summary: 'List the API keys of an account',
   answer: pageOf(ApiKeyView),
   async handle(call) {
-    const items = await readApiKeys(call.parts.database.kysely, accountOf(call).id);
+    const items = await readApiKeys(call.dependencies.database.kysely, accountOf(call).id);
     return { items, nextCursor: null };
   },
 });
 
-export const createApiKey = endpoint({
+export const createApiKey = defineOperation({
   id: 'createApiKey',
   summary: 'Create an API key',
   description:
@@ -96,8 +97,8 @@ export const createApiKey = endpoint({
     const { scopes } = call.body;
     await requireOwnScopes(call, scopes);
     return inTransaction(call, async (transaction) => {
-      const { clock } = call.parts;
-      const made = await createApiKeyIn(transaction, {
+      const { clock } = call.dependencies;
+      const created = await issueApiKey(transaction, {
         name,
         scopes,
         networks,
@@ -107,12 +108,12 @@ export const createApiKey = endpoint({
         expiresAt:
           expiresInDays === undefined ? undefined : new Date(clock.now() + expiresInDays * dayMs),
       });
-      return finish(call, transaction, scopes, made);
+      return recordCreation(call, transaction, scopes, created);
     });
   },
 });
 
-export const rotateApiKey = endpoint({
+export const rotateApiKey = defineOperation({
   id: 'rotateApiKey',
   summary: 'Replace an API key',
   description:
@@ -135,25 +136,25 @@ export const rotateApiKey = endpoint({
     inTransaction(call, async (transaction) => {
       const { keyId } = call.params;
       const { id: accountId } = accountOf(call);
-      const { clock } = call.parts;
+      const { clock } = call.dependencies;
       const now = clock.now();
       const old = await readLiveApiKey(transaction, accountId, keyId, now);
       if (old === undefined) throw notFound('API key');
       await requireOwnScopes(call, old.scopes);
-      const made = await rotateApiKeyIn(transaction, {
+      const created = await replaceApiKey(transaction, {
         accountId,
         old,
         overlapHours: call.body.overlapHours ?? 24,
         createdBy: personOf(actorOf(call)),
         now,
       });
-      const answer = await finish(call, transaction, old.scopes, made);
-      await record(call, transaction, 'api_key_rotated', keyId, { replacedBy: answer.id });
+      const answer = await recordCreation(call, transaction, old.scopes, created);
+      await recordAudit(call, transaction, 'api_key_rotated', keyId, { replacedBy: answer.id });
       return answer;
     }),
 });
 
-export const deleteApiKey = endpoint({
+export const deleteApiKey = defineOperation({
   id: 'deleteApiKey',
   summary: 'Revoke an API key',
   description: 'It stops working on every node within a second.',
@@ -161,27 +162,31 @@ export const deleteApiKey = endpoint({
     inTransaction(call, async (transaction) => {
       const { keyId } = call.params;
       if (!(await removeApiKey(transaction, accountOf(call).id, keyId))) throw notFound('API key');
-      await record(call, transaction, 'api_key_removed', keyId);
+      await recordAudit(call, transaction, 'api_key_removed', keyId);
       return undefined;
     }),
 });
 
 /** Nobody gives a key more than they have themselves. */
-async function requireOwnScopes(call: Call, scopes: ApiKeyLimits['scopes']): Promise<void> {
-  const own = await permissionsIn(call.parts, actorOf(call), accountOf(call).id);
+async function requireOwnScopes(
+  call: OperationCall,
+  scopes: ApiKeyLimits['scopes'],
+): Promise<void> {
+  const own = await actorPermissions(call.dependencies, actorOf(call), accountOf(call).id);
   const beyond = scopes.filter((scope) => own?.has(scope) !== true);
   if (beyond.length > 0)
-    throw invalid('scopes', `goes beyond your own permissions: ${beyond.join(', ')}`);
+    throw invalidField('scopes', `goes beyond your own permissions: ${beyond.join(', ')}`);
 }
 
 /** Records that a key was created. @throws Problem where none was */
-async function finish(
-  call: Call,
-  transaction: Transaction,
+async function recordCreation(
+  call: OperationCall,
+  transaction: DatabaseTransaction,
   scopes: ApiKeyLimits['scopes'],
-  made: CreatedApiKey,
+  created: CreatedApiKey,
 ): Promise<{ readonly id: string; readonly key: string }> {
-  if (made.problem !== undefined) throw invalid(made.problem.field, made.problem.reason);
-  await record(call, transaction, 'api_key_created', made.id, { scopes: scopes.join(' ') });
-  return { id: made.id, key: made.text };
+  if (created.problem !== undefined)
+    throw invalidField(created.problem.field, created.problem.reason);
+  await recordAudit(call, transaction, 'api_key_created', created.id, { scopes: scopes.join(' ') });
+  return { id: created.id, key: created.text };
 }

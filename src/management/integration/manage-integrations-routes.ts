@@ -1,28 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { findPersonByEmail } from '../../account/person-store.ts';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { IntegrationSchema } from '../../manifest/manifest-schema.ts';
-import { ClientSecrets } from '../../session/client-secret.ts';
-import { endTokensOfClient, endTokensOfPair } from '../../session/end-tokens-store.ts';
+import { ClientSecretHasher } from '../../session/client-secret.ts';
 import { changeIntegration, rotateClientSecret } from '../../session/integration-control-store.ts';
 import {
-  type KnownIntegration,
   readIntegration,
   readIntegrations,
   removeIntegration,
+  type StoredIntegration,
 } from '../../session/integration-store.ts';
-import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
+import { revokeClientTokens, revokePairTokens } from '../../session/revoke-tokens-store.ts';
+import { Nullable, strict, Time } from '../answer/common-schemas.ts';
+import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { notFound } from '../answer/problem.ts';
-import { Nullable, strict, Time } from '../answer/schema-parts.ts';
-import { applyPart } from '../apply-part.ts';
-import {
-  inTransaction,
-  record,
-  removeResource,
-  saveResource,
-  type Transaction,
-} from '../change-resource.ts';
-import { accountOf, type Call, endpoint, type Wire } from '../endpoint.ts';
+import { applyManifestPart } from '../apply-manifest-part.ts';
+import { inTransaction, recordAudit, removeResource, saveResource } from '../change-resource.ts';
+import { accountOf, defineOperation, type OperationCall, type Wire } from '../operation.ts';
 import { readConsents, removeConsent } from './consent-page-store.ts';
 
 const IntegrationView = Type.Object(
@@ -48,7 +43,7 @@ const SecretView = Type.Object(
   { ...strict, title: 'ClientSecret' },
 );
 
-function viewIntegration(integration: KnownIntegration): Wire<Static<typeof IntegrationView>> {
+function viewIntegration(integration: StoredIntegration): Wire<Static<typeof IntegrationView>> {
   const { clientId, name, redirectUri, requirePkce, disabled, allowance } = integration;
   return {
     clientId,
@@ -63,59 +58,59 @@ function viewIntegration(integration: KnownIntegration): Wire<Static<typeof Inte
 }
 
 /** An integration of another account is as unknown as one that does not exist. */
-async function readOwn(transaction: Transaction, call: Call) {
+async function readOwn(transaction: DatabaseTransaction, call: OperationCall) {
   const integration = await readIntegration(transaction, call.params.clientId);
   return integration?.accountId === accountOf(call).id ? integration : undefined;
 }
 
-function integrationChange(call: Call) {
+function integrationChange(call: OperationCall) {
   return {
     kind: 'integration',
     id: call.params.clientId,
-    async read(transaction: Transaction) {
+    async read(transaction: DatabaseTransaction) {
       const integration = await readOwn(transaction, call);
       return integration && viewIntegration(integration);
     },
   };
 }
 
-function named(call: Call) {
+function integrationKey(call: OperationCall) {
   return { accountId: accountOf(call).id, clientId: call.params.clientId };
 }
 
 /** 256 bits. */
-function makeSecret(): string {
+function generateSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-export const listIntegrations = endpoint({
+export const listIntegrations = defineOperation({
   id: 'listIntegrations',
   summary: 'List the integrations of an account',
   query: pageQuery({}),
   answer: pageOf(IntegrationView),
   async handle(call) {
     const [after = ''] = readCursor(call.query, 'text') ?? [];
-    const all = await readIntegrations(call.parts.database.kysely, accountOf(call).id);
+    const all = await readIntegrations(call.dependencies.database.kysely, accountOf(call).id);
     const rows = all.filter(({ clientId }) => clientId > after);
-    return toPage(rows, limitOf(call.query), viewIntegration, ({ clientId }) => [clientId]);
+    return toPage(rows, pageSizeOf(call.query), viewIntegration, ({ clientId }) => [clientId]);
   },
 });
 
 /** @throws Problem where the account has no such integration */
-export async function requireIntegration(call: Call): Promise<KnownIntegration> {
-  const found = await readOwn(call.parts.database.kysely, call);
+export async function requireIntegration(call: OperationCall): Promise<StoredIntegration> {
+  const found = await readOwn(call.dependencies.database.kysely, call);
   if (found === undefined) throw notFound('integration');
   return found;
 }
 
-export const getIntegration = endpoint({
+export const getIntegration = defineOperation({
   id: 'getIntegration',
   summary: 'Read an integration',
   answer: IntegrationView,
   handle: async (call) => viewIntegration(await requireIntegration(call)),
 });
 
-export const putIntegration = endpoint({
+export const putIntegration = defineOperation({
   id: 'putIntegration',
   summary: 'Register an integration, or change it',
   description:
@@ -142,8 +137,8 @@ export const putIntegration = endpoint({
       async write(transaction, before) {
         const { requirePkce, disabled, ...integration } = call.body;
         const { clientId } = call.params;
-        const secret = before === undefined ? { clientSecret: makeSecret() } : {};
-        await applyPart(call, transaction, {
+        const secret = before === undefined ? { clientSecret: generateSecret() } : {};
+        await applyManifestPart(call, transaction, {
           integrations: [{ ...integration, ...secret, clientId }],
         });
         await changeIntegration(transaction, clientId, { requirePkce, disabled });
@@ -151,7 +146,7 @@ export const putIntegration = endpoint({
     }),
 });
 
-export const deleteIntegration = endpoint({
+export const deleteIntegration = defineOperation({
   id: 'deleteIntegration',
   summary: 'Remove an integration with its tokens',
   conditional: true,
@@ -159,13 +154,13 @@ export const deleteIntegration = endpoint({
     removeResource(call, {
       ...integrationChange(call),
       write: async (transaction) => {
-        await endTokensOfClient(transaction, call.params.clientId);
+        await revokeClientTokens(transaction, call.params.clientId);
         await removeIntegration(transaction, accountOf(call).id, call.params.clientId);
       },
     }),
 });
 
-export const rotateIntegrationSecret = endpoint({
+export const rotateIntegrationSecret = defineOperation({
   id: 'rotateIntegrationSecret',
   summary: 'Make a new client secret, which is shown once',
   body: Type.Object(
@@ -184,17 +179,17 @@ export const rotateIntegrationSecret = endpoint({
   handle: (call) =>
     inTransaction(call, async (transaction) => {
       if ((await readOwn(transaction, call)) === undefined) throw notFound('integration');
-      const clientSecret = makeSecret();
+      const clientSecret = generateSecret();
       const overlap = Math.round((call.body.overlapHours ?? 0) * 3_600);
-      const hash = new ClientSecrets(call.parts.key).hash(clientSecret);
+      const hash = new ClientSecretHasher(call.dependencies.key).hash(clientSecret);
       const { clientId } = call.params;
       await rotateClientSecret(transaction, clientId, hash, overlap);
-      await record(call, transaction, 'integration_secret_rotated', clientId, { overlap });
+      await recordAudit(call, transaction, 'integration_secret_rotated', clientId, { overlap });
       return { clientId, clientSecret };
     }),
 });
 
-export const listConsents = endpoint({
+export const listConsents = defineOperation({
   id: 'listConsents',
   summary: 'List the people who let an integration act for them',
   answer: pageOf(
@@ -204,13 +199,13 @@ export const listConsents = endpoint({
     ),
   ),
   async handle(call) {
-    const { accountId, clientId } = named(call);
-    const items = await readConsents(call.parts.database.kysely, accountId, clientId);
+    const { accountId, clientId } = integrationKey(call);
+    const items = await readConsents(call.dependencies.database.kysely, accountId, clientId);
     return { items, nextCursor: null };
   },
 });
 
-export const deleteConsent = endpoint({
+export const deleteConsent = defineOperation({
   id: 'deleteConsent',
   summary: 'Withdraw a person’s consent and end the tokens that came of it',
   handle: (call) =>
@@ -221,8 +216,8 @@ export const deleteConsent = endpoint({
       if (person === undefined) throw notFound('consent');
       if (!(await removeConsent(transaction, accountOf(call).id, clientId, person.id)))
         throw notFound('consent');
-      await endTokensOfPair(transaction, person.id, clientId);
-      await record(call, transaction, 'consent_removed', clientId, { email });
+      await revokePairTokens(transaction, person.id, clientId);
+      await recordAudit(call, transaction, 'consent_removed', clientId, { email });
       return undefined;
     }),
 });

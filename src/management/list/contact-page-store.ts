@@ -12,7 +12,7 @@ export interface Contact {
   readonly createdAt: Date;
 }
 
-interface ListName {
+interface ListKey {
   readonly accountId: AccountId;
   readonly listId: ListId;
 }
@@ -23,7 +23,7 @@ interface ListName {
  */
 export async function readContactPage(
   kysely: Kysely,
-  { accountId, listId }: ListName,
+  { accountId, listId }: ListKey,
   page: { readonly after: string; readonly limit: number; readonly prefix?: string | undefined },
 ): Promise<Contact[]> {
   const { after, limit, prefix = '' } = page;
@@ -37,7 +37,7 @@ export async function readContactPage(
 
 export async function readContact(
   kysely: Kysely,
-  { accountId, listId }: ListName,
+  { accountId, listId }: ListKey,
   email: string,
 ): Promise<Contact | undefined> {
   const { rows } = await sql<Contact>`
@@ -49,7 +49,7 @@ export async function readContact(
 /** Writes contacts, new or not, with the size of the list that they make. */
 export async function writeContacts(
   transaction: Kysely,
-  list: ListName,
+  list: ListKey,
   contacts: readonly Pick<Contact, 'email' | 'fields'>[],
 ): Promise<void> {
   const { accountId, listId } = list;
@@ -61,13 +61,13 @@ export async function writeContacts(
     on conflict (account_id, list_id, email) do update set fields = excluded.fields
     where contact.fields is distinct from excluded.fields
     returning xmax = 0 as fresh`.execute(transaction);
-  await resizeList(transaction, list, rows.filter(({ fresh }) => fresh).length);
+  await adjustListSize(transaction, list, rows.filter(({ fresh }) => fresh).length);
 }
 
 /** Takes a contact out of a list, with the size of the list that it leaves. */
 export async function removeContact(
   transaction: Kysely,
-  list: ListName,
+  list: ListKey,
   email: string,
 ): Promise<void> {
   const { accountId, listId } = list;
@@ -76,17 +76,17 @@ export async function removeContact(
     delete from contact where account_id = ${accountId} and list_id = ${listId} and email = ${email}`.execute(
     transaction,
   );
-  await resizeList(transaction, list, -1);
+  await adjustListSize(transaction, list, -1);
 }
 
 /** Notes that a list has so many contacts more; its content is then no longer that of the manifest's file. */
-async function resizeList(
+async function adjustListSize(
   transaction: Kysely,
-  { accountId, listId }: ListName,
-  more: number,
+  { accountId, listId }: ListKey,
+  delta: number,
 ): Promise<void> {
   await sql`
     update contact_list
-    set content_hash = null, modified_at = now(), source_size = greatest(0, source_size + ${more}::int)
+    set content_hash = null, modified_at = now(), source_size = greatest(0, source_size + ${delta}::int)
     where account_id = ${accountId} and id = ${listId}`.execute(transaction);
 }

@@ -1,18 +1,18 @@
 import { Type } from 'typebox';
 import { pageOf } from '../answer/page.ts';
-import { accountOf, type Call, endpoint } from '../endpoint.ts';
 import { ImportView, ListedImportView, requireImport, viewImports } from '../import/import-view.ts';
 import { receiveImport } from '../import/receive-import.ts';
+import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { writeContacts } from './contact-page-store.ts';
-import { contactRows } from './contact-rows.ts';
+import { contactRowReader } from './contact-row-reader.ts';
 import { requireList } from './manage-lists-routes.ts';
 
-function nameOf(call: Call) {
+function importKeyOf(call: OperationCall) {
   const { listId, importId } = call.params;
   return { accountId: accountOf(call).id, listId, importId };
 }
 
-export const putImport = endpoint({
+export const putImport = defineOperation({
   id: 'putImport',
   summary: 'Import contacts from a CSV file',
   description:
@@ -25,11 +25,11 @@ export const putImport = endpoint({
   conditional: true,
   async handle(call) {
     await requireList(call);
-    const name = nameOf(call);
+    const name = importKeyOf(call);
     return receiveImport(call, {
       name,
       event: { kind: 'contacts_imported', id: name.listId },
-      open: contactRows,
+      open: contactRowReader,
       // However the import ends, what it has written is counted.
       write: (kysely, contacts) =>
         kysely.transaction().execute((transaction) => writeContacts(transaction, name, contacts)),
@@ -37,20 +37,20 @@ export const putImport = endpoint({
   },
 });
 
-export const getImport = endpoint({
+export const getImport = defineOperation({
   id: 'getImport',
   summary: 'Ask how far an import is',
   answer: ImportView,
-  handle: (call) => requireImport(call, nameOf(call)),
+  handle: (call) => requireImport(call, importKeyOf(call)),
 });
 
-export const listImports = endpoint({
+export const listImports = defineOperation({
   id: 'listImports',
   summary: 'List the last imports into a list, newest first',
   answer: pageOf(ListedImportView),
   async handle(call) {
     await requireList(call);
-    const { accountId, listId } = nameOf(call);
+    const { accountId, listId } = importKeyOf(call);
     return viewImports(call, { accountId, listId });
   },
 });

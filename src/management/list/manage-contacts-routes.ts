@@ -1,18 +1,18 @@
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { csvLine } from '../../feedback/csv-line.ts';
-import { longestName, longestValue, mostFields } from '../../list/contact-limits.ts';
-import { readContactColumns } from '../../manifest/read-manifest-store.ts';
-import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
-import { invalid } from '../answer/problem.ts';
-import { strict, Texts, Time } from '../answer/schema-parts.ts';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import {
-  removeResource,
-  requireResource,
-  saveResource,
-  type Transaction,
-} from '../change-resource.ts';
-import { accountOf, type Call, endpoint } from '../endpoint.ts';
+  maxContactFieldLength,
+  maxContactFieldNameLength,
+  maxContactFields,
+} from '../../list/contact-limits.ts';
+import { readContactColumns } from '../../manifest/read-manifest-store.ts';
+import { StringMap, strict, Time } from '../answer/common-schemas.ts';
+import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
+import { invalidField } from '../answer/problem.ts';
+import { removeResource, requireResource, saveResource } from '../change-resource.ts';
+import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import {
   type Contact,
   readContact,
@@ -25,25 +25,26 @@ import { requireList } from './manage-lists-routes.ts';
 const ContactView = Type.Object(
   {
     email: Type.String(),
-    fields: Texts('The other columns by their names.'),
+    fields: StringMap('The other columns by their names.'),
     createdAt: Time('When it came into the list.'),
   },
   { ...strict, title: 'Contact' },
 );
 
-function listOf(call: Call) {
+function listKeyOf(call: OperationCall) {
   return { accountId: accountOf(call).id, listId: call.params.listId };
 }
 
-function contactChange(call: Call) {
+function contactChange(call: OperationCall) {
   return {
     kind: 'contact',
     id: call.params.listId,
-    read: (transaction: Transaction) => readContact(transaction, listOf(call), call.params.email),
+    read: (transaction: DatabaseTransaction) =>
+      readContact(transaction, listKeyOf(call), call.params.email),
   };
 }
 
-export const listContacts = endpoint({
+export const listContacts = defineOperation({
   id: 'listContacts',
   summary: 'List the contacts of a list by address',
   query: pageQuery({
@@ -54,9 +55,9 @@ export const listContacts = endpoint({
   answer: pageOf(ContactView),
   async handle(call) {
     await requireList(call);
-    const limit = limitOf(call.query);
+    const limit = pageSizeOf(call.query);
     const [after = ''] = readCursor(call.query, 'text') ?? [];
-    const rows = await readContactPage(call.parts.database.kysely, listOf(call), {
+    const rows = await readContactPage(call.dependencies.database.kysely, listKeyOf(call), {
       after,
       limit: limit + 1,
       prefix: call.query.startsWith?.toLowerCase(),
@@ -70,22 +71,22 @@ export const listContacts = endpoint({
   },
 });
 
-export const getContact = endpoint({
+export const getContact = defineOperation({
   id: 'getContact',
   summary: 'Read a contact',
   answer: ContactView,
   handle: (call) => requireResource(call, contactChange(call)),
 });
 
-export const putContact = endpoint({
+export const putContact = defineOperation({
   id: 'putContact',
   summary: 'Add a contact to a list, or change its fields',
   body: Type.Object(
     {
-      fields: Texts('The other columns by their names.', {
-        members: mostFields,
-        nameLength: longestName,
-        length: longestValue,
+      fields: StringMap('The other columns by their names.', {
+        members: maxContactFields,
+        nameLength: maxContactFieldNameLength,
+        length: maxContactFieldLength,
       }),
     },
     strict,
@@ -95,20 +96,21 @@ export const putContact = endpoint({
   async handle(call) {
     const { fields } = call.body;
     for (const [name, value] of Object.entries(fields)) {
-      if (`${name}${value}`.includes('\0')) throw invalid(`fields.${name}`, 'has a NUL character');
+      if (`${name}${value}`.includes('\0'))
+        throw invalidField(`fields.${name}`, 'has a NUL character');
     }
     await requireList(call);
     return saveResource(call, {
       ...contactChange(call),
       async write(transaction) {
         const contact = { email: call.params.email, fields };
-        await writeContacts(transaction, listOf(call), [contact]);
+        await writeContacts(transaction, listKeyOf(call), [contact]);
       },
     });
   },
 });
 
-export const deleteContact = endpoint({
+export const deleteContact = defineOperation({
   id: 'deleteContact',
   summary: 'Take a contact out of a list',
   conditional: true,
@@ -116,14 +118,14 @@ export const deleteContact = endpoint({
     removeResource(call, {
       ...contactChange(call),
       async write(transaction) {
-        await removeContact(transaction, listOf(call), call.params.email);
+        await removeContact(transaction, listKeyOf(call), call.params.email);
       },
     }),
 });
 
 const contactsPerPage = 2_000;
 
-export const exportContacts = endpoint({
+export const exportContacts = defineOperation({
   id: 'exportContacts',
   summary: 'Read all contacts of a list as CSV, which the import reads back',
   description: 'A column for every field that any of them has, by name.',
@@ -139,15 +141,18 @@ export const exportContacts = endpoint({
 });
 
 /** Page by page, so that a long list is never in memory as a whole. */
-async function* writeCsv(call: Call): AsyncGenerator<string> {
-  const { kysely } = call.parts.database;
-  const { accountId, listId } = listOf(call);
+async function* writeCsv(call: OperationCall): AsyncGenerator<string> {
+  const { kysely } = call.dependencies.database;
+  const { accountId, listId } = listKeyOf(call);
   const columns = await readContactColumns(kysely, accountId, listId);
   yield csvLine(['email', ...columns]);
   let after = '';
   for (;;) {
     const limit = contactsPerPage;
-    const page: readonly Contact[] = await readContactPage(kysely, listOf(call), { after, limit });
+    const page: readonly Contact[] = await readContactPage(kysely, listKeyOf(call), {
+      after,
+      limit,
+    });
     const last = page.at(-1);
     if (last === undefined) return;
     yield page

@@ -1,16 +1,12 @@
 import { type Static, Type } from 'typebox';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { type ContactList, readLists, removeList } from '../../list/list-store.ts';
 import { ListSchema } from '../../manifest/manifest-schema.ts';
-import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
-import { strict, Time } from '../answer/schema-parts.ts';
-import { applyPart } from '../apply-part.ts';
-import {
-  removeResource,
-  requireResource,
-  saveResource,
-  type Transaction,
-} from '../change-resource.ts';
-import { accountOf, type Call, endpoint, type Wire } from '../endpoint.ts';
+import { strict, Time } from '../answer/common-schemas.ts';
+import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
+import { applyManifestPart } from '../apply-manifest-part.ts';
+import { removeResource, requireResource, saveResource } from '../change-resource.ts';
+import { accountOf, defineOperation, type OperationCall, type Wire } from '../operation.ts';
 
 const ListView = Type.Object(
   {
@@ -30,12 +26,12 @@ function viewList(list: ContactList): Wire<Static<typeof ListView>> {
   return { id, name, folderName, description, size: sourceSize, createdAt, modifiedAt };
 }
 
-export function listChange(call: Call) {
+export function listChange(call: OperationCall) {
   const { listId } = call.params;
   return {
     kind: 'list',
     id: listId,
-    async read(transaction: Transaction) {
+    async read(transaction: DatabaseTransaction) {
       const lists = await readLists(transaction, accountOf(call).id);
       const found = lists.find(({ id }) => id === listId);
       return found && viewList(found);
@@ -44,31 +40,31 @@ export function listChange(call: Call) {
 }
 
 /** @throws Problem where the account has no such list */
-export async function requireList(call: Call): Promise<void> {
+export async function requireList(call: OperationCall): Promise<void> {
   await requireResource(call, listChange(call));
 }
 
-export const listLists = endpoint({
+export const listLists = defineOperation({
   id: 'listLists',
   summary: 'List the contact lists of an account',
   query: pageQuery({}),
   answer: pageOf(ListView),
   async handle(call) {
     const [after = ''] = readCursor(call.query, 'text') ?? [];
-    const all = await readLists(call.parts.database.kysely, accountOf(call).id);
+    const all = await readLists(call.dependencies.database.kysely, accountOf(call).id);
     const rows = all.filter(({ id }) => id > after);
-    return toPage(rows, limitOf(call.query), viewList, ({ id }) => [id]);
+    return toPage(rows, pageSizeOf(call.query), viewList, ({ id }) => [id]);
   },
 });
 
-export const getList = endpoint({
+export const getList = defineOperation({
   id: 'getList',
   summary: 'Read a contact list',
   answer: ListView,
   handle: (call) => requireResource(call, listChange(call)),
 });
 
-export const putList = endpoint({
+export const putList = defineOperation({
   id: 'putList',
   summary: 'Make a contact list, or change its settings',
   description:
@@ -80,12 +76,14 @@ export const putList = endpoint({
     saveResource(call, {
       ...listChange(call),
       write: async (transaction) => {
-        await applyPart(call, transaction, { lists: [{ ...call.body, id: call.params.listId }] });
+        await applyManifestPart(call, transaction, {
+          lists: [{ ...call.body, id: call.params.listId }],
+        });
       },
     }),
 });
 
-export const deleteList = endpoint({
+export const deleteList = defineOperation({
   id: 'deleteList',
   summary: 'Remove a contact list with its contacts',
   conditional: true,

@@ -5,11 +5,11 @@ import type { MessageContent } from '../../submission/message-content.ts';
 import type { StoredMessage } from '../../submission/message-status-store.ts';
 import { parseOverride } from '../../template/parse-override.ts';
 import { missingFields } from '../../template/template-fields.ts';
+import { strict, Uuid } from '../answer/common-schemas.ts';
 import { Problem } from '../answer/problem.ts';
-import { strict, Uuid } from '../answer/schema-parts.ts';
-import { record } from '../change-resource.ts';
-import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
-import { acceptByHand } from './accept-by-hand.ts';
+import { recordAudit } from '../change-resource.ts';
+import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { acceptManually } from './accept-manually.ts';
 import { requireMessage } from './manage-messages-routes.ts';
 
 const ControlView = Type.Object(
@@ -32,7 +32,7 @@ const summaries: Readonly<Record<Action, string>> = {
 };
 
 function controlMessage(action: Action) {
-  return endpoint({
+  return defineOperation({
     id: `${action}Message`,
     summary: summaries[action],
     description: 'Asked again, it changes nothing. A message that is final is left as it is.',
@@ -41,8 +41,8 @@ function controlMessage(action: Action) {
       const { messageId } = call.params;
       await requireMessage(call);
       const { id: accountId } = accountOf(call);
-      return call.parts.controls.control(action, { accountId, messageId }, (transaction) =>
-        record(call, transaction, `message_${action}`, messageId),
+      return call.dependencies.controls.control(action, { accountId, messageId }, (transaction) =>
+        recordAudit(call, transaction, `message_${action}`, messageId),
       );
     },
   });
@@ -54,12 +54,12 @@ export const cancelMessage = controlMessage('cancel');
 export const retryMessage = controlMessage('retry');
 
 /** True where nothing that the version needs was erased meanwhile. */
-async function isWhole(
-  call: Call,
+async function isResendable(
+  call: OperationCall,
   message: StoredMessage,
   content: MessageContent,
 ): Promise<boolean> {
-  const template = await call.parts.templates.version(
+  const template = await call.dependencies.templates.version(
     accountOf(call).id,
     message.template_id as TemplateId,
     message.template_version,
@@ -76,9 +76,9 @@ async function isWhole(
 }
 
 /** Seconds that a message which was sent again is tried for. */
-const lifetime = 48 * 60 * 60;
+const lifetimeSeconds = 48 * 60 * 60;
 
-export const resendMessage = endpoint({
+export const resendMessage = defineOperation({
   id: 'resendMessage',
   summary: 'Send a message again, as a new one with the same content and version',
   answer: Type.Object({ messageId: Uuid }, { ...strict, title: 'Sent' }),
@@ -89,7 +89,7 @@ export const resendMessage = endpoint({
     const account = accountOf(call);
     if (account.suspended) throw new Problem('conflict', 'The account is suspended');
     const { content } = message;
-    if (content === null || !(await isWhole(call, message, content))) {
+    if (content === null || !(await isResendable(call, message, content))) {
       throw new Problem(
         'conflict',
         'Values of this message were erased, so it cannot be sent again',
@@ -98,7 +98,7 @@ export const resendMessage = endpoint({
     const actor = actorOf(call);
     const id = newMessageId();
     const event = { kind: 'message_resent', id: call.params.messageId };
-    await acceptByHand(call, event, {
+    await acceptManually(call, event, {
       accountId: account.id,
       id,
       retentionDays: account.retentionDays,
@@ -108,11 +108,11 @@ export const resendMessage = endpoint({
       trackOpens: message.track_opens,
       trackClicks: message.track_clicks,
       deliverWhenDelayed: true,
-      newCall: true,
+      newUsage: true,
       externalId: message.external_id ?? undefined,
       tag: message.tag ?? undefined,
       clientId: (actor.kind === 'key' ? actor.keyId : 'console') as ClientId,
-      lifetime,
+      lifetimeSeconds,
       recipients: [content.to, ...(content.cc ?? [])],
       suppressed: [],
       content: JSON.stringify(content),

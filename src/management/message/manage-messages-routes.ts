@@ -5,13 +5,13 @@ import { RenderingTooLarge } from '../../rendering/rendering-too-large.ts';
 import { explainMessage } from '../../report/explain-message.ts';
 import { describeMessage } from '../../submission/describe-message.ts';
 import { readMessageStatus, type StoredMessage } from '../../submission/message-status-store.ts';
-import { limitOf, pageOf, pageQuery, readCursor, writeCursor } from '../answer/page.ts';
+import { Nullable, strict, Time, TimeOrDay, Uuid } from '../answer/common-schemas.ts';
+import { pageOf, pageQuery, pageSizeOf, readCursor, writeCursor } from '../answer/page.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import { readOptionalTime } from '../answer/read-time.ts';
-import { Nullable, strict, Time, TimeOrDay, Uuid } from '../answer/schema-parts.ts';
-import { accountOf, type Call, endpoint } from '../endpoint.ts';
+import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { maskContent, maskedValues } from './mask-content.ts';
-import { type MessageFilter, readMessagePage, readSecretNames } from './message-page-store.ts';
+import { type MessageListFilter, readMessagePage, readSecretNames } from './message-page-store.ts';
 
 const states = [
   'queued',
@@ -100,7 +100,7 @@ const MessageView = Type.Object(
   { title: 'Message' },
 );
 
-export const listMessages = endpoint({
+export const listMessages = defineOperation({
   id: 'listMessages',
   summary: 'List the messages of an account, newest first',
   description:
@@ -126,41 +126,44 @@ export const listMessages = endpoint({
   async handle(call) {
     const [before] = readCursor(call.query, 'uuid') ?? [];
     const { cursor: _, limit: __, from, until, recipient, ...rest } = call.query;
-    const filter: MessageFilter = {
+    const filter: MessageListFilter = {
       ...rest,
       recipient: recipient?.toLowerCase(),
       from: readOptionalTime('from', from),
       until: readOptionalTime('until', until),
     };
     const { lines, next } = await readMessagePage(
-      call.parts.database.kysely,
+      call.dependencies.database.kysely,
       accountOf(call).id,
       filter,
-      { before, limit: limitOf(call.query) },
+      { before, limit: pageSizeOf(call.query) },
     );
     return { items: lines, nextCursor: next === undefined ? null : writeCursor([next]) };
   },
 });
 
 /** @throws Problem where the account has no such message */
-export async function requireMessage(call: Call) {
-  const { database, clock } = call.parts;
+export async function requireMessage(call: OperationCall) {
+  const { database, clock } = call.dependencies;
   const { id } = accountOf(call);
   const status = await readMessageStatus(database.kysely, id, call.params.messageId, clock.offset);
   if (status === undefined) throw notFound('message');
   return status;
 }
 
-export function secretNamesOf(call: Call, message: StoredMessage): Promise<ReadonlySet<string>> {
+export function secretNamesOf(
+  call: OperationCall,
+  message: StoredMessage,
+): Promise<ReadonlySet<string>> {
   return readSecretNames(
-    call.parts.database.kysely,
+    call.dependencies.database.kysely,
     accountOf(call).id,
     message.template_id as TemplateId,
     message.template_version,
   );
 }
 
-export const getMessage = endpoint({
+export const getMessage = defineOperation({
   id: 'getMessage',
   summary: 'Read a message: recipients, events, what comes next and why, and its content',
   answer: MessageView,
@@ -181,7 +184,7 @@ export const getMessage = endpoint({
   },
 });
 
-export const getRenderedMessage = endpoint({
+export const getRenderedMessage = defineOperation({
   id: 'getRenderedMessage',
   summary: 'Read a message as it looks, its secret values masked',
   answer: Type.Object(
@@ -196,7 +199,7 @@ export const getRenderedMessage = endpoint({
     const { message } = await requireMessage(call);
     const { content } = message;
     if (content === null) throw new Problem('conflict', 'The content of this message was erased');
-    const template = await call.parts.templates.version(
+    const template = await call.dependencies.templates.version(
       accountOf(call).id,
       message.template_id as TemplateId,
       message.template_version,

@@ -1,43 +1,39 @@
 import { Type } from 'typebox';
-import { strict, Time } from '../answer/schema-parts.ts';
-import {
-  removeResource,
-  requireResource,
-  saveResource,
-  type Transaction,
-} from '../change-resource.ts';
-import { accountOf, type Call, endpoint } from '../endpoint.ts';
-import { readPause } from './queue-page-store.ts';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import { strict, Time } from '../answer/common-schemas.ts';
+import { removeResource, requireResource, saveResource } from '../change-resource.ts';
+import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { readPausedAt } from './queue-page-store.ts';
 
 const PauseView = Type.Object(
   { destination: Type.String(), pausedAt: Time('Since when.') },
   { ...strict, title: 'Pause' },
 );
 
-function pauseChange(call: Call, paused: boolean) {
+function pauseChange(call: OperationCall, paused: boolean) {
   const { id: accountId } = accountOf(call);
   const { destination } = call.params;
   return {
     kind: 'pause',
     id: destination,
-    async read(transaction: Transaction) {
-      const pausedAt = await readPause(transaction, accountId, destination);
+    async read(transaction: DatabaseTransaction) {
+      const pausedAt = await readPausedAt(transaction, accountId, destination);
       return pausedAt && { destination, pausedAt };
     },
-    async write(transaction: Transaction) {
-      await call.parts.controls.setPause(transaction, accountId, destination, paused);
+    async write(transaction: DatabaseTransaction) {
+      await call.dependencies.controls.setPause(transaction, accountId, destination, paused);
     },
   };
 }
 
-export const getPause = endpoint({
+export const getPause = defineOperation({
   id: 'getPause',
   summary: 'Read since when mail to a destination is held back',
   answer: PauseView,
   handle: (call) => requireResource(call, pauseChange(call, true)),
 });
 
-export const pauseDestination = endpoint({
+export const pauseDestination = defineOperation({
   id: 'pauseDestination',
   summary: 'Hold mail to a destination back, also what comes later',
   answer: PauseView,
@@ -45,13 +41,13 @@ export const pauseDestination = endpoint({
   handle: (call) => saveResource(call, pauseChange(call, true)),
 });
 
-export const resumeDestination = endpoint({
+export const resumeDestination = defineOperation({
   id: 'resumeDestination',
   summary: 'Let mail to a destination go again',
   conditional: true,
   async handle(call) {
     await removeResource(call, pauseChange(call, false));
-    const { controls, log } = call.parts;
+    const { controls, log } = call.dependencies;
     // The pause is gone whatever happens here: what is not let go now comes up by itself.
     await controls.release(accountOf(call).id, call.params.destination).catch((error: unknown) => {
       log.warn({ err: error }, 'messages that waited for a pause are not all let go');

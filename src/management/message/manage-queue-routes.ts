@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { Nullable, strict, Time } from '../answer/schema-parts.ts';
-import { record } from '../change-resource.ts';
-import { accountOf, endpoint } from '../endpoint.ts';
+import { Nullable, strict, Time } from '../answer/common-schemas.ts';
+import { recordAudit } from '../change-resource.ts';
+import { accountOf, defineOperation } from '../operation.ts';
 import { readWaitingDestinations } from './queue-page-store.ts';
 
 const QueueView = Type.Object(
@@ -33,22 +33,22 @@ const QueueView = Type.Object(
   { ...strict, title: 'Queue' },
 );
 
-export const getQueue = endpoint({
+export const getQueue = defineOperation({
   id: 'getQueue',
   summary: 'Read what waits, by destination, and what is paused',
   answer: QueueView,
   async handle(call) {
     const { id } = accountOf(call);
     const [waiting, paused] = await Promise.all([
-      readWaitingDestinations(call.parts.database.kysely, id),
-      call.parts.controls.pausedDestinations(id),
+      readWaitingDestinations(call.dependencies.database.kysely, id),
+      call.dependencies.controls.pausedDestinations(id),
     ]);
     return { ...waiting, paused };
   },
 });
 
 function controlQueue(action: 'retry' | 'cancel') {
-  return endpoint({
+  return defineOperation({
     id: `${action}Queue`,
     summary: action === 'retry' ? 'Try everything that waits now' : 'Cancel everything that waits',
     body: Type.Object(
@@ -66,8 +66,8 @@ function controlQueue(action: 'retry' | 'cancel') {
     async handle(call) {
       const destination = call.body.destination?.toLowerCase();
       const { id: accountId } = accountOf(call);
-      return call.parts.controls.control(action, { accountId, destination }, (transaction) =>
-        record(call, transaction, `queue_${action}`, destination ?? '*'),
+      return call.dependencies.controls.control(action, { accountId, destination }, (transaction) =>
+        recordAudit(call, transaction, `queue_${action}`, destination ?? '*'),
       );
     },
   });

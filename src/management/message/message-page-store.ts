@@ -1,15 +1,15 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, MessageId, TemplateId } from '../../foundation/ids.ts';
-import { lowestId } from '../../foundation/uuid7.ts';
+import { minIdAt } from '../../foundation/uuid7.ts';
 import { findMessages } from '../../report/find-messages-store.ts';
-import { LookTime } from '../../report/look-time.ts';
 import { recentFrom } from '../../report/message-id-range.ts';
+import { TimeBudget } from '../../report/time-budget.ts';
 
 type Kysely = Database['kysely'];
 
 /** A line of the message log. */
-export interface MessageLine {
+export interface MessageListItem {
   readonly id: MessageId;
   readonly acceptedAt: Date;
   readonly state: string;
@@ -25,7 +25,7 @@ export interface MessageLine {
   readonly reason: string | null;
 }
 
-export interface MessageFilter {
+export interface MessageListFilter {
   readonly state?: string | undefined;
   readonly templateId?: string | undefined;
   readonly tag?: string | undefined;
@@ -42,12 +42,12 @@ export interface MessageFilter {
 }
 
 /** Messages that one statement looks at. */
-const mostScanned = 700;
+const maxScanned = 700;
 /**
  * No further statement begins that would end after more milliseconds than these, if it takes as long as the one before, so
  * that a filter that hardly anything passes costs no more.
  */
-const patience = 25;
+const pageBudgetMs = 25;
 
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
@@ -62,58 +62,58 @@ const waitingStates: ReadonlySet<string> = new Set(['queued', 'sending', 'deferr
 export async function readMessagePage(
   kysely: Kysely,
   accountId: AccountId,
-  filter: MessageFilter,
+  filter: MessageListFilter,
   page: { readonly before: string | undefined; readonly limit: number },
-): Promise<{ readonly lines: readonly MessageLine[]; readonly next: string | undefined }> {
-  const highest = filter.until === undefined ? lastId : lowestId(filter.until);
-  const before = page.before !== undefined && page.before < highest ? page.before : highest;
-  const lowest = lowestId(filter.from ?? new Date(0));
+): Promise<{ readonly lines: readonly MessageListItem[]; readonly next: string | undefined }> {
+  const maxId = filter.until === undefined ? lastId : minIdAt(filter.until);
+  const before = page.before !== undefined && page.before < maxId ? page.before : maxId;
+  const minId = minIdAt(filter.from ?? new Date(0));
   const indexed = await findIndexed(kysely, accountId, filter, before, page.limit + 1);
   const range = { accountId, ids: indexed?.ids, ...fromWaiting(filter) };
-  const lines: MessageLine[] = [];
+  const lines: MessageListItem[] = [];
   let end: string = before;
-  let from = range.waiting ? lowest : recentFrom(lowest, before);
-  const time = new LookTime(patience);
+  let from = range.waiting ? minId : recentFrom(minId, before);
+  const time = new TimeBudget(pageBudgetMs);
   for (;;) {
     const wanted = page.limit + 1 - lines.length;
-    const look = await lookAt(kysely, filter, { ...range, before: end, lowest: from }, wanted);
-    lines.push(...look.lines);
+    const scan = await scanRange(kysely, filter, { ...range, before: end, minId: from }, wanted);
+    lines.push(...scan.lines);
     if (lines.length > page.limit) {
       const shown = lines.slice(0, page.limit);
       return { lines: shown, next: shown.at(-1)?.id };
     }
     if (indexed !== undefined) return { lines, next: indexed.next };
-    if (look.end === undefined && from === lowest) return { lines, next: undefined };
-    end = look.end ?? from;
-    if (look.end === undefined) from = lowest;
-    if (time.isOver()) return { lines, next: end };
+    if (scan.end === undefined && from === minId) return { lines, next: undefined };
+    end = scan.end ?? from;
+    if (scan.end === undefined) from = minId;
+    if (time.isExpired()) return { lines, next: end };
   }
 }
 
-interface Look {
-  readonly lines: readonly MessageLine[];
+interface ScanResult {
+  readonly lines: readonly MessageListItem[];
   /** The last message that was looked at; undefined where there are no more, and where all that count were named. */
   readonly end: string | undefined;
 }
 
 /** Looks at a range of messages, the newest first, as far as one statement goes. */
-async function lookAt(
+async function scanRange(
   kysely: Kysely,
-  filter: MessageFilter,
-  range: Range,
+  filter: MessageListFilter,
+  range: ScanRange,
   limit: number,
-): Promise<Look> {
+): Promise<ScanResult> {
   const checked = conditions(filter);
-  const most = checked.length === 0 ? limit : mostScanned;
+  const scanLimit = checked.length === 0 ? limit : maxScanned;
   const { rows } = await sql<
-    Omit<MessageLine, 'id'> & { id: MessageId | null; end: string | null }
+    Omit<MessageListItem, 'id'> & { id: MessageId | null; end: string | null }
   >`
-    with looked as (${scanned(range, most)})
+    with looked as (${scanned(range, scanLimit)})
     select m.id, m.accepted_at as "acceptedAt", m.state, m.state_at as "stateAt", m.template_id as "templateId",
       m.template_version as "templateVersion", m.content ->> 'to' as to, m.content -> 'from' ->> 'address' as from,
       m.tag, m.external_id as "externalId", m.transactional,
       case when q.due_at < 'infinity' then q.due_at end as "nextAttemptAt", q.reason, last."end"
-    from (select (select id from looked order by id desc offset ${most - 1} limit 1) as "end") as last
+    from (select (select id from looked order by id desc offset ${scanLimit - 1} limit 1) as "end") as last
     left join (
       select * from looked as m where ${sql.join([sql`true`, ...checked], sql` and `)}
       order by id desc limit ${limit}) as m on true
@@ -130,7 +130,7 @@ async function lookAt(
 async function findIndexed(
   kysely: Kysely,
   accountId: AccountId,
-  filter: MessageFilter,
+  filter: MessageListFilter,
   before: string,
   limit: number,
 ): Promise<{ readonly ids: readonly string[]; readonly next: string | undefined } | undefined> {
@@ -156,43 +156,43 @@ async function findIndexed(
 
 const wholeAddress = /.@./;
 
-interface Range {
+interface ScanRange {
   readonly accountId: AccountId;
   readonly before: string;
-  readonly lowest: string;
+  readonly minId: string;
   readonly waiting: boolean;
   /** Only these. */
   readonly ids: readonly string[] | undefined;
 }
 
-function fromWaiting({ state, waiting }: MessageFilter): { waiting: boolean } {
+function fromWaiting({ state, waiting }: MessageListFilter): { waiting: boolean } {
   return { waiting: waiting === true || (state !== undefined && waitingStates.has(state)) };
 }
 
 /** The messages that a page looks at; the few that wait are found from the queue. */
 function scanned(
-  { accountId, before, lowest, waiting, ids }: Range,
-  most: number,
+  { accountId, before, minId, waiting, ids }: ScanRange,
+  scanLimit: number,
 ): RawBuilder<unknown> {
   if (ids !== undefined) {
     return sql`select * from message where account_id = ${accountId} and id = any(${ids}::uuid[])`;
   }
   if (!waiting) {
     return sql`
-      select * from message where account_id = ${accountId} and id < ${before}::uuid and id >= ${lowest}::uuid
-      order by id desc limit ${most}`;
+      select * from message where account_id = ${accountId} and id < ${before}::uuid and id >= ${minId}::uuid
+      order by id desc limit ${scanLimit}`;
   }
   return sql`
     select message.* from (
       select message_id, retention_days from queue_entry
-      where account_id = ${accountId} and message_id < ${before}::uuid and message_id >= ${lowest}::uuid
-      order by message_id desc limit ${most}) e
+      where account_id = ${accountId} and message_id < ${before}::uuid and message_id >= ${minId}::uuid
+      order by message_id desc limit ${scanLimit}) e
     join message on message.account_id = ${accountId} and message.id = e.message_id
       and message.retention_days = e.retention_days
     order by message.id desc`;
 }
 
-function conditions(filter: MessageFilter): RawBuilder<unknown>[] {
+function conditions(filter: MessageListFilter): RawBuilder<unknown>[] {
   const all: RawBuilder<unknown>[] = [];
   const { state, templateId, tag, externalId, recipient, clientId, transactional } = filter;
   if (state !== undefined) all.push(sql`m.state = ${state}`);

@@ -14,7 +14,7 @@ export interface WaitingDestination {
 }
 
 /** Since when an account's mail to a destination, or all with `*`, is held back; undefined where it is not. */
-export async function readPause(
+export async function readPausedAt(
   kysely: Database['kysely'],
   accountId: AccountId,
   destination: string,
@@ -29,7 +29,7 @@ export async function readPause(
 }
 
 /** What waits, as far as it is looked at. */
-export interface WaitingMail {
+export interface QueueSummary {
   /** The fullest first. */
   readonly destinations: readonly WaitingDestination[];
   /** True where so much waits that the numbers are those of the oldest `mostEntries` messages. */
@@ -37,13 +37,13 @@ export interface WaitingMail {
 }
 
 /** Entries looked at, oldest first. */
-export const mostEntries = 10_000;
+export const maxQueueEntries = 10_000;
 
 /** What waits, by the domain of To. A message whose content was erased goes nowhere any more. */
 export async function readWaitingDestinations(
   kysely: Database['kysely'],
   accountId: AccountId,
-): Promise<WaitingMail> {
+): Promise<QueueSummary> {
   // A message that waits for nothing but its turn has no reason; the mode of its own would leave those out.
   const { rows } = await sql<WaitingDestination & { counted: number }>`
     select split_part(lower(m.content ->> 'to'), '@', -1) as destination, count(*)::int as waiting,
@@ -52,11 +52,11 @@ export async function readWaitingDestinations(
       nullif(mode() within group (order by coalesce(q.reason, '')), '') as reason,
       (sum(count(*)) over ())::int as counted
     from (
-      select * from queue_entry where account_id = ${accountId} order by message_id limit ${mostEntries}) q
+      select * from queue_entry where account_id = ${accountId} order by message_id limit ${maxQueueEntries}) q
     join message m on m.account_id = ${accountId} and m.id = q.message_id and m.retention_days = q.retention_days
     group by 1 order by 2 desc, 1 limit 200`.execute(kysely);
   const destinations = rows
     .filter(({ destination }) => destination !== null)
     .map(({ counted, ...waiting }) => waiting);
-  return { destinations, partial: (rows[0]?.counted ?? 0) >= mostEntries };
+  return { destinations, partial: (rows[0]?.counted ?? 0) >= maxQueueEntries };
 }

@@ -1,10 +1,10 @@
 import type { TSchema } from 'typebox';
 import { problemCatalogue } from '../answer/problem.ts';
 import { managementPrefix } from '../management-prefix.ts';
-import { namesInPath, pathParams } from '../path-params.ts';
-import { type Route, routeTable } from '../route-table.ts';
-import { type ContractOperation, contractOperations } from './contract-operations.ts';
-import { NamedSchemas, type SchemaJson } from './name-schemas.ts';
+import { pathParamNames, pathParams } from '../path-params.ts';
+import { type ManagementRoute, routeTable } from '../route-table.ts';
+import { type ContractOperationSpec, contractOperationSpecs } from './contract-operation-specs.ts';
+import { NamedSchemas, type SchemaJson } from './named-schemas.ts';
 import { ProblemSchema } from './shared-schemas.ts';
 
 type Paths = Record<string, Readonly<Record<string, unknown>>>;
@@ -60,7 +60,7 @@ const tagOfSegment: Readonly<Record<string, string>> = {
 export function openapiDocument(version: string): Record<string, unknown> {
   const schemas = new NamedSchemas();
   const paths: Paths = {};
-  for (const operation of contractOperations) {
+  for (const operation of contractOperationSpecs) {
     const { path, method } = operation;
     paths[path] = { ...paths[path], [method]: describeContract(operation, schemas) };
   }
@@ -68,7 +68,7 @@ export function openapiDocument(version: string): Record<string, unknown> {
     const path = `${managementPrefix}${route.path.replaceAll(/:(\w+)/g, '{$1}')}`;
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeRoute(route, schemas) };
   }
-  const problem = schemas.refer(ProblemSchema);
+  const problem = schemas.reference(ProblemSchema);
   return {
     openapi: '3.1.0',
     info: {
@@ -116,7 +116,7 @@ function problemAnswer(schema: SchemaJson): unknown {
   };
 }
 
-function describeContract(operation: ContractOperation, schemas: NamedSchemas): unknown {
+function describeContract(operation: ContractOperationSpec, schemas: NamedSchemas): unknown {
   const { id, tag, summary, description, bearer, parameters, body, answers } = operation;
   return {
     operationId: id,
@@ -126,13 +126,15 @@ function describeContract(operation: ContractOperation, schemas: NamedSchemas): 
     security: bearer ? [{ accessToken: [] }] : [],
     ...(parameters === undefined
       ? {}
-      : { parameters: parameters.map((one) => ({ ...one, schema: schemas.refer(one.schema) })) }),
+      : {
+          parameters: parameters.map((one) => ({ ...one, schema: schemas.reference(one.schema) })),
+        }),
     ...(body === undefined
       ? {}
       : {
           requestBody: {
             required: true,
-            content: { [body.type]: { schema: schemas.refer(body.schema) } },
+            content: { [body.type]: { schema: schemas.reference(body.schema) } },
           },
         }),
     responses: Object.fromEntries(
@@ -140,7 +142,7 @@ function describeContract(operation: ContractOperation, schemas: NamedSchemas): 
         status,
         {
           description: text,
-          ...(schema === undefined ? {} : json(schemas.refer(schema))),
+          ...(schema === undefined ? {} : json(schemas.reference(schema))),
         },
       ]),
     ),
@@ -151,12 +153,12 @@ function json(schema: SchemaJson): { content: Record<string, unknown> } {
   return { content: { 'application/json': { schema } } };
 }
 
-function describeRoute(route: Route, schemas: NamedSchemas): unknown {
-  const { access, endpoint, path } = route;
-  const { id, summary, body, accepts, conditional } = endpoint;
+function describeRoute(route: ManagementRoute, schemas: NamedSchemas): unknown {
+  const { access, operation, path } = route;
+  const { id, summary, body, accepts, conditional } = operation;
   const parameters = [
     ...pathParameters(path, schemas),
-    ...queryParameters(endpoint.query, schemas),
+    ...queryParameters(operation.query, schemas),
   ];
   if (conditional === true) parameters.push(...preconditions);
   return {
@@ -170,8 +172,8 @@ function describeRoute(route: Route, schemas: NamedSchemas): unknown {
       ? {}
       : {
           requestBody: {
-            required: isNeeded(body),
-            content: { [accepts ?? 'application/json']: { schema: schemas.refer(body) } },
+            required: hasRequiredMembers(body),
+            content: { [accepts ?? 'application/json']: { schema: schemas.reference(body) } },
           },
         }),
     responses: { ...success(route, schemas), ...refusals(route) },
@@ -190,7 +192,10 @@ function tagOf(path: string): string {
   return tag;
 }
 
-function describeAccess({ access, endpoint }: Route): { description: string; 'x-access': string } {
+function describeAccess({ access, operation }: ManagementRoute): {
+  description: string;
+  'x-access': string;
+} {
   const who =
     access === 'public'
       ? 'For everybody.'
@@ -199,29 +204,32 @@ function describeAccess({ access, endpoint }: Route): { description: string; 'x-
         : access === 'operate'
           ? 'For operators of the installation.'
           : `Needs the permission \`${access}\`.`;
-  const { description } = endpoint;
+  const { description } = operation;
   return {
     description: description === undefined ? who : `${description} ${who}`,
     'x-access': access,
   };
 }
 
-function isNeeded(body: TSchema): boolean {
+function hasRequiredMembers(body: TSchema): boolean {
   const { required } = body as { readonly required?: readonly string[] };
   return required !== undefined && required.length > 0;
 }
 
 function pathParameters(path: string, schemas: NamedSchemas): unknown[] {
-  return namesInPath(path).map((name) => {
-    const { description, ...schema } = schemas.refer(pathParams[name].schema);
+  return pathParamNames(path).map((name) => {
+    const { description, ...schema } = schemas.reference(pathParams[name].schema);
     return { name, in: 'path', required: true, description, schema };
   });
 }
 
-function queryParameters(query: Route['endpoint']['query'], schemas: NamedSchemas): unknown[] {
+function queryParameters(
+  query: ManagementRoute['operation']['query'],
+  schemas: NamedSchemas,
+): unknown[] {
   const needed = (query as { readonly required?: readonly string[] } | undefined)?.required ?? [];
   return Object.entries(query?.properties ?? {}).map(([name, value]) => {
-    const { description, ...schema } = schemas.refer(value);
+    const { description, ...schema } = schemas.reference(value);
     return {
       name,
       in: 'query',
@@ -249,8 +257,8 @@ const preconditions = [
   },
 ];
 
-function success({ endpoint }: Route, schemas: NamedSchemas): Record<string, unknown> {
-  const { answer, produces, status, conditional } = endpoint;
+function success({ operation }: ManagementRoute, schemas: NamedSchemas): Record<string, unknown> {
+  const { answer, produces, status, conditional } = operation;
   if (produces !== undefined) {
     const content = { [produces]: { schema: { type: 'string' } } };
     return { 200: { description: 'The file.', content } };
@@ -259,29 +267,29 @@ function success({ endpoint }: Route, schemas: NamedSchemas): Record<string, unk
   const body = {
     description: 'Done.',
     headers: { ETag: { description: 'For If-Match.', schema: { type: 'string' } } },
-    ...json(schemas.refer(answer)),
+    ...json(schemas.reference(answer)),
   };
   if (conditional === true && status === undefined)
     return { 200: body, 201: { ...body, description: 'Made.' } };
   return { [status ?? 200]: body };
 }
 
-function refusals({ access, path, method, endpoint }: Route): Record<string, unknown> {
+function refusals({ access, path, method, operation }: ManagementRoute): Record<string, unknown> {
   const statuses = new Set([503]);
   if (access !== 'public') statuses.add(401);
   if (access !== 'public') statuses.add(403);
   if (access === 'public' || path.includes(':')) statuses.add(404);
   if (method !== 'GET')
     for (const status of [400, 403, 408, 409, 413, 415, 429]) statuses.add(status);
-  if (endpoint.query !== undefined || endpoint.body !== undefined) statuses.add(422);
-  if (endpoint.conditional === true) statuses.add(412);
-  if (endpoint.limited === true || path.includes(':accountId')) statuses.add(429);
-  const known: ReadonlySet<number> = new Set(
+  if (operation.query !== undefined || operation.body !== undefined) statuses.add(422);
+  if (operation.conditional === true) statuses.add(412);
+  if (operation.limited === true || path.includes(':accountId')) statuses.add(429);
+  const knownStatuses: ReadonlySet<number> = new Set(
     Object.values(problemCatalogue).map(({ status }) => status),
   );
   return Object.fromEntries(
     [...statuses]
-      .filter((status) => known.has(status))
+      .filter((status) => knownStatuses.has(status))
       .map((status) => [status, { $ref: '#/components/responses/Problem' }]),
   );
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { errorCatalogue } from '../../http/error-catalogue.ts';
+import { errorCatalog } from '../../http/error-catalog.ts';
+import { Nullable } from '../answer/common-schemas.ts';
 import { problemCatalogue } from '../answer/problem.ts';
-import { Nullable } from '../answer/schema-parts.ts';
 
 const types = Object.keys(problemCatalogue).map((code) => `/problems/${code}`);
 
@@ -27,7 +27,7 @@ export const FaultSchema = Type.Object(
   {
     success: Type.Literal(false),
     status: Type.Integer(),
-    errorName: Type.Enum(Object.keys(errorCatalogue)),
+    errorName: Type.Enum(Object.keys(errorCatalog)),
     message: Type.String({ description: 'The exact text of the contract.' }),
     details: Type.Array(Type.Object({ field: Type.String(), reason: Type.String() })),
     suppressedRecipients: Type.Optional(Type.Array(Type.String())),

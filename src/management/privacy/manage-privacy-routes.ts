@@ -3,12 +3,13 @@ import { Type } from 'typebox';
 import { type Principal, personOf } from '../../access/principal.ts';
 import { erasePerson, exportPerson } from '../../feedback/privacy/person-data-store.ts';
 import { readRetentionRule, saveRetentionRule } from '../../feedback/privacy/retention-store.ts';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { InboxStore } from '../../inbox/inbox-store.ts';
-import { Nullable, strict } from '../answer/schema-parts.ts';
-import { inTransaction, record, saveResource, type Transaction } from '../change-resource.ts';
-import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
+import { Nullable, strict } from '../answer/common-schemas.ts';
+import { inTransaction, recordAudit, saveResource } from '../change-resource.ts';
 import { mask } from '../message/mask-content.ts';
+import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 
 function days(description: string) {
   return Nullable(Type.Integer({ description, minimum: 3, maximum: 400 }));
@@ -25,23 +26,23 @@ const RuleView = Type.Object(
   { ...strict, title: 'RetentionRule' },
 );
 
-function ruleChange(call: Call) {
+function ruleChange(call: OperationCall) {
   const { id } = accountOf(call);
   return {
     kind: 'retention_rule',
     id,
-    read: (transaction: Transaction) => readRetentionRule(transaction, id),
+    read: (transaction: DatabaseTransaction) => readRetentionRule(transaction, id),
   };
 }
 
-export const getRetentionRule = endpoint({
+export const getRetentionRule = defineOperation({
   id: 'getRetentionRule',
   summary: 'Read how long personal data is kept where that is shorter than messages are',
   answer: RuleView,
-  handle: (call) => ruleChange(call).read(call.parts.database.kysely),
+  handle: (call) => ruleChange(call).read(call.dependencies.database.kysely),
 });
 
-export const putRetentionRule = endpoint({
+export const putRetentionRule = defineOperation({
   id: 'putRetentionRule',
   summary: 'Say after how many days personal data goes; null: with the message',
   description: 'It holds for what is kept already, too.',
@@ -55,26 +56,26 @@ export const putRetentionRule = endpoint({
     }),
 });
 
-function requestOf(call: Call) {
+function requestOf(call: OperationCall) {
   return {
     accountId: accountOf(call).id,
     address: call.params.address as ComparableAddress,
-    requestedBy: nameOf(actorOf(call)),
-    hashKey: call.parts.key.derive('privacy record'),
+    requestedBy: requesterOf(actorOf(call)),
+    hashKey: call.dependencies.key.derive('privacy record'),
   };
 }
 
-function nameOf(actor: Principal): string {
+function requesterOf(actor: Principal): string {
   return personOf(actor) ?? (actor.kind === 'key' ? actor.keyId : '');
 }
 
-export const exportPersonData = endpoint({
+export const exportPersonData = defineOperation({
   id: 'exportPersonData',
   summary: 'Read all that is kept about an address, as lines of JSON',
   produces: 'application/x-ndjson',
   async handle(call) {
     await inTransaction(call, (transaction) =>
-      record(call, transaction, 'person_exported', 'address'),
+      recordAudit(call, transaction, 'person_exported', 'address'),
     );
     call.reply
       .header('content-disposition', 'attachment; filename="person.ndjson"')
@@ -84,13 +85,13 @@ export const exportPersonData = endpoint({
   },
 });
 
-async function* writeLines(call: Call): AsyncGenerator<string> {
-  for await (const part of exportPerson(call.parts.database.kysely, requestOf(call)))
+async function* writeLines(call: OperationCall): AsyncGenerator<string> {
+  for await (const part of exportPerson(call.dependencies.database.kysely, requestOf(call)))
     yield `${JSON.stringify(withoutSecrets(part))}\n`;
 }
 
 /** States at which secret values are erased. */
-const final: ReadonlySet<unknown> = new Set([
+const finalStates: ReadonlySet<unknown> = new Set([
   'delivered',
   'bounced',
   'expired',
@@ -102,12 +103,12 @@ const final: ReadonlySet<unknown> = new Set([
 function withoutSecrets(part: Readonly<Record<string, unknown>>): unknown {
   const message = part.message as Readonly<Record<string, unknown>> | undefined;
   const content = message?.content as { readonly values?: object } | null | undefined;
-  if (message === undefined || final.has(message.state) || !content?.values) return part;
+  if (message === undefined || finalStates.has(message.state) || !content?.values) return part;
   const values = Object.fromEntries(Object.keys(content.values).map((name) => [name, mask]));
   return { message: { ...message, content: { ...content, values } } };
 }
 
-export const erasePersonData = endpoint({
+export const erasePersonData = defineOperation({
   id: 'erasePersonData',
   summary: 'Erase all that is kept about an address',
   description:
@@ -133,14 +134,14 @@ export const erasePersonData = endpoint({
   async handle(call) {
     const { keepSuppressions = true } = call.query;
     const request = { ...requestOf(call), keepSuppressions };
-    const { unlimitedDatabase: database, changeSlots } = call.parts;
+    const { unlimitedDatabase: database, changeSlots } = call.dependencies;
     const { accountId, address } = request;
     const erase = () =>
       erasePerson(database.kysely, request, async (transaction, erased) => {
         // Also where mail is captured no more: what was, is still there.
         await new InboxStore(database).eraseRecipient(accountId, address, transaction);
         // Whose data it was is not kept in the audit log either; its own record has a keyed hash.
-        await record(call, transaction, 'person_erased', 'address', { ...erased });
+        await recordAudit(call, transaction, 'person_erased', 'address', { ...erased });
       });
     // One at a time of an account: its connection is one of those that sends and tokens use.
     return changeSlots.run(accountId, erase);

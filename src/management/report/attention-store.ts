@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { slowedPhrase } from '../../delivery/shaping/explain-wait.ts';
+import { throttledPhrase } from '../../delivery/shaping/explain-throttle.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 
@@ -53,7 +53,7 @@ export async function readAttentionFacts(
 }
 
 /** Entries looked at; beyond it the numbers are a beginning. */
-const mostEntries = 10_000;
+const maxScannedEntries = 10_000;
 
 /** The receivers whose pace was learnt down and that mail of an account waits for, the fullest first. */
 export async function readThrottledReceivers(
@@ -63,8 +63,8 @@ export async function readThrottledReceivers(
   const { rows } = await sql<ThrottledReceiver>`
     select d.label, w.waiting, coalesce(d.override_rate, d.rate) as rate
     from (
-      select substring(reason from ${`^waiting: (.*) ${slowedPhrase} `}) as label, count(*)::int as waiting
-      from (select reason from queue_entry where account_id = ${accountId} limit ${mostEntries}) q
+      select substring(reason from ${`^waiting: (.*) ${throttledPhrase} `}) as label, count(*)::int as waiting
+      from (select reason from queue_entry where account_id = ${accountId} limit ${maxScannedEntries}) q
       group by 1) w
     join destination d on d.label = w.label
     where d.slowed_at is not null

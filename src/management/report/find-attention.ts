@@ -1,11 +1,11 @@
 import type { Account } from '../../account/account.ts';
-import type { QuotaUse } from '../../account/quota-use-store.ts';
-import { showRate } from '../../delivery/shaping/explain-wait.ts';
-import type { ReportCounts } from '../../report/report-columns.ts';
+import type { QuotaUsage } from '../../account/quota-usage-store.ts';
+import { formatRate } from '../../delivery/shaping/explain-throttle.ts';
+import type { ReportColumnCounts } from '../../report/report-columns.ts';
 import type { AttentionFacts, ThrottledReceiver } from './attention-store.ts';
 
 /** Something that a person should look at, and what to do about it. */
-export interface Attention {
+export interface AttentionItem {
   /** Stable name, for programs. */
   readonly kind: string;
   readonly severity: 'error' | 'warning' | 'info';
@@ -16,9 +16,9 @@ export interface Attention {
 }
 
 /** Shares of delivered messages above which receivers begin to distrust a sender. */
-const manyBounces = 0.05;
-const manyComplaints = 0.001;
-const fewest = 50;
+const maxBounceShare = 0.05;
+const maxComplaintShare = 0.001;
+const minDelivered = 50;
 
 /** What is known about an account. */
 export interface AttentionSources {
@@ -26,13 +26,13 @@ export interface AttentionSources {
   readonly facts: AttentionFacts;
   readonly throttled: readonly ThrottledReceiver[];
   /** Of the last 30 days; undefined where nothing was sent. */
-  readonly month: ReportCounts | undefined;
+  readonly month: ReportColumnCounts | undefined;
   /** Undefined where the account has no quota. */
-  readonly use: QuotaUse | undefined;
+  readonly use: QuotaUsage | undefined;
 }
 
 /** What needs attention in an account, the worst first. */
-export function findAttention(sources: AttentionSources): Attention[] {
+export function findAttention(sources: AttentionSources): AttentionItem[] {
   const { account, facts, throttled, month, use } = sources;
   return [
     ...errors(account, facts),
@@ -44,61 +44,61 @@ export function findAttention(sources: AttentionSources): Attention[] {
 }
 
 /** What the receiver said is not told: it may have been about somebody else's message. */
-function describeThrottled({ label, waiting, rate }: ThrottledReceiver): Attention {
+function describeThrottled({ label, waiting, rate }: ThrottledReceiver): AttentionItem {
   const wait =
     waiting === 1 ? '1 message waits for it and goes' : `${waiting} messages wait for it and go`;
   return {
     kind: 'destination-throttled',
     severity: 'warning',
     subject: label,
-    sentence: `${label} asked to slow down; ${wait} at ${showRate(rate)} now.`,
+    sentence: `${label} asked to slow down; ${wait} at ${formatRate(rate)} now.`,
     nextStep:
       'They go by themselves, faster as it allows. If it stays slow, warm the domain up and send only what people expect.',
   };
 }
 
 /** Share of a quota from which on it is told that it nears its end. */
-const nearlyUsed = 0.8;
+const quotaWarningShare = 0.8;
 
-function quotas({ quota }: Account, use: QuotaUse | undefined): Attention[] {
+function quotas({ quota }: Account, use: QuotaUsage | undefined): AttentionItem[] {
   if (use === undefined) return [];
   const windows = [
     ['hour', quota?.perHour, use.hourUsed],
     ['day', quota?.perDay, use.dayUsed],
   ] as const;
   return windows.flatMap(([name, limit, used]) => {
-    if (limit === undefined || used < limit * nearlyUsed) return [];
-    const up = used >= limit;
+    if (limit === undefined || used < limit * quotaWarningShare) return [];
+    const usedUp = used >= limit;
     return {
-      kind: up ? 'quota-used-up' : 'quota-nearly-used',
-      severity: up ? 'error' : 'warning',
+      kind: usedUp ? 'quota-used-up' : 'quota-nearly-used',
+      severity: usedUp ? 'error' : 'warning',
       subject: name,
-      sentence: `${Math.min(used, limit)} of the ${limit} messages of this ${name} are used${up ? '; more are refused' : ''}.`,
+      sentence: `${Math.min(used, limit)} of the ${limit} messages of this ${name} are used${usedUp ? '; more are refused' : ''}.`,
       nextStep: 'Wait until it is over, or ask an operator for a higher quota.',
     };
   });
 }
 
-function errors(account: Account, facts: AttentionFacts): Attention[] {
-  const found: Attention[] = [];
-  const say = (kind: string, subject: string | null, sentence: string, nextStep: string) =>
+function errors(account: Account, facts: AttentionFacts): AttentionItem[] {
+  const found: AttentionItem[] = [];
+  const addItem = (kind: string, subject: string | null, sentence: string, nextStep: string) =>
     found.push({ kind, severity: 'error', subject, sentence, nextStep });
   if (account.suspended)
-    say(
+    addItem(
       'suspended',
       null,
       'The account is suspended; it can send nothing.',
       'Ask an operator of the installation.',
     );
   for (const domain of facts.brokenDomains)
-    say(
+    addItem(
       'domain-broken',
       domain,
       `The DNS records of ${domain} are no longer right.`,
       'Compare them with what is expected.',
     );
   for (const url of facts.failingWebhooks)
-    say(
+    addItem(
       'webhook-failing',
       url,
       `The webhook ${url} does not answer.`,
@@ -107,11 +107,11 @@ function errors(account: Account, facts: AttentionFacts): Attention[] {
   return found;
 }
 
-function rates(month: ReportCounts | undefined): Attention[] {
-  if (month === undefined || month.delivered < fewest) return [];
-  const found: Attention[] = [];
+function rates(month: ReportColumnCounts | undefined): AttentionItem[] {
+  if (month === undefined || month.delivered < minDelivered) return [];
+  const found: AttentionItem[] = [];
   const bounced = month.bounced_hard / (month.delivered + month.bounced_hard);
-  if (bounced > manyBounces) {
+  if (bounced > maxBounceShare) {
     found.push({
       kind: 'bounces-rising',
       severity: 'warning',
@@ -120,7 +120,7 @@ function rates(month: ReportCounts | undefined): Attention[] {
       nextStep: 'Look where the addresses come from, and confirm them before they are written to.',
     });
   }
-  if (month.complained / month.delivered > manyComplaints) {
+  if (month.complained / month.delivered > maxComplaintShare) {
     found.push({
       kind: 'complaints-rising',
       severity: 'warning',
@@ -132,51 +132,56 @@ function rates(month: ReportCounts | undefined): Attention[] {
   return found;
 }
 
-function notices(account: Account, facts: AttentionFacts): Attention[] {
-  const found: Attention[] = [];
-  const say = (kind: string, subject: string | null, sentence: string, nextStep: string) =>
+function notices(account: Account, facts: AttentionFacts): AttentionItem[] {
+  const found: AttentionItem[] = [];
+  const addItem = (kind: string, subject: string | null, sentence: string, nextStep: string) =>
     found.push({ kind, severity: 'info', subject, sentence, nextStep });
   if (facts.held > 0)
-    say(
+    addItem(
       'messages-held',
       null,
       `${facts.held} messages wait for a person.`,
       'Retry or cancel them.',
     );
   for (const destination of facts.pauses)
-    say(
+    addItem(
       'paused',
       destination,
       destination === '*' ? 'All mail is paused.' : `Mail to ${destination} is paused.`,
       'Resume it when you are ready.',
     );
   for (const url of facts.pausedWebhooks)
-    say(
+    addItem(
       'webhook-paused',
       url,
       `The webhook ${url} is paused; its events wait.`,
       'Resume it when the receiver works.',
     );
   for (const domain of facts.pendingDomains)
-    say(
+    addItem(
       'domain-pending',
       domain,
       `${domain} is not verified yet.`,
       'Publish its DNS records, then check again.',
     );
   if (facts.verifiedSenders === 0)
-    say(
+    addItem(
       'no-sender',
       null,
       'No sender is verified, so nothing can be sent.',
       'Add a sender and verify it.',
     );
   if (facts.publishedTemplates === 0)
-    say('no-template', null, 'No template is published.', 'Write a template and publish it.');
+    addItem('no-template', null, 'No template is published.', 'Write a template and publish it.');
   if (facts.integrations === 0)
-    say('no-integration', null, 'No program may call the service yet.', 'Register an integration.');
+    addItem(
+      'no-integration',
+      null,
+      'No program may call the service yet.',
+      'Register an integration.',
+    );
   if (!account.addOns.has('transactional'))
-    say(
+    addItem(
       'no-transactional',
       null,
       'The account lacks the transactional add-on; transactional messages are refused.',

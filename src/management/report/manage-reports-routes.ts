@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox';
-import { type ReportRow, readReport } from '../../report/read-report-store.ts';
+import { type ReportResultRow, readReport } from '../../report/read-report-store.ts';
 import { reportColumns } from '../../report/report-columns.ts';
 import { reportCsv } from '../../report/report-csv.ts';
-import { type ReportQuery, readTimeZone, reportGroups } from '../../report/report-query.ts';
-import { invalid } from '../answer/problem.ts';
+import { parseTimeZone, type ReportQuery, reportGroups } from '../../report/report-query.ts';
+import { Nullable, strict, TimeOrDay } from '../answer/common-schemas.ts';
+import { invalidField } from '../answer/problem.ts';
 import { readTime } from '../answer/read-time.ts';
-import { Nullable, strict, TimeOrDay } from '../answer/schema-parts.ts';
-import { accountOf, type Call, endpoint } from '../endpoint.ts';
+import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 
 const query = Type.Object(
   {
@@ -33,12 +33,13 @@ const query = Type.Object(
 
 function toReportQuery(given: Static<typeof query>): ReportQuery {
   const { group = 'none', from, until, ...filters } = given;
-  const timeZone = readTimeZone(given.timeZone ?? 'UTC');
-  if (timeZone === undefined) throw invalid('timeZone', 'is no time zone such as Europe/Berlin');
+  const timeZone = parseTimeZone(given.timeZone ?? 'UTC');
+  if (timeZone === undefined)
+    throw invalidField('timeZone', 'is no time zone such as Europe/Berlin');
   const others = [filters.templateId, filters.tag, filters.senderDomain];
   const byDestination = group === 'destination' || filters.destinationDomain !== undefined;
   if (byDestination && others.some((one) => one !== undefined))
-    throw invalid(
+    throw invalidField(
       filters.destinationDomain === undefined ? 'group' : 'destinationDomain',
       'destinations are counted by themselves: they cannot be filtered by template, tag or sender',
     );
@@ -83,12 +84,12 @@ const ReportView = Type.Object(
   { ...strict, title: 'Report' },
 );
 
-function readRows(call: Call<Static<typeof query>>): Promise<ReportRow[]> {
-  const { kysely } = call.parts.database;
+function readRows(call: OperationCall<Static<typeof query>>): Promise<ReportResultRow[]> {
+  const { kysely } = call.dependencies.database;
   return readReport(kysely, accountOf(call).id, toReportQuery(call.query));
 }
 
-export const getReport = endpoint({
+export const getReport = defineOperation({
   id: 'getReport',
   summary: 'Read what became of messages, counted',
   description: 'The counts follow the events within a second or so.',
@@ -102,7 +103,7 @@ export const getReport = endpoint({
   },
 });
 
-export const exportReport = endpoint({
+export const exportReport = defineOperation({
   id: 'exportReport',
   summary: 'Read a report as CSV',
   query,

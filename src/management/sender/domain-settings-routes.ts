@@ -1,21 +1,28 @@
 import { type Static, Type } from 'typebox';
 import { defaultPool } from '../../delivery/direct/source-pools.ts';
-import { dayOf, usualPlan } from '../../delivery/warm-up/warm-up-plan.ts';
+import { dayOf, defaultWarmUpPlan } from '../../delivery/warm-up/warm-up-plan.ts';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { SendingDomain } from '../../sender/sending-domain.ts';
 import {
-  readDomain,
+  readSendingDomain,
   setSourcePool,
   setTrackingHost,
   setWarmUp,
 } from '../../sender/sending-domain-store.ts';
-import { mayOperate } from '../access/admit-actor.ts';
-import { invalid, notFound, Problem } from '../answer/problem.ts';
-import { Nullable, strict } from '../answer/schema-parts.ts';
-import { saveResource, type Transaction } from '../change-resource.ts';
-import { accountOf, actorOf, type Call, endpoint, type Wire } from '../endpoint.ts';
+import { canOperate } from '../access/admit-actor.ts';
+import { Nullable, strict } from '../answer/common-schemas.ts';
+import { invalidField, notFound, Problem } from '../answer/problem.ts';
+import { saveResource } from '../change-resource.ts';
+import {
+  accountOf,
+  actorOf,
+  defineOperation,
+  type OperationCall,
+  type Wire,
+} from '../operation.ts';
 import { readDomainName } from '../path-params.ts';
 
-export const WarmUp = Type.Object(
+export const WarmUpSchema = Type.Object(
   {
     from: Type.String({ description: 'The first day, in UTC.', pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
     plan: Type.Array(Type.Integer({ minimum: 1 }), {
@@ -33,7 +40,7 @@ export const domainSettings = {
     Type.String({ description: 'Host of tracked links; null: that of the service.' }),
   ),
   sourcePool: Type.String({ description: 'Pool of source addresses that its mail leaves from.' }),
-  warmUp: Nullable(WarmUp),
+  warmUp: Nullable(WarmUpSchema),
 };
 
 const SettingsView = Type.Object(domainSettings, { ...strict, title: 'DomainSettings' });
@@ -56,7 +63,7 @@ const SettingsBody = Type.Object(
         maxLength: 40,
       }),
     ),
-    warmUp: Type.Optional(Nullable(WarmUp)),
+    warmUp: Type.Optional(Nullable(WarmUpSchema)),
     warmUpGoal: Type.Optional(
       Type.Integer({
         description:
@@ -70,7 +77,7 @@ const SettingsBody = Type.Object(
 );
 
 /** The settings of a domain as they are shown. */
-export function viewSettings(domain: SendingDomain): Wire<Static<typeof SettingsView>> {
+export function viewDomainSettings(domain: SendingDomain): Wire<Static<typeof SettingsView>> {
   const { trackingHost = null, sourcePool, warmUp } = domain;
   return {
     trackingHost,
@@ -79,23 +86,23 @@ export function viewSettings(domain: SendingDomain): Wire<Static<typeof Settings
   };
 }
 
-async function readSettings(call: Call, kysely: Transaction) {
-  const found = await readDomain(kysely, accountOf(call).id, call.params.domain);
-  return found && viewSettings(found);
+async function readSettings(call: OperationCall, kysely: DatabaseTransaction) {
+  const found = await readSendingDomain(kysely, accountOf(call).id, call.params.domain);
+  return found && viewDomainSettings(found);
 }
 
-export const getDomainSettings = endpoint({
+export const getDomainSettings = defineOperation({
   id: 'getDomainSettings',
   summary: 'Read the tracking host, the pool of source addresses and the warm-up of a domain',
   answer: SettingsView,
   async handle(call) {
-    const settings = await readSettings(call, call.parts.database.kysely);
+    const settings = await readSettings(call, call.dependencies.database.kysely);
     if (settings === undefined) throw notFound('domain');
     return settings;
   },
 });
 
-export const putDomainSettings = endpoint({
+export const putDomainSettings = defineOperation({
   id: 'putDomainSettings',
   summary: 'Change the tracking host, the pool of source addresses and the warm-up of a domain',
   description: 'What is left out stays.',
@@ -107,7 +114,7 @@ export const putDomainSettings = endpoint({
     const host = trackingHost && readHost(call, trackingHost);
     const warmUp = readWarmUp(call);
     if (sourcePool !== undefined) requirePool(call, sourcePool);
-    const operates = await mayOperate(call.parts, actorOf(call));
+    const operates = await canOperate(call.dependencies, actorOf(call));
     return saveResource(call, {
       kind: 'domain',
       id: call.params.domain,
@@ -128,26 +135,27 @@ export const putDomainSettings = endpoint({
   },
 });
 
-function readWarmUp(call: Call<unknown, Static<typeof SettingsBody>>) {
+function readWarmUp(call: OperationCall<unknown, Static<typeof SettingsBody>>) {
   const { warmUp, warmUpGoal } = call.body;
   if (warmUpGoal === undefined) return warmUp;
-  if (warmUp !== undefined) throw invalid('warmUpGoal', 'cannot be given together with warmUp');
-  return { from: dayOf(call.parts.clock.now()), plan: usualPlan(warmUpGoal) };
+  if (warmUp !== undefined)
+    throw invalidField('warmUpGoal', 'cannot be given together with warmUp');
+  return { from: dayOf(call.dependencies.clock.now()), plan: defaultWarmUpPlan(warmUpGoal) };
 }
 
-function readHost({ params, parts }: Call, text: string): string {
+function readHost({ params, dependencies }: OperationCall, text: string): string {
   const host = readDomainName(text);
   if (host?.endsWith(`.${params.domain}`) !== true)
-    throw invalid('trackingHost', `is no host under ${params.domain}`);
-  if (parts.facts.publicUrl === undefined)
-    throw invalid('trackingHost', 'needs PUBLIC_URL to be set: the host leads to it');
+    throw invalidField('trackingHost', `is no host under ${params.domain}`);
+  if (dependencies.facts.publicUrl === undefined)
+    throw invalidField('trackingHost', 'needs PUBLIC_URL to be set: the host leads to it');
   return host;
 }
 
-function requirePool({ parts }: Call, pool: string): void {
-  const pools = poolsOf(parts.facts.direct.sources);
+function requirePool({ dependencies }: OperationCall, pool: string): void {
+  const pools = poolsOf(dependencies.facts.direct.sources);
   if (!pools.includes(pool))
-    throw invalid('sourcePool', `is no pool of DIRECT_SOURCES; there is ${pools.join(', ')}`);
+    throw invalidField('sourcePool', `is no pool of DIRECT_SOURCES; there is ${pools.join(', ')}`);
 }
 
 /** The pools that a domain may use. @param sources of DIRECT_SOURCES */

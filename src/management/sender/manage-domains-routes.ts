@@ -1,18 +1,19 @@
 import { type Static, Type } from 'typebox';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { SendingDomain } from '../../sender/sending-domain.ts';
 import {
-  readDomain,
-  readDomains,
   readFindings,
-  removeDomain,
+  readSendingDomain,
+  readSendingDomains,
+  removeSendingDomain,
 } from '../../sender/sending-domain-store.ts';
+import { Nullable, strict, Time } from '../answer/common-schemas.ts';
 import { requirePreconditions } from '../answer/entity-tag.ts';
-import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
+import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { notFound } from '../answer/problem.ts';
-import { Nullable, strict, Time } from '../answer/schema-parts.ts';
-import { record, removeResource, type Transaction } from '../change-resource.ts';
-import { accountOf, type Call, endpoint, type Wire } from '../endpoint.ts';
-import { domainSettings, viewSettings } from './domain-settings-routes.ts';
+import { recordAudit, removeResource } from '../change-resource.ts';
+import { accountOf, defineOperation, type OperationCall, type Wire } from '../operation.ts';
+import { domainSettings, viewDomainSettings } from './domain-settings-routes.ts';
 
 const domainFacts = {
   domain: Type.String(),
@@ -76,38 +77,38 @@ function viewDomain(domain: SendingDomain): Wire<Static<typeof DomainView>> {
     state,
     stateAt,
     returnPath,
-    ...viewSettings(domain),
+    ...viewDomainSettings(domain),
     checkedAt,
   };
 }
 
-function domainChange(call: Call) {
+function domainChange(call: OperationCall) {
   const { domain } = call.params;
   return {
     kind: 'domain',
     id: domain,
-    async read(transaction: Transaction) {
-      const found = await readDomain(transaction, accountOf(call).id, domain);
+    async read(transaction: DatabaseTransaction) {
+      const found = await readSendingDomain(transaction, accountOf(call).id, domain);
       return found && viewDetail(call, found, transaction);
     },
   };
 }
 
-async function requireDomain(call: Call): Promise<SendingDomain> {
-  const { kysely } = call.parts.database;
-  const found = await readDomain(kysely, accountOf(call).id, call.params.domain);
+async function requireDomain(call: OperationCall): Promise<SendingDomain> {
+  const { kysely } = call.dependencies.database;
+  const found = await readSendingDomain(kysely, accountOf(call).id, call.params.domain);
   if (found === undefined) throw notFound('domain');
   return found;
 }
 
 async function viewDetail(
-  call: Call,
+  call: OperationCall,
   domain: SendingDomain,
-  kysely: Transaction = call.parts.database.kysely,
+  kysely: DatabaseTransaction = call.dependencies.database.kysely,
 ): Promise<Wire<Static<typeof DomainDetailView>>> {
   // One after the other, as a transaction has one connection.
-  const keys = await call.parts.domains.keys(domain, kysely);
-  const records = await call.parts.domains.records(domain, kysely);
+  const keys = await call.dependencies.domains.keys(domain, kysely);
+  const records = await call.dependencies.domains.records(domain, kysely);
   const findings = await readFindings(kysely, accountOf(call).id, domain.domain);
   return {
     ...viewDomain(domain),
@@ -136,27 +137,27 @@ async function viewDetail(
   };
 }
 
-export const listDomains = endpoint({
+export const listDomains = defineOperation({
   id: 'listDomains',
   summary: 'List the sending domains of an account',
   query: pageQuery({}),
   answer: pageOf(DomainView),
   async handle(call) {
     const [after = ''] = readCursor(call.query, 'text') ?? [];
-    const all = await readDomains(call.parts.database.kysely, accountOf(call).id);
+    const all = await readSendingDomains(call.dependencies.database.kysely, accountOf(call).id);
     const rows = all.filter(({ domain }) => domain > after);
-    return toPage(rows, limitOf(call.query), viewDomain, ({ domain }) => [domain]);
+    return toPage(rows, pageSizeOf(call.query), viewDomain, ({ domain }) => [domain]);
   },
 });
 
-export const getDomain = endpoint({
+export const getDomain = defineOperation({
   id: 'getDomain',
   summary: 'Read a sending domain with its DNS records: expected, found, asked whom, when',
   answer: DomainDetailView,
   handle: async (call) => viewDetail(call, await requireDomain(call)),
 });
 
-export const putDomain = endpoint({
+export const putDomain = defineOperation({
   id: 'putDomain',
   summary: 'Add a sending domain',
   description:
@@ -179,7 +180,7 @@ export const putDomain = endpoint({
     const { id } = accountOf(call);
     const { domain } = call.params;
     const { ed25519, returnPathLabel } = call.body;
-    const found = await readDomain(call.parts.database.kysely, id, domain);
+    const found = await readSendingDomain(call.dependencies.database.kysely, id, domain);
     const view = found && (await viewDetail(call, found));
     requirePreconditions(call.request, view);
     if (view !== undefined) return view;
@@ -188,15 +189,15 @@ export const putDomain = endpoint({
       ...(returnPathLabel === undefined ? {} : { returnPathLabel }),
     };
     // The keys take a moment to make; two requests at once make one domain.
-    const created = await call.parts.domains.add(id, domain, options, (transaction) =>
-      record(call, transaction, 'domain_created', domain),
+    const created = await call.dependencies.domains.add(id, domain, options, (transaction) =>
+      recordAudit(call, transaction, 'domain_created', domain),
     );
     if (created) call.reply.code(201);
     return viewDetail(call, await requireDomain(call));
   },
 });
 
-export const deleteDomain = endpoint({
+export const deleteDomain = defineOperation({
   id: 'deleteDomain',
   summary: 'Remove a sending domain with its keys',
   description:
@@ -206,33 +207,33 @@ export const deleteDomain = endpoint({
     removeResource(call, {
       ...domainChange(call),
       write: async (transaction) => {
-        await removeDomain(transaction, accountOf(call).id, call.params.domain);
+        await removeSendingDomain(transaction, accountOf(call).id, call.params.domain);
       },
     }),
 });
 
-export const checkDomain = endpoint({
+export const checkDomain = defineOperation({
   id: 'checkDomain',
   summary: 'Look the records of a domain up now',
   answer: DomainDetailView,
   async handle(call) {
-    const after = await call.parts.domains.check(await requireDomain(call));
+    const after = await call.dependencies.domains.check(await requireDomain(call));
     if (after === undefined) throw notFound('domain');
     return viewDetail(call, after);
   },
 });
 
-export const rotateDomainKeys = endpoint({
+export const rotateDomainKeys = defineOperation({
   id: 'rotateDomainKeys',
   summary: 'Make new DKIM keys beside the old ones',
   description: 'They take over once their records are found.',
   answer: DomainDetailView,
   async handle(call) {
     const domain = await requireDomain(call);
-    const rotated = await call.parts.domains.rotate(
+    const rotated = await call.dependencies.domains.rotate(
       accountOf(call).id,
       domain.domain,
-      (transaction) => record(call, transaction, 'domain_keys_rotated', domain.domain),
+      (transaction) => recordAudit(call, transaction, 'domain_keys_rotated', domain.domain),
     );
     if (!rotated) throw notFound('domain');
     return viewDetail(call, domain);

@@ -1,20 +1,15 @@
 import { Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { SenderSchema } from '../../manifest/manifest-schema.ts';
 import { readSender, readSenders, removeSender, type Sender } from '../../sender/sender-store.ts';
-import { mayOperate } from '../access/admit-actor.ts';
-import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
+import { canOperate } from '../access/admit-actor.ts';
+import { strict } from '../answer/common-schemas.ts';
+import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { noSystemMail, notFound, Problem } from '../answer/problem.ts';
-import { strict } from '../answer/schema-parts.ts';
-import { applyPart } from '../apply-part.ts';
-import {
-  record,
-  removeResource,
-  requireResource,
-  saveResource,
-  type Transaction,
-} from '../change-resource.ts';
-import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
+import { applyManifestPart } from '../apply-manifest-part.ts';
+import { recordAudit, removeResource, requireResource, saveResource } from '../change-resource.ts';
+import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 
 const SenderView = Type.Object(
   {
@@ -32,39 +27,39 @@ function viewSender({ address, displayNames, verified }: Sender) {
   return { address, displayNames: [...displayNames], verified };
 }
 
-function senderChange(call: Call) {
+function senderChange(call: OperationCall) {
   const { address } = call.params;
   return {
     kind: 'sender',
     id: address,
-    async read(transaction: Transaction) {
+    async read(transaction: DatabaseTransaction) {
       const sender = await readSender(transaction, accountOf(call).id, address);
       return sender && viewSender(sender);
     },
   };
 }
 
-export const listSenders = endpoint({
+export const listSenders = defineOperation({
   id: 'listSenders',
   summary: 'List the senders of an account',
   query: pageQuery({}),
   answer: pageOf(SenderView),
   async handle(call) {
     const [after = ''] = readCursor(call.query, 'text') ?? [];
-    const all = await readSenders(call.parts.database.kysely, accountOf(call).id);
+    const all = await readSenders(call.dependencies.database.kysely, accountOf(call).id);
     const rows = all.filter(({ address }) => address > after);
-    return toPage(rows, limitOf(call.query), viewSender, ({ address }) => [address]);
+    return toPage(rows, pageSizeOf(call.query), viewSender, ({ address }) => [address]);
   },
 });
 
-export const getSender = endpoint({
+export const getSender = defineOperation({
   id: 'getSender',
   summary: 'Read a sender',
   answer: SenderView,
   handle: (call) => requireResource(call, senderChange(call)),
 });
 
-export const putSender = endpoint({
+export const putSender = defineOperation({
   id: 'putSender',
   summary: 'Add a sender, or change its display names',
   description:
@@ -79,12 +74,12 @@ export const putSender = endpoint({
         const { verified = before?.verified ?? false } = call.body;
         if (verified && before?.verified !== true) await requireOperator(call);
         const sender = { ...call.body, address: call.params.address };
-        await applyPart(call, transaction, { senders: [sender] });
+        await applyManifestPart(call, transaction, { senders: [sender] });
       },
     }),
 });
 
-export const deleteSender = endpoint({
+export const deleteSender = defineOperation({
   id: 'deleteSender',
   summary: 'Remove a sender',
   conditional: true,
@@ -95,7 +90,7 @@ export const deleteSender = endpoint({
     }),
 });
 
-export const mailSenderLink = endpoint({
+export const mailSenderLink = defineOperation({
   id: 'mailSenderLink',
   summary: 'Mail a link to a sender that verifies it',
   description:
@@ -104,22 +99,22 @@ export const mailSenderLink = endpoint({
   async handle(call) {
     const { address } = call.params;
     const { id } = accountOf(call);
-    const became = await call.parts.senderProofs.request(
+    const outcome = await call.dependencies.senderVerification.request(
       id,
       address,
       personOf(actorOf(call)),
-      (transaction) => record(call, transaction, 'sender_link_sent', address),
+      (transaction) => recordAudit(call, transaction, 'sender_link_sent', address),
     );
-    if (became === 'unknown') throw notFound('sender');
-    if (became === 'verified') throw new Problem('conflict', 'The sender is verified already');
-    if (became === 'too-soon')
+    if (outcome === 'unknown') throw notFound('sender');
+    if (outcome === 'verified') throw new Problem('conflict', 'The sender is verified already');
+    if (outcome === 'too-soon')
       throw new Problem('conflict', 'A link was mailed to the sender less than a minute ago');
-    if (became === 'not-offered') throw new Problem('conflict', noSystemMail);
+    if (outcome === 'not-offered') throw new Problem('conflict', noSystemMail);
     return requireResource(call, senderChange(call));
   },
 });
 
-async function requireOperator(call: Call): Promise<void> {
-  if (await mayOperate(call.parts, actorOf(call))) return;
+async function requireOperator(call: OperationCall): Promise<void> {
+  if (await canOperate(call.dependencies, actorOf(call))) return;
   throw new Problem('forbidden', 'Only an operator can say that an address is verified');
 }

@@ -1,20 +1,20 @@
 import { Type } from 'typebox';
 import { addSuppressions } from '../../feedback/suppression/suppression-store.ts';
 import { pageOf } from '../answer/page.ts';
-import { accountOf, type Call, endpoint } from '../endpoint.ts';
 import { ImportView, ListedImportView, requireImport, viewImports } from '../import/import-view.ts';
 import { receiveImport } from '../import/receive-import.ts';
-import { suppressionRows } from './suppression-rows.ts';
+import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { suppressionRowReader } from './suppression-row-reader.ts';
 
-function targetOf(call: Call) {
+function targetOf(call: OperationCall) {
   return { accountId: accountOf(call).id, listId: undefined };
 }
 
-function nameOf(call: Call) {
+function importKeyOf(call: OperationCall) {
   return { ...targetOf(call), importId: call.params.importId };
 }
 
-export const importSuppressions = endpoint({
+export const importSuppressions = defineOperation({
   id: 'importSuppressions',
   summary: 'Suppress the addresses of a CSV file, as the export writes it',
   description:
@@ -26,26 +26,26 @@ export const importSuppressions = endpoint({
   limited: true,
   conditional: true,
   handle(call) {
-    const name = nameOf(call);
+    const name = importKeyOf(call);
     return receiveImport(call, {
       name,
       event: { kind: 'suppressions_imported', id: 'suppressions' },
-      open: suppressionRows,
+      open: suppressionRowReader,
       write: async (kysely, entries) => {
-        await addSuppressions(kysely, name.accountId, entries, call.parts.clock.offset);
+        await addSuppressions(kysely, name.accountId, entries, call.dependencies.clock.offset);
       },
     });
   },
 });
 
-export const getSuppressionImport = endpoint({
+export const getSuppressionImport = defineOperation({
   id: 'getSuppressionImport',
   summary: 'Ask how far an import of suppressions is',
   answer: ImportView,
-  handle: (call) => requireImport(call, nameOf(call)),
+  handle: (call) => requireImport(call, importKeyOf(call)),
 });
 
-export const listSuppressionImports = endpoint({
+export const listSuppressionImports = defineOperation({
   id: 'listSuppressionImports',
   summary: 'List the last imports of suppressions, newest first',
   answer: pageOf(ListedImportView),

@@ -4,21 +4,17 @@ import { exportSuppressions } from '../../feedback/suppression/export-suppressio
 import { type Suppression, suppressionReasons } from '../../feedback/suppression/suppression.ts';
 import {
   addSuppressions,
-  listSuppressions as readPage,
+  findSuppressions as readPage,
   readSuppressions,
   removeSuppression,
 } from '../../feedback/suppression/suppression-store.ts';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
-import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
+import { Nullable, strict, Time } from '../answer/common-schemas.ts';
+import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { notFound } from '../answer/problem.ts';
-import { Nullable, strict, Time } from '../answer/schema-parts.ts';
-import {
-  removeResource,
-  requireResource,
-  saveResource,
-  type Transaction,
-} from '../change-resource.ts';
-import { accountOf, type Call, endpoint } from '../endpoint.ts';
+import { removeResource, requireResource, saveResource } from '../change-resource.ts';
+import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 
 const Reason = Type.Enum([...suppressionReasons], {
   description: 'Why; `unsubscribe` holds for non-transactional mail only.',
@@ -40,11 +36,11 @@ const AddressView = Type.Object(
   { ...strict, title: 'SuppressedAddress' },
 );
 
-function addressOf(call: Call): ComparableAddress {
+function addressOf(call: OperationCall): ComparableAddress {
   return call.params.address as ComparableAddress;
 }
 
-export const listSuppressions = endpoint({
+export const listSuppressions = defineOperation({
   id: 'listSuppressions',
   summary: 'List suppressed addresses',
   query: pageQuery({
@@ -55,9 +51,9 @@ export const listSuppressions = endpoint({
   }),
   answer: pageOf(SuppressionView),
   async handle(call) {
-    const limit = limitOf(call.query);
+    const limit = pageSizeOf(call.query);
     const cursor = readCursor(call.query, 'text', 'text');
-    const rows = await readPage(call.parts.database.kysely, accountOf(call).id, {
+    const rows = await readPage(call.dependencies.database.kysely, accountOf(call).id, {
       contains: call.query.contains?.toLowerCase(),
       reason: call.query.reason,
       after: cursor && { address: cursor[0] ?? '', reason: cursor[1] ?? '' },
@@ -72,25 +68,25 @@ export const listSuppressions = endpoint({
   },
 });
 
-function suppressionChange(call: Call) {
+function suppressionChange(call: OperationCall) {
   return {
     kind: 'suppression',
     id: addressOf(call),
-    async read(transaction: Transaction) {
+    async read(transaction: DatabaseTransaction) {
       const items = await readSuppressions(transaction, accountOf(call).id, addressOf(call));
       return items.length === 0 ? undefined : { items };
     },
   };
 }
 
-export const getSuppression = endpoint({
+export const getSuppression = defineOperation({
   id: 'getSuppression',
   summary: 'Read why an address is suppressed',
   answer: AddressView,
   handle: (call) => requireResource(call, suppressionChange(call)),
 });
 
-export const putSuppression = endpoint({
+export const putSuppression = defineOperation({
   id: 'putSuppression',
   summary: 'Suppress an address',
   description: 'Reasons that it has already stay; one that is left out is `manual`.',
@@ -103,13 +99,13 @@ export const putSuppression = endpoint({
       async write(transaction) {
         const { reason = 'manual' } = call.body;
         const entry = { address: addressOf(call), reason };
-        const { offset } = call.parts.clock;
+        const { offset } = call.dependencies.clock;
         await addSuppressions(transaction, accountOf(call).id, [entry], offset);
       },
     }),
 });
 
-export const deleteSuppression = endpoint({
+export const deleteSuppression = defineOperation({
   id: 'deleteSuppression',
   summary: 'Let an address be written to again',
   query: Type.Object(
@@ -129,7 +125,7 @@ export const deleteSuppression = endpoint({
     }),
 });
 
-export const exportSuppressionList = endpoint({
+export const exportSuppressionList = defineOperation({
   id: 'exportSuppressions',
   summary: 'Read all suppressed addresses as CSV',
   produces: 'text/csv',
@@ -137,7 +133,7 @@ export const exportSuppressionList = endpoint({
     call.reply
       .header('content-disposition', 'attachment; filename="suppressions.csv"')
       .type('text/csv; charset=utf-8')
-      .send(Readable.from(exportSuppressions(call.parts.database, accountOf(call).id)));
+      .send(Readable.from(exportSuppressions(call.dependencies.database, accountOf(call).id)));
     return undefined;
   },
 });

@@ -19,10 +19,10 @@ export interface RenderedContent {
 }
 
 /** Gmail shows no more of a message's HTML than this without a click. */
-const clippedBytes = 102 * 1024;
-const longestSubject = 70;
+const gmailClipBytes = 102 * 1024;
+const maxSubjectLength = 70;
 const shorteners = /^https?:\/\/(?:bit\.ly|tinyurl\.com|goo\.gl|t\.co|ow\.ly|is\.gd)\//i;
-const emptyWords = /^(?:click here|here|link|more|read more|this)[.!]?$/i;
+const vagueLinkTexts = /^(?:click here|here|link|more|read more|this)[.!]?$/i;
 
 /** What filters, readers and assistive technology may stumble over. */
 export function findHints(content: RenderedContent): Hint[] {
@@ -31,17 +31,24 @@ export function findHints(content: RenderedContent): Hint[] {
 
 function subjectHints({ subject, previewText }: RenderedContent): Hint[] {
   const hints: Hint[] = [];
-  const say = (rule: string, message: string, kind: Hint['kind'] = 'content') =>
+  const addHint = (rule: string, message: string, kind: Hint['kind'] = 'content') =>
     hints.push({ kind, rule, message });
-  if (subject.trim() === '') say('empty-subject', 'The subject is empty.');
-  if (Array.from(subject).length > longestSubject)
-    say('long-subject', `The subject is longer than ${longestSubject} characters; phones cut it.`);
+  if (subject.trim() === '') addHint('empty-subject', 'The subject is empty.');
+  if (Array.from(subject).length > maxSubjectLength)
+    addHint(
+      'long-subject',
+      `The subject is longer than ${maxSubjectLength} characters; phones cut it.`,
+    );
   if (/\p{Lu}{4}/u.test(subject) && subject === subject.toUpperCase())
-    say('shouting-subject', 'The subject is all capitals, as spam often is.', 'spam');
+    addHint('shouting-subject', 'The subject is all capitals, as spam often is.', 'spam');
   if (/[!?]{2}|\${2}|€{2}/.test(subject))
-    say('loud-subject', 'The subject repeats !, ? or a currency sign, as spam often does.', 'spam');
+    addHint(
+      'loud-subject',
+      'The subject repeats !, ? or a currency sign, as spam often does.',
+      'spam',
+    );
   if (previewText.trim() === '')
-    say(
+    addHint(
       'no-preview',
       'There is no preview text; inboxes show the first words of the body instead.',
     );
@@ -50,41 +57,41 @@ function subjectHints({ subject, previewText }: RenderedContent): Hint[] {
 
 function htmlHints({ html, text }: RenderedContent): Hint[] {
   const hints: Hint[] = [];
-  const say = (kind: Hint['kind'], rule: string, message: string) =>
+  const addHint = (kind: Hint['kind'], rule: string, message: string) =>
     hints.push({ kind, rule, message });
   if (html === null) return hints;
-  if (Buffer.byteLength(html) > clippedBytes)
-    say('size', 'clipped', 'The HTML is larger than 102 kB; Gmail cuts it.');
-  if (text === null || text.trim() === '') say('spam', 'no-text', 'There is no text part.');
+  if (Buffer.byteLength(html) > gmailClipBytes)
+    addHint('size', 'clipped', 'The HTML is larger than 102 kB; Gmail cuts it.');
+  if (text === null || text.trim() === '') addHint('spam', 'no-text', 'There is no text part.');
   const elements = elementsOf(parse(html));
   const named = (name: string) => elements.filter(({ tagName }) => tagName === name);
   const images = named('img');
   if (!elements.some((element) => element.tagName === 'html' && attribute(element, 'lang')))
-    say('accessibility', 'no-language', 'The html element has no lang attribute.');
+    addHint('accessibility', 'no-language', 'The html element has no lang attribute.');
   if (images.some((image) => attribute(image, 'alt') === undefined))
-    say('accessibility', 'image-without-alt', 'An image has no alt attribute.');
+    addHint('accessibility', 'image-without-alt', 'An image has no alt attribute.');
   if (
     named('table').some((table) => !/^(?:presentation|none)$/.test(attribute(table, 'role') ?? ''))
   )
-    say('accessibility', 'layout-table', 'A table for layout should have role="presentation".');
+    addHint('accessibility', 'layout-table', 'A table for layout should have role="presentation".');
   const words = textOf(parse(html)).trim().length;
   if (images.length > 0 && words < 100)
-    say('spam', 'mostly-images', 'There is hardly any text beside the images.');
+    addHint('spam', 'mostly-images', 'There is hardly any text beside the images.');
   for (const link of named('a')) {
     const href = attribute(link, 'href') ?? '';
     const label = textOf(link).trim();
     if (shorteners.test(href))
-      say('spam', 'short-link', `A link goes through a shortener: ${href}`);
-    if (/^http:/i.test(href)) say('spam', 'insecure-link', `A link is not encrypted: ${href}`);
-    if (emptyWords.test(label))
-      say(
+      addHint('spam', 'short-link', `A link goes through a shortener: ${href}`);
+    if (/^http:/i.test(href)) addHint('spam', 'insecure-link', `A link is not encrypted: ${href}`);
+    if (vagueLinkTexts.test(label))
+      addHint(
         'accessibility',
         'vague-link',
         `A link is called “${label}”, which says nothing by itself.`,
       );
     const inner = elementsOf(link).some((one) => one.tagName === 'img' && attribute(one, 'alt'));
     if (label === '' && !inner && href !== '')
-      say('accessibility', 'empty-link', `A link has no words: ${href}`);
+      addHint('accessibility', 'empty-link', `A link has no words: ${href}`);
   }
   return unique(hints);
 }

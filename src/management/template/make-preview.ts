@@ -9,11 +9,11 @@ import { parseOverride } from '../../template/parse-override.ts';
 import type { TemplateProblem } from '../../template/template-problem.ts';
 import { findHints, type Hint, type RenderedContent } from './find-hints.ts';
 import { sampleValues } from './sample-values.ts';
-import type { Content } from './template-views.ts';
+import type { VersionContent } from './template-views.ts';
 
 /** What a preview is made of; plain data, as it goes to a thread. */
 export interface PreviewJob {
-  readonly content: Content;
+  readonly content: VersionContent;
   readonly values: Readonly<Record<string, string>> | undefined;
   /** Their markup was checked. */
   readonly subjectLine: string | undefined;

@@ -1,35 +1,31 @@
 import { Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
-import { strict, Time } from '../answer/schema-parts.ts';
-import {
-  removeResource,
-  requireResource,
-  saveResource,
-  type Transaction,
-} from '../change-resource.ts';
-import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import { strict, Time } from '../answer/common-schemas.ts';
+import { removeResource, requireResource, saveResource } from '../change-resource.ts';
+import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
 import { readDraft, removeDraft, saveDraft } from './template-page-store.ts';
-import { type Content, TemplateContent } from './template-views.ts';
+import { TemplateContentSchema, type VersionContent } from './template-views.ts';
 
 const DraftView = Type.Object(
-  { content: TemplateContent, changedAt: Time('When it was changed last.') },
+  { content: TemplateContentSchema, changedAt: Time('When it was changed last.') },
   { ...strict, title: 'TemplateDraft' },
 );
 
-export function draftChange(call: Call) {
+export function draftChange(call: OperationCall) {
   const { templateId } = call.params;
   return {
     kind: 'template_draft',
     id: templateId,
-    async read(transaction: Transaction) {
+    async read(transaction: DatabaseTransaction) {
       const draft = await readDraft(transaction, accountOf(call).id, templateId);
-      return draft && { content: draft.content as Content, changedAt: draft.changedAt };
+      return draft && { content: draft.content as VersionContent, changedAt: draft.changedAt };
     },
   };
 }
 
-export const getDraft = endpoint({
+export const getDraft = defineOperation({
   id: 'getDraft',
   summary: 'Read the draft of a template',
   answer: DraftView,
@@ -39,12 +35,12 @@ export const getDraft = endpoint({
   },
 });
 
-export const putDraft = endpoint({
+export const putDraft = defineOperation({
   id: 'putDraft',
   summary: 'Write the draft of a template',
   description:
     'A draft may have problems; only publishing refuses them. It is written as a whole: what is left out it has no more.',
-  body: TemplateContent,
+  body: TemplateContentSchema,
   answer: DraftView,
   conditional: true,
   handle: (call) =>
@@ -62,7 +58,7 @@ export const putDraft = endpoint({
     }),
 });
 
-export const deleteDraft = endpoint({
+export const deleteDraft = defineOperation({
   id: 'deleteDraft',
   summary: 'Throw the draft of a template away',
   conditional: true,

@@ -1,27 +1,23 @@
 import { Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
 import { readMembers } from '../../account/membership-store.ts';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { TemplateSchema } from '../../manifest/manifest-schema.ts';
 import { removeTemplate, saveTemplate } from '../../template/template-store.ts';
-import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
-import { invalid } from '../answer/problem.ts';
-import { strict } from '../answer/schema-parts.ts';
-import {
-  removeResource,
-  requireResource,
-  saveResource,
-  type Transaction,
-} from '../change-resource.ts';
-import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
+import { strict } from '../answer/common-schemas.ts';
+import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
+import { invalidField } from '../answer/problem.ts';
+import { removeResource, requireResource, saveResource } from '../change-resource.ts';
+import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { readTemplateFacts, removeDraft, type TemplateFacts } from './template-page-store.ts';
 import { TemplateView } from './template-views.ts';
 
-export function templateChange(call: Call) {
+export function templateChange(call: OperationCall) {
   const { templateId } = call.params;
   return {
     kind: 'template',
     id: templateId,
-    async read(transaction: Transaction): Promise<TemplateFacts | undefined> {
+    async read(transaction: DatabaseTransaction): Promise<TemplateFacts | undefined> {
       const [found] = await readTemplateFacts(transaction, accountOf(call).id, { id: templateId });
       return found;
     },
@@ -29,11 +25,14 @@ export function templateChange(call: Call) {
 }
 
 /** @throws Problem where the account has no such template in use */
-export function requireTemplate(call: Call, transaction?: Transaction): Promise<TemplateFacts> {
+export function requireTemplate(
+  call: OperationCall,
+  transaction?: DatabaseTransaction,
+): Promise<TemplateFacts> {
   return requireResource(call, templateChange(call), transaction);
 }
 
-export const listTemplates = endpoint({
+export const listTemplates = defineOperation({
   id: 'listTemplates',
   summary: 'List the templates of an account',
   query: pageQuery({
@@ -43,9 +42,9 @@ export const listTemplates = endpoint({
   }),
   answer: pageOf(TemplateView),
   async handle(call) {
-    const limit = limitOf(call.query);
+    const limit = pageSizeOf(call.query);
     const [after = ''] = readCursor(call.query, 'text') ?? [];
-    const rows = await readTemplateFacts(call.parts.database.kysely, accountOf(call).id, {
+    const rows = await readTemplateFacts(call.dependencies.database.kysely, accountOf(call).id, {
       contains: call.query.contains,
       after,
       limit: limit + 1,
@@ -59,14 +58,14 @@ export const listTemplates = endpoint({
   },
 });
 
-export const getTemplate = endpoint({
+export const getTemplate = defineOperation({
   id: 'getTemplate',
   summary: 'Read a template',
   answer: TemplateView,
   handle: (call) => requireTemplate(call),
 });
 
-export const putTemplate = endpoint({
+export const putTemplate = defineOperation({
   id: 'putTemplate',
   summary: 'Make a template, or change its settings',
   description:
@@ -94,7 +93,7 @@ export const putTemplate = endpoint({
         const { id: accountId } = accountOf(call);
         const { templateId } = call.params;
         const { name, whenUncertain } = call.body;
-        if (/\p{Cc}/u.test(name)) throw invalid('name', 'has a control character');
+        if (/\p{Cc}/u.test(name)) throw invalidField('name', 'has a control character');
         const createdBy = await readCreator(transaction, call, before?.createdBy);
         await saveTemplate(transaction, {
           accountId,
@@ -108,8 +107,8 @@ export const putTemplate = endpoint({
 });
 
 async function readCreator(
-  transaction: Transaction,
-  call: Call<unknown, { readonly createdBy?: string }>,
+  transaction: DatabaseTransaction,
+  call: OperationCall<unknown, { readonly createdBy?: string }>,
   before: string | undefined,
 ) {
   const members = await readMembers(transaction, accountOf(call).id);
@@ -118,11 +117,11 @@ async function readCreator(
   const found = members.find((member) =>
     email === undefined ? member.personId === self : member.email === email,
   );
-  if (found === undefined) throw invalid('createdBy', 'is no user of the account');
+  if (found === undefined) throw invalidField('createdBy', 'is no user of the account');
   return found.personId;
 }
 
-export const deleteTemplate = endpoint({
+export const deleteTemplate = defineOperation({
   id: 'deleteTemplate',
   summary: 'Take a template out of use',
   description:

@@ -1,21 +1,21 @@
-import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
+import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { notFound } from '../answer/problem.ts';
-import { accountOf, endpoint } from '../endpoint.ts';
+import { accountOf, defineOperation } from '../operation.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
-import { readVersion, readVersionFacts } from './template-page-store.ts';
+import { readTemplateVersion, readVersionFacts } from './template-page-store.ts';
 import { contentOf, VersionDetailView, VersionView } from './template-views.ts';
 import { viewFields } from './view-fields.ts';
 
-export const listVersions = endpoint({
+export const listVersions = defineOperation({
   id: 'listVersions',
   summary: 'List the versions of a template, newest first',
   query: pageQuery({}),
   answer: pageOf(VersionView),
   async handle(call) {
     await requireTemplate(call);
-    const limit = limitOf(call.query);
+    const limit = pageSizeOf(call.query);
     const [before] = readCursor(call.query, 'integer') ?? [];
-    const { kysely } = call.parts.database;
+    const { kysely } = call.dependencies.database;
     const rows = await readVersionFacts(kysely, accountOf(call).id, call.params.templateId, {
       before: before === undefined ? undefined : Number.parseInt(before, 10),
       limit: limit + 1,
@@ -29,14 +29,14 @@ export const listVersions = endpoint({
   },
 });
 
-export const getVersion = endpoint({
+export const getVersion = defineOperation({
   id: 'getVersion',
   summary: 'Read a version of a template with its content and the fields that it needs',
   answer: VersionDetailView,
   async handle(call) {
     const { templateId, version } = call.params;
-    const { kysely } = call.parts.database;
-    const row = await readVersion(kysely, accountOf(call).id, templateId, version);
+    const { kysely } = call.dependencies.database;
+    const row = await readTemplateVersion(kysely, accountOf(call).id, templateId, version);
     if (row === undefined) throw notFound('version');
     return {
       version: row.version,

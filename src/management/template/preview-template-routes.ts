@@ -1,14 +1,19 @@
 import { Type } from 'typebox';
 import { parseOverride } from '../../template/parse-override.ts';
-import { invalid, notFound } from '../answer/problem.ts';
-import { FieldValues, Nullable, strict } from '../answer/schema-parts.ts';
-import { accountOf, type Call, endpoint } from '../endpoint.ts';
+import { FieldValues, Nullable, strict } from '../answer/common-schemas.ts';
+import { invalidField, notFound } from '../answer/problem.ts';
+import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
 import { previewInThread } from './preview-threads.ts';
 import { currentContent } from './publish-template-routes.ts';
 import { maxValueBytes, requireSendableValues } from './sample-values.ts';
-import { readVersion } from './template-page-store.ts';
-import { type Content, contentOf, FieldView, TemplateContent } from './template-views.ts';
+import { readTemplateVersion } from './template-page-store.ts';
+import {
+  contentOf,
+  FieldView,
+  TemplateContentSchema,
+  type VersionContent,
+} from './template-views.ts';
 import { viewFields } from './view-fields.ts';
 
 const ProblemView = Type.Object(
@@ -58,14 +63,14 @@ const PreviewView = Type.Object(
   { ...strict, title: 'TemplatePreview' },
 );
 
-export const previewTemplate = endpoint({
+export const previewTemplate = defineOperation({
   id: 'previewTemplate',
   summary: 'Look at a template with values: rendered, with fields, problems and hints',
   description:
     'Of the content given, else of a version, else of the draft, else of what is published. Fields without a value take their sample, default or name.',
   body: Type.Object(
     {
-      content: Type.Optional(TemplateContent),
+      content: Type.Optional(TemplateContentSchema),
       version: Type.Optional(Type.Integer({ minimum: 1 })),
       values: Type.Optional(Values),
       subjectLine: Type.Optional(Type.String({ maxLength: 90 })),
@@ -108,14 +113,19 @@ function bytesOf(text: string | null): number {
 
 /** What the caller wants to see, or send. */
 export async function chosenContent(
-  call: Call,
-  given: Content | undefined,
+  call: OperationCall,
+  given: VersionContent | undefined,
   version: number | undefined,
-): Promise<Content> {
+): Promise<VersionContent> {
   if (given !== undefined) return given;
   if (version === undefined) return currentContent(call);
-  const { kysely } = call.parts.database;
-  const row = await readVersion(kysely, accountOf(call).id, call.params.templateId, version);
+  const { kysely } = call.dependencies.database;
+  const row = await readTemplateVersion(
+    kysely,
+    accountOf(call).id,
+    call.params.templateId,
+    version,
+  );
   if (row === undefined) throw notFound('version');
   return contentOf(row);
 }
@@ -123,6 +133,6 @@ export async function chosenContent(
 function checkOverride(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const parsed = parseOverride(text);
-  if (!parsed.ok) throw invalid(name, parsed.reason);
+  if (!parsed.ok) throw invalidField(name, parsed.reason);
   return text;
 }

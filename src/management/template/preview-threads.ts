@@ -6,23 +6,23 @@ import type { Preview, PreviewJob } from './make-preview.ts';
 const threadFile = new URL(`./preview-thread${extname(import.meta.filename)}`, import.meta.url);
 
 /** Milliseconds that one preview may take. */
-const longestPreview = 5_000;
+const maxPreviewMs = 5_000;
 
 /** Megabytes of a thread's heap. */
-const largestHeap = 256;
+const maxHeapMb = 256;
 
 /** One for the process: its threads start with the first preview. */
 const threads = new ThreadPool<PreviewJob, Preview>({
   file: threadFile,
-  timeout: longestPreview,
-  heap: largestHeap,
-  line: {
+  timeout: maxPreviewMs,
+  heap: maxHeapMb,
+  slotLimits: {
     what: 'previews',
     slots: 2,
     slotsPerGroup: 1,
     waiting: 64,
     waitingPerGroup: 4,
-    timeout: 2 * longestPreview,
+    timeout: 2 * maxPreviewMs,
     retryAfter: 2,
   },
 });
@@ -42,7 +42,7 @@ export async function previewInThread(job: PreviewJob, accountId: string): Promi
       severity: 'error',
       part: job.content.mjml === undefined ? 'html' : 'mjml',
       rule: slow ? 'too-slow' : 'too-large',
-      message: `takes more than ${slow ? `${longestPreview / 1_000} s` : `${largestHeap} MB`} to preview`,
+      message: `takes more than ${slow ? `${maxPreviewMs / 1_000} s` : `${maxHeapMb} MB`} to preview`,
     } as const;
     return { problems: [problem], fields: [], rendered: null, hints: [] };
   }

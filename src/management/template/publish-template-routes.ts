@@ -1,33 +1,34 @@
 import { Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
+import { readTemplateUsage } from '../../feedback/template-usage/template-usage-store.ts';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { parseTemplateId } from '../../foundation/ids.ts';
 import {
   type CompiledContents,
   NotCompiled,
-  withCompiled,
+  withCompiledContents,
 } from '../../manifest/compiled-contents.ts';
 import { TemplateSchema } from '../../manifest/manifest-schema.ts';
 import type { RequiredNames } from '../../template/compiled-template.ts';
 import { saveTemplate } from '../../template/template-store.ts';
+import { strict } from '../answer/common-schemas.ts';
 import { requirePreconditions } from '../answer/entity-tag.ts';
-import { invalid, notFound, Problem } from '../answer/problem.ts';
-import { strict } from '../answer/schema-parts.ts';
-import { applyPart } from '../apply-part.ts';
-import { inTransaction, record, type Transaction } from '../change-resource.ts';
-import { accountOf, actorOf, type Call, endpoint } from '../endpoint.ts';
-import { findBrokenCalls } from './find-broken-calls.ts';
+import { invalidField, notFound, Problem } from '../answer/problem.ts';
+import { applyManifestPart } from '../apply-manifest-part.ts';
+import { inTransaction, recordAudit } from '../change-resource.ts';
+import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { findBrokenUsage } from './find-broken-usage.ts';
 import { draftChange } from './manage-drafts-routes.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
-import { readTemplateCalls } from './template-call-store.ts';
 import {
   readDraft,
   readTemplateFacts,
-  readVersion,
+  readTemplateVersion,
   removeDraft,
   saveDraft,
   setPublishedVersion,
 } from './template-page-store.ts';
-import { type Content, contentOf, TemplateView } from './template-views.ts';
+import { contentOf, TemplateView, type VersionContent } from './template-views.ts';
 
 const PublishedView = Type.Object(
   {
@@ -47,15 +48,15 @@ const Force = Type.Optional(
  * The template contract: a version that callers of the last 30 days do not give enough for is not published by accident.
  * @throws Problem that names the fields and the last message of each way of calling
  */
-async function requireContract(
-  call: Call<unknown, { readonly force?: boolean }>,
-  transaction: Transaction,
+async function requireNoBrokenCallers(
+  call: OperationCall<unknown, { readonly force?: boolean }>,
+  transaction: DatabaseTransaction,
   required: RequiredNames,
 ): Promise<void> {
   if (call.body.force === true) return;
   const { id } = accountOf(call);
-  const calls = await readTemplateCalls(transaction, id, call.params.templateId);
-  const broken = findBrokenCalls(required, calls);
+  const calls = await readTemplateUsage(transaction, id, call.params.templateId);
+  const broken = findBrokenUsage(required, calls);
   if (broken.length === 0) return;
   const names = [...new Set(broken.flatMap(({ missing }) => missing))];
   throw new Problem(
@@ -65,7 +66,7 @@ async function requireContract(
   );
 }
 
-export const publishTemplate = endpoint({
+export const publishTemplate = defineOperation({
   id: 'publishTemplate',
   summary: 'Publish the draft as the next version',
   description:
@@ -76,7 +77,7 @@ export const publishTemplate = endpoint({
   conditional: true,
   async handle(call) {
     try {
-      return await withCompiled(accountOf(call).id, (contents) => publish(call, contents));
+      return await withCompiledContents(accountOf(call).id, (contents) => publish(call, contents));
     } catch (error) {
       if (!(error instanceof NotCompiled)) throw error;
       throw new Problem('conflict', 'The draft keeps changing; read it again');
@@ -84,7 +85,10 @@ export const publishTemplate = endpoint({
   },
 });
 
-function publish(call: Call<unknown, { readonly force?: boolean }>, contents: CompiledContents) {
+function publish(
+  call: OperationCall<unknown, { readonly force?: boolean }>,
+  contents: CompiledContents,
+) {
   return inTransaction(call, async (transaction) => {
     const { id: accountId } = accountOf(call);
     const { templateId } = call.params;
@@ -93,24 +97,24 @@ function publish(call: Call<unknown, { readonly force?: boolean }>, contents: Co
     requirePreconditions(call.request, draft);
     if (draft === undefined) throw new Problem('conflict', 'There is no draft to publish');
     const { name, createdBy } = template;
-    const changes = await applyPart(
+    const changes = await applyManifestPart(
       call,
       transaction,
       { templates: [{ id: templateId, name, createdBy, ...draft.content }] },
       contents,
     );
-    const published = await readVersion(transaction, accountId, templateId, 'published');
+    const published = await readTemplateVersion(transaction, accountId, templateId, 'published');
     if (published === undefined) throw new Error('a version is not there after its publication');
-    await requireContract(call, transaction, published.compiled.required);
+    await requireNoBrokenCallers(call, transaction, published.compiled.required);
     await removeDraft(transaction, accountId, templateId);
     const { version } = published;
-    await record(call, transaction, 'template_published', templateId, { version });
+    await recordAudit(call, transaction, 'template_published', templateId, { version });
     const notes = changes.find(({ kind }) => kind === 'template')?.notes ?? [];
     return { version, notes: notes.filter((note) => note.startsWith('warning')) };
   });
 }
 
-export const rollBackTemplate = endpoint({
+export const rollBackTemplate = defineOperation({
   id: 'rollBackTemplate',
   summary: 'Send an earlier version again from now on',
   description:
@@ -125,16 +129,16 @@ export const rollBackTemplate = endpoint({
       const { templateId } = call.params;
       requirePreconditions(call.request, await requireTemplate(call, transaction));
       const { version } = call.body;
-      const row = await readVersion(transaction, accountId, templateId, version);
-      if (row === undefined || row.trial) throw invalid('version', 'is none of this template');
-      await requireContract(call, transaction, row.compiled.required);
+      const row = await readTemplateVersion(transaction, accountId, templateId, version);
+      if (row === undefined || row.trial) throw invalidField('version', 'is none of this template');
+      await requireNoBrokenCallers(call, transaction, row.compiled.required);
       await setPublishedVersion(transaction, accountId, templateId, version);
-      await record(call, transaction, 'template_rolled_back', templateId, { version });
+      await recordAudit(call, transaction, 'template_rolled_back', templateId, { version });
       return { version, notes: [] };
     }),
 });
 
-export const duplicateTemplate = endpoint({
+export const duplicateTemplate = defineOperation({
   id: 'duplicateTemplate',
   summary: 'Make a new template whose draft is the content of this one',
   body: Type.Object(
@@ -147,7 +151,7 @@ export const duplicateTemplate = endpoint({
     inTransaction(call, async (transaction) => {
       const { id: accountId } = accountOf(call);
       const id = parseTemplateId(call.body.id);
-      if (id === undefined) throw invalid('id', 'can be no id');
+      if (id === undefined) throw invalidField('id', 'can be no id');
       await requireTemplate(call, transaction);
       const content = await currentContent(call, transaction);
       if ((await readTemplateFacts(transaction, accountId, { id })).length > 0)
@@ -157,7 +161,9 @@ export const duplicateTemplate = endpoint({
         throw new Problem('forbidden', 'A template needs a person who makes it');
       await saveTemplate(transaction, { accountId, id, name: call.body.name, createdBy: personId });
       await saveDraft(transaction, { accountId, templateId: id, content, personId });
-      await record(call, transaction, 'template_created', id, { from: call.params.templateId });
+      await recordAudit(call, transaction, 'template_created', id, {
+        from: call.params.templateId,
+      });
       const [made] = await readTemplateFacts(transaction, accountId, { id });
       if (made === undefined) throw notFound('template');
       return made;
@@ -166,14 +172,14 @@ export const duplicateTemplate = endpoint({
 
 /** The draft, else what is published. */
 export async function currentContent(
-  call: Call,
-  transaction: Transaction = call.parts.database.kysely,
-): Promise<Content> {
+  call: OperationCall,
+  transaction: DatabaseTransaction = call.dependencies.database.kysely,
+): Promise<VersionContent> {
   const { id } = accountOf(call);
   const { templateId } = call.params;
   const draft = await readDraft(transaction, id, templateId);
-  if (draft !== undefined) return draft.content as Content;
-  const row = await readVersion(transaction, id, templateId, 'published');
+  if (draft !== undefined) return draft.content as VersionContent;
+  const row = await readTemplateVersion(transaction, id, templateId, 'published');
   if (row === undefined) throw new Problem('conflict', 'The template has no content yet');
   return contentOf(row);
 }

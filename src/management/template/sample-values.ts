@@ -1,6 +1,6 @@
 import type { CompileResult } from '../../template/compile-source.ts';
-import { invalid } from '../answer/problem.ts';
-import type { Content } from './template-views.ts';
+import { invalidField } from '../answer/problem.ts';
+import type { VersionContent } from './template-views.ts';
 
 /** Bytes of UTF-8 of all values and their names together, as many as a body of the send operation has. */
 export const maxValueBytes = 256 * 1024;
@@ -8,13 +8,13 @@ export const maxValueBytes = 256 * 1024;
 /** A value for every field, so that a preview never has holes. */
 export function sampleValues(
   { fields }: Pick<CompileResult, 'fields'>,
-  content: Content,
+  content: VersionContent,
   given: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
-  const known = new Map(Object.entries(content.fields ?? {}));
+  const settingsByName = new Map(Object.entries(content.fields ?? {}));
   const values = fields.map(({ name }): [string, string] => {
-    const said = known.get(name);
-    return [name, said?.sample ?? said?.default ?? name];
+    const fieldSettings = settingsByName.get(name);
+    return [name, fieldSettings?.sample ?? fieldSettings?.default ?? name];
   });
   return { ...Object.fromEntries(values), ...given };
 }
@@ -32,7 +32,7 @@ export function requireSendableValues(values: Readonly<Record<string, string>> =
     if (bytes > largest.bytes) largest = { name, bytes };
   }
   if (total <= maxValueBytes) return;
-  throw invalid(
+  throw invalidField(
     `values.${largest.name.slice(0, 120).toWellFormed()}`,
     `has ${largest.bytes} bytes; all values together may have ${maxValueBytes}`,
   );

@@ -88,7 +88,7 @@ export async function readVersionFacts(
 }
 
 /** One version of a template that is in use. */
-export async function readVersion(
+export async function readTemplateVersion(
   kysely: Kysely,
   accountId: AccountId,
   templateId: TemplateId,

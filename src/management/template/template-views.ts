@@ -1,15 +1,15 @@
 import { type Static, Type } from 'typebox';
 import { maxSourceText, TemplateSchema } from '../../manifest/manifest-schema.ts';
 import type { TemplateSource } from '../../template/template-source.ts';
-import { Nullable, strict, Time } from '../answer/schema-parts.ts';
+import { Nullable, strict, Time } from '../answer/common-schemas.ts';
 
-const known = TemplateSchema.properties;
+const templateProperties = TemplateSchema.properties;
 
 /** What a version is made of: an entry of the manifest whose parts stand in it. */
-export const TemplateContent = Type.Object(
+export const TemplateContentSchema = Type.Object(
   {
-    subject: known.subject,
-    previewText: known.previewText,
+    subject: templateProperties.subject,
+    previewText: templateProperties.previewText,
     html: Type.Optional(
       Type.String({
         description: 'The HTML part, with {{fields}}; or use `mjml`.',
@@ -28,21 +28,21 @@ export const TemplateContent = Type.Object(
         maxLength: maxSourceText,
       }),
     ),
-    fields: known.fields,
-    sender: known.sender,
-    freshnessMinutes: known.freshnessMinutes,
+    fields: templateProperties.fields,
+    sender: templateProperties.sender,
+    freshnessMinutes: templateProperties.freshnessMinutes,
   },
   { ...strict, title: 'TemplateContent' },
 );
 
-export type Content = Static<typeof TemplateContent>;
+export type VersionContent = Static<typeof TemplateContentSchema>;
 
 /** A stored version in the form in which it was given. */
 export function contentOf(row: {
   readonly source: TemplateSource;
   readonly senderAddress: string | null;
   readonly freshnessSeconds: number;
-}): Content {
+}): VersionContent {
   const { subject, previewText, html, mjml, text, fields } = row.source;
   return {
     subject,
@@ -104,7 +104,7 @@ export const VersionView = Type.Object(
 export const VersionDetailView = Type.Object(
   {
     ...VersionView.properties,
-    content: TemplateContent,
+    content: TemplateContentSchema,
     fields: Type.Array(FieldView),
   },
   { ...strict, title: 'TemplateVersionDetail' },

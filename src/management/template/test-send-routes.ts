@@ -3,27 +3,27 @@ import { Type } from 'typebox';
 import { parseEmailAddress } from '../../foundation/email-address.ts';
 import { type ClientId, newMessageId } from '../../foundation/ids.ts';
 import { readSender } from '../../sender/sender-store.ts';
-import { findOversize, sizeFacts } from '../../template/certain-size.ts';
 import { compileTemplate } from '../../template/compile-template.ts';
 import type { CompiledTemplate } from '../../template/compiled-template.ts';
+import { computeSizeBounds, findOversizedPart } from '../../template/size-bounds.ts';
 import { MAX_RENDERED_TEXT } from '../../template/template-limits.ts';
 import { writeVersion } from '../../template/template-store.ts';
-import { invalid, Problem } from '../answer/problem.ts';
-import { strict, Uuid } from '../answer/schema-parts.ts';
+import { strict, Uuid } from '../answer/common-schemas.ts';
+import { invalidField, Problem } from '../answer/problem.ts';
 import { inTransaction } from '../change-resource.ts';
-import { accountOf, type Call, endpoint } from '../endpoint.ts';
-import { acceptByHand } from '../message/accept-by-hand.ts';
+import { acceptManually } from '../message/accept-manually.ts';
+import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
 import { chosenContent, Values } from './preview-template-routes.ts';
 import { requireSendableValues, sampleValues } from './sample-values.ts';
 import { findVersionByContent } from './template-page-store.ts';
-import type { Content } from './template-views.ts';
+import type { VersionContent } from './template-views.ts';
 
 /** Groups the reports of test messages. */
 const testTag = 'test-send';
-const lifetime = 3_600;
+const lifetimeSeconds = 3_600;
 
-export const testSendTemplate = endpoint({
+export const testSendTemplate = defineOperation({
   id: 'testSendTemplate',
   summary: 'Send a template to one address, to look at it there',
   description:
@@ -45,7 +45,7 @@ export const testSendTemplate = endpoint({
     if (account.suspended) throw new Problem('conflict', 'The account is suspended');
     const template = await requireTemplate(call);
     const to = parseEmailAddress(call.body.to);
-    if (!to.ok) throw invalid('to', to.reason);
+    if (!to.ok) throw invalidField('to', to.reason);
     const published = template.hasDraft ? undefined : (template.publishedVersion ?? undefined);
     const chosen = call.body.version ?? published;
     const content = await chosenContent(call, undefined, chosen);
@@ -57,9 +57,9 @@ export const testSendTemplate = endpoint({
     requireSize(compiled, values);
     const from = await chooseSender(call, content.sender ?? template.createdBy);
     const id = newMessageId();
-    const version = chosen ?? (await keepTrial(call, content, compiled));
+    const version = chosen ?? (await storeTrialVersion(call, content, compiled));
     const event = { kind: 'template_test_sent', id: call.params.templateId };
-    await acceptByHand(call, event, {
+    await acceptManually(call, event, {
       accountId: account.id,
       id,
       retentionDays: account.retentionDays,
@@ -69,11 +69,11 @@ export const testSendTemplate = endpoint({
       trackOpens: false,
       trackClicks: false,
       deliverWhenDelayed: true,
-      newCall: true,
+      newUsage: true,
       externalId: undefined,
       tag: testTag,
       clientId: 'console' as ClientId,
-      lifetime,
+      lifetimeSeconds,
       recipients: [to.address],
       suppressed: [],
       content: JSON.stringify({
@@ -89,17 +89,22 @@ export const testSendTemplate = endpoint({
 
 /** As the send operation refuses it. */
 function requireSize(compiled: CompiledTemplate, values: Readonly<Record<string, string>>): void {
-  const found = findOversize(compiled, sizeFacts(compiled), values, Number.MAX_SAFE_INTEGER);
+  const found = findOversizedPart(
+    compiled,
+    computeSizeBounds(compiled),
+    values,
+    Number.MAX_SAFE_INTEGER,
+  );
   if (found === undefined) return;
-  throw invalid(
+  throw invalidField(
     `values.${found.field ?? ''}`,
     `makes the ${found.part} larger than ${MAX_RENDERED_TEXT}: the template uses it ${found.uses} times`,
   );
 }
 
-async function chooseSender(call: Call, text: string) {
+async function chooseSender(call: OperationCall, text: string) {
   const sender = await readSender(
-    call.parts.database.kysely,
+    call.dependencies.database.kysely,
     accountOf(call).id,
     text.toLowerCase(),
   );
@@ -110,9 +115,9 @@ async function chooseSender(call: Call, text: string) {
 }
 
 /** Messages are rendered from versions: a draft that is tried out becomes one that nobody is shown. */
-async function keepTrial(
-  call: Call,
-  content: Content,
+async function storeTrialVersion(
+  call: OperationCall,
+  content: VersionContent,
   compiled: CompiledTemplate,
 ): Promise<number> {
   const { id: accountId } = accountOf(call);
@@ -120,8 +125,13 @@ async function keepTrial(
   const { sender, freshnessMinutes = 15, ...source } = content;
   const contentHash = createHash('sha256').update(JSON.stringify(content)).digest();
   return inTransaction(call, async (transaction) => {
-    const known = await findVersionByContent(transaction, accountId, templateId, contentHash);
-    if (known !== undefined) return known;
+    const existingVersion = await findVersionByContent(
+      transaction,
+      accountId,
+      templateId,
+      contentHash,
+    );
+    if (existingVersion !== undefined) return existingVersion;
     const version = {
       accountId,
       templateId,

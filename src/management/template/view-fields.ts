@@ -8,17 +8,17 @@ export function viewFields(
   fields: readonly Pick<CompiledField, 'name' | 'parts'>[],
   settings: Readonly<Record<string, FieldSettings>> | undefined,
 ): Static<typeof FieldView>[] {
-  const known = new Map(Object.entries(settings ?? {}));
+  const settingsByName = new Map(Object.entries(settings ?? {}));
   return fields.map(({ name, parts }) => {
-    const said = known.get(name) ?? {};
+    const fieldSettings = settingsByName.get(name) ?? {};
     return {
       name,
       parts: [...parts],
-      required: said.default === undefined,
-      secret: said.secret === true,
-      default: said.default ?? null,
-      sample: said.sample ?? null,
-      description: said.description ?? null,
+      required: fieldSettings.default === undefined,
+      secret: fieldSettings.secret === true,
+      default: fieldSettings.default ?? null,
+      sample: fieldSettings.sample ?? null,
+      description: fieldSettings.description ?? null,
     };
   });
 }

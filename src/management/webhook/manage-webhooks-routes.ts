@@ -1,27 +1,27 @@
 import { isIP } from 'node:net';
 import { type Static, Type } from 'typebox';
+import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import {
   addEndpoint,
   changeEndpoint,
   listEndpoints,
   pauseEndpoint,
   removeEndpoint,
-  rotateSecret,
+  rotateEndpointSecret,
   type WebhookEndpoint,
 } from '../../webhook/endpoint-store.ts';
 import { webhookKinds } from '../../webhook/webhook-kinds.ts';
+import { Nullable, strict, Time, Uuid } from '../answer/common-schemas.ts';
 import { pageOf } from '../answer/page.ts';
-import { invalid, notFound } from '../answer/problem.ts';
-import { Nullable, strict, Time, Uuid } from '../answer/schema-parts.ts';
+import { invalidField, notFound } from '../answer/problem.ts';
 import {
   inTransaction,
-  record,
+  recordAudit,
   removeResource,
   requireResource,
   saveResource,
-  type Transaction,
 } from '../change-resource.ts';
-import { accountOf, type Call, endpoint, type Wire } from '../endpoint.ts';
+import { accountOf, defineOperation, type OperationCall, type Wire } from '../operation.ts';
 
 const WebhookView = Type.Object(
   {
@@ -37,7 +37,7 @@ const WebhookView = Type.Object(
   { ...strict, title: 'Webhook' },
 );
 
-const Settings = Type.Object(
+const WebhookSettings = Type.Object(
   {
     url: Type.String({ description: 'Where events are posted: https.', maxLength: 2_000 }),
     kinds: Type.Array(Type.Enum([...webhookKinds]), {
@@ -59,12 +59,12 @@ function viewWebhook(webhook: WebhookEndpoint): Wire<Static<typeof WebhookView>>
   return { ...webhook, kinds: [...webhook.kinds] };
 }
 
-function webhookChange(call: Call) {
+function webhookChange(call: OperationCall) {
   const { webhookId } = call.params;
   return {
     kind: 'webhook',
     id: webhookId,
-    async read(transaction: Transaction) {
+    async read(transaction: DatabaseTransaction) {
       const all = await listEndpoints(transaction, accountOf(call).id);
       const found = all.find(({ id }) => id === webhookId);
       return found && viewWebhook(found);
@@ -73,63 +73,63 @@ function webhookChange(call: Call) {
 }
 
 /** @throws Problem where the account has no such webhook */
-export function requireWebhook(call: Call): Promise<Wire<Static<typeof WebhookView>>> {
+export function requireWebhook(call: OperationCall): Promise<Wire<Static<typeof WebhookView>>> {
   return requireResource(call, webhookChange(call));
 }
 
 /** What a name leads to is looked at with each request; an address, and a name of this machine, can be judged now. */
-function checkUrl(call: Call, text: string): void {
-  const { networks } = call.parts.webhooks;
+function checkUrl(call: OperationCall, text: string): void {
+  const { networks } = call.dependencies.webhooks;
   const url = URL.parse(text);
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
-    throw invalid('url', 'must be an https address');
+    throw invalidField('url', 'must be an https address');
   if (url.username !== '' || url.password !== '' || url.hash !== '')
-    throw invalid('url', 'must have neither credentials nor a fragment');
+    throw invalidField('url', 'must have neither credentials nor a fragment');
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const trusted = networks.isTrusted(host);
   if (isIP(host) === 0 ? !networks.allowsName(host) : !networks.allows(host))
-    throw invalid('url', 'leads into a network that is not public');
-  if (url.protocol === 'http:' && !trusted) throw invalid('url', 'must be https');
+    throw invalidField('url', 'leads into a network that is not public');
+  if (url.protocol === 'http:' && !trusted) throw invalidField('url', 'must be https');
 }
 
-export const listWebhooks = endpoint({
+export const listWebhooks = defineOperation({
   id: 'listWebhooks',
   summary: 'List the webhooks of an account',
   answer: pageOf(WebhookView),
   async handle(call) {
-    const all = await listEndpoints(call.parts.database.kysely, accountOf(call).id);
+    const all = await listEndpoints(call.dependencies.database.kysely, accountOf(call).id);
     return { items: all.map(viewWebhook), nextCursor: null };
   },
 });
 
-export const getWebhook = endpoint({
+export const getWebhook = defineOperation({
   id: 'getWebhook',
   summary: 'Read a webhook',
   answer: WebhookView,
   handle: requireWebhook,
 });
 
-export const createWebhook = endpoint({
+export const createWebhook = defineOperation({
   id: 'createWebhook',
   summary: 'Add a webhook; its secret is shown once',
-  body: Settings,
+  body: WebhookSettings,
   answer: SecretView,
   status: 201,
   async handle(call) {
     checkUrl(call, call.body.url);
     return inTransaction(call, async (transaction) => {
-      const { box } = call.parts.webhooks;
+      const { box } = call.dependencies.webhooks;
       const made = await addEndpoint(transaction, box, accountOf(call).id, call.body);
-      await record(call, transaction, 'webhook_created', made.id);
+      await recordAudit(call, transaction, 'webhook_created', made.id);
       return made;
     });
   },
 });
 
-export const putWebhook = endpoint({
+export const putWebhook = defineOperation({
   id: 'putWebhook',
   summary: 'Change where a webhook is and what it is told of',
-  body: Settings,
+  body: WebhookSettings,
   answer: WebhookView,
   conditional: true,
   async handle(call) {
@@ -145,7 +145,7 @@ export const putWebhook = endpoint({
   },
 });
 
-export const deleteWebhook = endpoint({
+export const deleteWebhook = defineOperation({
   id: 'deleteWebhook',
   summary: 'Remove a webhook and its log',
   conditional: true,
@@ -158,22 +158,22 @@ export const deleteWebhook = endpoint({
     }),
 });
 
-export const rotateWebhookSecret = endpoint({
+export const rotateWebhookSecret = defineOperation({
   id: 'rotateWebhookSecret',
   summary: 'Make a new secret, which is shown once; for a day both sign',
   answer: SecretView,
   handle: (call) =>
     inTransaction(call, async (transaction) => {
       const { webhookId } = call.params;
-      const { box } = call.parts.webhooks;
-      const secret = await rotateSecret(transaction, box, accountOf(call).id, webhookId);
+      const { box } = call.dependencies.webhooks;
+      const secret = await rotateEndpointSecret(transaction, box, accountOf(call).id, webhookId);
       if (secret === undefined) throw notFound('webhook');
-      await record(call, transaction, 'webhook_secret_rotated', webhookId);
+      await recordAudit(call, transaction, 'webhook_secret_rotated', webhookId);
       return { id: webhookId, secret };
     }),
 });
 
-export const pauseWebhook = endpoint({
+export const pauseWebhook = defineOperation({
   id: 'pauseWebhook',
   summary: 'Keep the events of a webhook until it is resumed',
   answer: WebhookView,
@@ -182,21 +182,21 @@ export const pauseWebhook = endpoint({
     await inTransaction(call, async (transaction) => {
       const { webhookId } = call.params;
       if (await pauseEndpoint(transaction, accountOf(call).id, webhookId, 'paused by hand'))
-        await record(call, transaction, 'webhook_paused', webhookId);
+        await recordAudit(call, transaction, 'webhook_paused', webhookId);
     });
     return requireWebhook(call);
   },
 });
 
-export const resumeWebhook = endpoint({
+export const resumeWebhook = defineOperation({
   id: 'resumeWebhook',
   summary: 'Deliver what a paused webhook kept, and go on',
   answer: WebhookView,
   async handle(call) {
     const { webhookId } = call.params;
     const { id } = accountOf(call);
-    const resumed = await call.parts.webhooks.resume(id, webhookId, (transaction) =>
-      record(call, transaction, 'webhook_resumed', webhookId),
+    const resumed = await call.dependencies.webhooks.resume(id, webhookId, (transaction) =>
+      recordAudit(call, transaction, 'webhook_resumed', webhookId),
     );
     if (!resumed) throw notFound('webhook');
     return requireWebhook(call);

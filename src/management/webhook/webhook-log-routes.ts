@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { readLog } from '../../webhook/delivery-store.ts';
-import { limitOf, pageOf, pageQuery, readCursor, toPage } from '../answer/page.ts';
-import { invalid } from '../answer/problem.ts';
+import { Nullable, strict, Time, TimeOrDay, Uuid } from '../answer/common-schemas.ts';
+import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
+import { invalidField } from '../answer/problem.ts';
 import { readTime } from '../answer/read-time.ts';
-import { Nullable, strict, Time, TimeOrDay, Uuid } from '../answer/schema-parts.ts';
-import { record } from '../change-resource.ts';
-import { accountOf, endpoint } from '../endpoint.ts';
+import { recordAudit } from '../change-resource.ts';
+import { accountOf, defineOperation } from '../operation.ts';
 import { requireWebhook } from './manage-webhooks-routes.ts';
 
 const states = ['pending', 'delivered', 'failed'] as const;
@@ -26,16 +26,16 @@ const DeliveryView = Type.Object(
   { ...strict, title: 'WebhookDelivery' },
 );
 
-export const listWebhookDeliveries = endpoint({
+export const listWebhookDeliveries = defineOperation({
   id: 'listWebhookDeliveries',
   summary: 'Read the log of a webhook, newest first',
   query: pageQuery({ state: Type.Optional(Type.Enum([...states])) }),
   answer: pageOf(DeliveryView),
   async handle(call) {
     await requireWebhook(call);
-    const limit = limitOf(call.query);
+    const limit = pageSizeOf(call.query);
     const [before] = readCursor(call.query, 'integer') ?? [];
-    const { kysely } = call.parts.database;
+    const { kysely } = call.dependencies.database;
     const rows = await readLog(kysely, accountOf(call).id, call.params.webhookId, {
       state: call.query.state,
       before,
@@ -50,7 +50,7 @@ export const listWebhookDeliveries = endpoint({
   },
 });
 
-export const replayWebhook = endpoint({
+export const replayWebhook = defineOperation({
   id: 'replayWebhook',
   summary: 'Deliver events again: one, or all of a time',
   body: Type.Object(
@@ -69,28 +69,28 @@ export const replayWebhook = endpoint({
   async handle(call) {
     await requireWebhook(call);
     const { webhookId } = call.params;
-    const events = await call.parts.webhooks.replay(
+    const events = await call.dependencies.webhooks.replay(
       accountOf(call).id,
       webhookId,
-      chosen(call.body),
+      readReplayRange(call.body),
       (transaction, count) =>
-        record(call, transaction, 'webhook_replayed', webhookId, { events: count }),
+        recordAudit(call, transaction, 'webhook_replayed', webhookId, { events: count }),
     );
     return { events };
   },
 });
 
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-function chosen(body: { eventId?: string; from?: string; until?: string }) {
+function readReplayRange(body: { eventId?: string; from?: string; until?: string }) {
   const { eventId, from, until } = body;
   if (eventId !== undefined) {
     if (from !== undefined || until !== undefined)
-      throw invalid('eventId', 'cannot be used together with a time');
-    if (!uuid.test(eventId)) throw invalid('eventId', 'is no UUID');
+      throw invalidField('eventId', 'cannot be used together with a time');
+    if (!uuidPattern.test(eventId)) throw invalidField('eventId', 'is no UUID');
     return { eventId };
   }
   if (from === undefined || until === undefined)
-    throw invalid('eventId', 'is missing; or give from and until');
+    throw invalidField('eventId', 'is missing; or give from and until');
   return { from: readTime('from', from), until: readTime('until', until) };
 }

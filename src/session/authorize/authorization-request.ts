@@ -1,6 +1,6 @@
 import { isPublicId } from '../../foundation/ids.ts';
-import type { KnownIntegration } from '../integration-store.ts';
-import { onlyScope } from '../token-endpoint.ts';
+import type { StoredIntegration } from '../integration-store.ts';
+import { supportedScope } from '../token-endpoint.ts';
 import {
   AuthorizationRefused,
   type ResponseTarget,
@@ -10,7 +10,7 @@ import { isRegisteredRedirect } from './redirect-uri.ts';
 
 /** A valid request to the authorization endpoint (contract section 4.2, RFC 7636 section 4.3). */
 export interface AuthorizationRequest extends ResponseTarget {
-  readonly client: KnownIntegration;
+  readonly client: StoredIntegration;
   /** Whether the request named the redirect URL; then the token request must too (RFC 6749 section 4.1.3). */
   readonly redirectUriSent: boolean;
   /** S256 challenge, or undefined without PKCE. */
@@ -19,7 +19,7 @@ export interface AuthorizationRequest extends ResponseTarget {
 
 export type FindIntegration = (
   clientId: string,
-) => Promise<KnownIntegration | undefined> | KnownIntegration | undefined;
+) => Promise<StoredIntegration | undefined> | StoredIntegration | undefined;
 
 /** The parameters of a query; names without regard to case. */
 class Query {
@@ -37,18 +37,18 @@ class Query {
     return this.#values.get(name)?.[0] || undefined;
   }
 
-  repeats(name: string): boolean {
+  isRepeated(name: string): boolean {
     return (this.#values.get(name)?.length ?? 0) > 1;
   }
 
   /** A repeated parameter, or undefined. */
-  get repeated(): string | undefined {
+  get firstRepeated(): string | undefined {
     return [...this.#values].find(([, values]) => values.length > 1)?.[0];
   }
 }
 
 /** SHA-256 in base64url without padding (RFC 7636 section 4.2). */
-const challenge = /^[A-Za-z0-9_-]{43}$/;
+const challengePattern = /^[A-Za-z0-9_-]{43}$/;
 
 /**
  * Reads the query of an authorization request. Client and redirect URL come first: until both are known to be right,
@@ -59,7 +59,7 @@ export async function readAuthorizationRequest(
   text: string,
   findIntegration: FindIntegration,
 ): Promise<AuthorizationRequest> {
-  const query = new Query(readable(text));
+  const query = new Query(requireWellEncoded(text));
   const client = await readClient(query, findIntegration);
   const redirectUriSent = query.get('redirect_uri') !== undefined;
   const target = { redirectUri: readRedirect(query, client), state: query.get('state') };
@@ -71,7 +71,7 @@ export async function readAuthorizationRequest(
   return { ...target, client, redirectUriSent, codeChallenge };
 }
 
-function readable(text: string): string {
+function requireWellEncoded(text: string): string {
   try {
     const decoded = decodeURIComponent(text);
     if (!decoded.includes('\0')) return text;
@@ -84,9 +84,9 @@ function readable(text: string): string {
 async function readClient(
   query: Query,
   findIntegration: FindIntegration,
-): Promise<KnownIntegration> {
+): Promise<StoredIntegration> {
   const clientId = query.get('client_id');
-  if (clientId === undefined || query.repeats('client_id'))
+  if (clientId === undefined || query.isRepeated('client_id'))
     throw new UnusableRequest('The link that led here does not say which integration it is for.');
   const client = isPublicId(clientId) ? await findIntegration(clientId) : undefined;
   if (client === undefined || client.disabled)
@@ -94,9 +94,9 @@ async function readClient(
   return client;
 }
 
-function readRedirect(query: Query, client: KnownIntegration): string {
+function readRedirect(query: Query, client: StoredIntegration): string {
   const sent = query.get('redirect_uri');
-  if (query.repeats('redirect_uri') || (sent && !isRegisteredRedirect(sent, client.redirectUri)))
+  if (query.isRepeated('redirect_uri') || (sent && !isRegisteredRedirect(sent, client.redirectUri)))
     throw new UnusableRequest(
       'The integration asks to send you to an address that is not registered for it.',
     );
@@ -105,8 +105,8 @@ function readRedirect(query: Query, client: KnownIntegration): string {
 
 /** RFC 6749 section 3.1: no parameter is included more than once. */
 function refuseRepeated(query: Query, target: ResponseTarget): void {
-  if (query.repeated === undefined) return;
-  const state = query.repeats('state') ? undefined : target.state;
+  if (query.firstRepeated === undefined) return;
+  const state = query.isRepeated('state') ? undefined : target.state;
   const answer = { ...target, state };
   throw new AuthorizationRefused('invalid_request', 'A parameter is repeated', answer);
 }
@@ -124,11 +124,11 @@ function requireResponseType(query: Query, target: ResponseTarget): void {
 }
 
 function requireScope(query: Query, target: ResponseTarget): void {
-  if (query.get('scope') !== onlyScope)
-    throw new AuthorizationRefused('invalid_scope', `The only scope is ${onlyScope}`, target);
+  if (query.get('scope') !== supportedScope)
+    throw new AuthorizationRefused('invalid_scope', `The only scope is ${supportedScope}`, target);
 }
 
-function requireCodeGrant(client: KnownIntegration, target: ResponseTarget): void {
+function requireCodeGrant(client: StoredIntegration, target: ResponseTarget): void {
   if (!client.grants.has('authorization_code'))
     throw new AuthorizationRefused(
       'unauthorized_client',
@@ -140,7 +140,7 @@ function requireCodeGrant(client: KnownIntegration, target: ResponseTarget): voi
 /** RFC 7636 section 4.4.1: without a method the challenge would be the verifier itself, which is not accepted. */
 function readChallenge(
   query: Query,
-  client: KnownIntegration,
+  client: StoredIntegration,
   target: ResponseTarget,
 ): string | undefined {
   const refuse = (description: string): never => {
@@ -154,6 +154,6 @@ function readChallenge(
     return undefined;
   }
   if (method !== 'S256') refuse('The only code_challenge_method is S256');
-  if (!challenge.test(sent)) refuse('code_challenge is not a SHA-256 in base64url');
+  if (!challengePattern.test(sent)) refuse('code_challenge is not a SHA-256 in base64url');
   return sent;
 }

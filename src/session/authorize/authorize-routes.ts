@@ -1,17 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TokenMint } from '../../access/token-mint.ts';
+import type { AuditStore } from '../../audit/audit-store.ts';
 import type { Clock } from '../../foundation/clock.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import type { Http } from '../../http/create-http.ts';
-import type { AuditStore } from '../audit-store.ts';
-import type { Browser } from '../browser/browser.ts';
-import type { SignedIn } from '../browser/browser-session-store.ts';
+import type { BrowserSession } from '../browser/browser-session-store.ts';
+import type { BrowserSessions } from '../browser/browser-sessions.ts';
 import { formOf, originOf } from '../form-body.ts';
 import { consentPage } from '../pages/consent-page.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
 import { messagePage } from '../pages/message-page.ts';
-import { signInAddress } from '../sign-in-routes.ts';
+import { signInPath } from '../sign-in-routes.ts';
 import {
   AuthorizationRefused,
   type ResponseTarget,
@@ -26,11 +26,11 @@ import type { ConsentStore } from './consent-store.ts';
 import { saveGrantCode } from './grant-code-store.ts';
 import { formActionSource, withParameters } from './redirect-uri.ts';
 
-export interface AuthorizeParts {
+export interface AuthorizeDependencies {
   readonly database: Database;
   readonly clock: Clock;
   readonly mint: TokenMint;
-  readonly browser: Browser;
+  readonly browser: BrowserSessions;
   readonly consents: ConsentStore;
   readonly audit: AuditStore;
   readonly findIntegration: FindIntegration;
@@ -43,21 +43,21 @@ export interface AuthorizeParts {
  * too, once the person is signed in.
  * `POST /authorize` with the same query: the person's decision, answered by a redirect to the integration.
  */
-export function registerAuthorizeRoutes(scope: Http, parts: AuthorizeParts): void {
+export function registerAuthorizeRoutes(scope: Http, dependencies: AuthorizeDependencies): void {
   scope.get('/authorize', (request, reply) =>
-    answer(parts, request, reply, async (authorization, query) => {
-      const { csrf, person } = await parts.browser.visit(request, reply);
-      if (person === undefined) return seeOther(reply, signInAddress(`/authorize?${query}`));
-      return showConsent(parts, reply, { authorization, query, csrf, person });
+    answer(dependencies, request, reply, async (authorization, query) => {
+      const { csrf, person } = await dependencies.browser.visit(request, reply);
+      if (person === undefined) return seeOther(reply, signInPath(`/authorize?${query}`));
+      return showConsent(dependencies, reply, { authorization, query, csrf, person });
     }),
   );
   scope.post('/authorize', (request, reply) =>
-    answer(parts, request, reply, async (authorization, query) => {
-      const { person } = await parts.browser.visit(request, reply);
+    answer(dependencies, request, reply, async (authorization, query) => {
+      const { person } = await dependencies.browser.visit(request, reply);
       // A page from before signing in or out decides nothing; the person sees it anew.
-      if (person === undefined || !parts.browser.isOwnForm(request, formOf(request)))
+      if (person === undefined || !dependencies.browser.hasValidCsrfToken(request, formOf(request)))
         return seeOther(reply, `/authorize?${query}`);
-      return decide(parts, request, reply, authorization, person);
+      return decide(dependencies, request, reply, authorization, person);
     }),
   );
 }
@@ -66,19 +66,22 @@ type Proceed = (authorization: AuthorizationRequest, query: string) => Promise<F
 
 /** Reads the authorization request anew for every step, so that nothing of it has to be trusted to a form. */
 async function answer(
-  parts: AuthorizeParts,
+  dependencies: AuthorizeDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   proceed: Proceed,
 ): Promise<FastifyReply> {
   const query = request.url.includes('?') ? request.url.slice(request.url.indexOf('?') + 1) : '';
   try {
-    return await proceed(await readAuthorizationRequest(query, parts.findIntegration), query);
+    return await proceed(
+      await readAuthorizationRequest(query, dependencies.findIntegration),
+      query,
+    );
   } catch (error) {
     if (error instanceof UnusableRequest)
       return sendPage(reply, messagePage('This link does not work', error.message, 400));
     if (error instanceof AuthorizationRefused)
-      return await refuse(parts, request, reply, query, error);
+      return await refuse(dependencies, request, reply, query, error);
     throw error;
   }
 }
@@ -88,23 +91,23 @@ async function answer(
  * in first, and only then is the integration told (RFC 9700 section 4.11.2).
  */
 async function refuse(
-  parts: AuthorizeParts,
+  dependencies: AuthorizeDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   query: string,
   refusal: AuthorizationRefused,
 ): Promise<FastifyReply> {
-  const person = await parts.browser.personOf(request);
-  if (person === undefined) return seeOther(reply, signInAddress(`/authorize?${query}`));
-  return respond(parts, reply, refusal.target, {
+  const person = await dependencies.browser.findSignedIn(request);
+  if (person === undefined) return seeOther(reply, signInPath(`/authorize?${query}`));
+  return redirectToClient(dependencies, reply, refusal.target, {
     error: refusal.error,
     error_description: refusal.message,
   });
 }
 
 /** Goes back to the integration, naming the issuer so that answers of two services are not mixed up (RFC 9207). */
-function respond(
-  { publicUrl }: AuthorizeParts,
+function redirectToClient(
+  { publicUrl }: AuthorizeDependencies,
   reply: FastifyReply,
   { redirectUri, state }: ResponseTarget,
   parameters: Readonly<Record<string, string>>,
@@ -112,17 +115,17 @@ function respond(
   return seeOther(reply, withParameters(redirectUri, { ...parameters, state, iss: publicUrl() }));
 }
 
-interface Consent {
+interface ConsentPrompt {
   readonly authorization: AuthorizationRequest;
   readonly query: string;
   readonly csrf: string;
-  readonly person: SignedIn;
+  readonly person: BrowserSession;
 }
 
 async function showConsent(
-  { consents }: AuthorizeParts,
+  { consents }: AuthorizeDependencies,
   reply: FastifyReply,
-  { authorization, query, csrf, person }: Consent,
+  { authorization, query, csrf, person }: ConsentPrompt,
 ): Promise<FastifyReply> {
   const { client, redirectUri } = authorization;
   const [accounts, chosen] = await Promise.all([
@@ -135,7 +138,7 @@ async function showConsent(
       'The user belongs to no account',
       authorization,
     );
-  const preselected = accounts.find(({ id }) => id === chosen) ?? accounts[0];
+  const selectedAccount = accounts.find(({ id }) => id === chosen) ?? accounts[0];
   return sendPage(
     reply,
     consentPage({
@@ -147,23 +150,23 @@ async function showConsent(
       formAction: formActionSource(redirectUri),
       email: person.email,
       accounts,
-      chosen: preselected?.id,
-      again: chosen !== undefined,
+      chosen: selectedAccount?.id,
+      allowedBefore: chosen !== undefined,
     }),
   );
 }
 
 async function decide(
-  parts: AuthorizeParts,
+  dependencies: AuthorizeDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   authorization: AuthorizationRequest,
-  person: SignedIn,
+  person: BrowserSession,
 ): Promise<FastifyReply> {
   const form = formOf(request);
   const { clientId } = authorization.client;
   const record = (outcome: 'success' | 'refused', accountId?: AccountId) =>
-    parts.audit.record({
+    dependencies.audit.record({
       kind: 'consent',
       outcome,
       personId: person.personId,
@@ -176,19 +179,19 @@ async function decide(
     await record('refused');
     throw new AuthorizationRefused('access_denied', 'The user declined', authorization);
   }
-  const accounts = await parts.consents.accountsOf(person.personId);
+  const accounts = await dependencies.consents.accountsOf(person.personId);
   const account = accounts.find(({ id }) => id === form.get('account'));
   // Left this account since the page was shown, or chose none.
   if (account === undefined) return seeOther(reply, request.url);
-  const code = await makeCode(parts, authorization, person, account.id);
+  const code = await issueGrantCode(dependencies, authorization, person, account.id);
   await record('success', account.id);
-  return respond(parts, reply, authorization, { code });
+  return redirectToClient(dependencies, reply, authorization, { code });
 }
 
-async function makeCode(
-  { database, mint, clock }: AuthorizeParts,
+async function issueGrantCode(
+  { database, mint, clock }: AuthorizeDependencies,
   { client, redirectUri, redirectUriSent, codeChallenge }: AuthorizationRequest,
-  { personId }: SignedIn,
+  { personId }: BrowserSession,
   accountId: AccountId,
 ): Promise<string> {
   const code = mint.mint('code');

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, ClientId, PersonId } from '../../foundation/ids.ts';
-import { endTokensOfPair } from '../end-tokens-store.ts';
+import { revokePairTokens } from '../revoke-tokens-store.ts';
 
 /** A consent as its giver sees it. */
 export interface Consent {
@@ -72,7 +72,7 @@ export class ConsentStore {
         delete from consent where person_id = ${personId} and client_id = ${clientId} returning 1`.execute(
         transaction,
       );
-      if (rows.length > 0) await endTokensOfPair(transaction, personId, clientId);
+      if (rows.length > 0) await revokePairTokens(transaction, personId, clientId);
       return rows.length > 0;
     });
   }

@@ -52,7 +52,7 @@ interface Row {
  * transaction ends, so that a rollback gives it back.
  * @returns undefined where the code is unknown, of another client, used, or older than 60 seconds
  */
-export async function spendGrantCode(
+export async function consumeGrantCode(
   transaction: Kysely<Tables>,
   hash: Buffer,
   clientId: ClientId,
@@ -79,7 +79,7 @@ export async function spendGrantCode(
 }
 
 /** The person and the client of a code that was spent, or undefined. */
-export async function findSpentCode(
+export async function findUsedCode(
   executor: Kysely<Tables>,
   hash: Buffer,
 ): Promise<{ readonly personId: PersonId; readonly clientId: ClientId } | undefined> {

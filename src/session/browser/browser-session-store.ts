@@ -4,7 +4,7 @@ import { newId, type PersonId } from '../../foundation/ids.ts';
 import type { Locale } from '../../outbox/system-mail.ts';
 
 /** A browser that somebody signed in with. */
-export interface SignedIn {
+export interface BrowserSession {
   readonly id: string;
   readonly personId: PersonId;
   readonly email: string;
@@ -14,14 +14,14 @@ export interface SignedIn {
 }
 
 /** A session as its owner sees it in the list. */
-export interface ListedSession {
+export interface ListedBrowserSession {
   readonly id: string;
   readonly createdAt: Date;
   readonly remoteAddress: string;
   readonly userAgent: string;
 }
 
-export interface NewSession {
+export interface NewBrowserSession {
   readonly hash: Buffer;
   readonly personId: PersonId;
   readonly complete: boolean;
@@ -40,7 +40,7 @@ export class BrowserSessionStore {
     this.#database = database;
   }
 
-  async create(session: NewSession, offset: number): Promise<void> {
+  async create(session: NewBrowserSession, offset: number): Promise<void> {
     await sql`
       with language as (
         update person set locale = ${session.locale}
@@ -53,7 +53,7 @@ export class BrowserSessionStore {
     );
   }
 
-  async find(hash: Buffer, offset: number): Promise<SignedIn | undefined> {
+  async find(hash: Buffer, offset: number): Promise<BrowserSession | undefined> {
     const { rows } = await sql<{
       id: string;
       person_id: PersonId;
@@ -83,7 +83,7 @@ export class BrowserSessionStore {
   }
 
   /** The complete sessions of a person that have not expired, newest first. */
-  async list(personId: PersonId, offset: number): Promise<ListedSession[]> {
+  async list(personId: PersonId, offset: number): Promise<ListedBrowserSession[]> {
     const { rows } = await sql<{
       id: string;
       created_at: Date;

@@ -4,13 +4,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../foundation/clock.ts';
 import type { MasterKey } from '../../foundation/master-key.ts';
 import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
-import type { Browser } from './browser.ts';
+import type { BrowserSessions } from './browser-sessions.ts';
 
-const days = 180;
+const deviceCookieDays = 180;
 const valuePattern = /^(\d{1,15})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 
-export interface KnownDevicesParts {
-  readonly browser: Pick<Browser, 'isSecure'>;
+export interface KnownDevicesDependencies {
+  readonly browser: Pick<BrowserSessions, 'isSecure'>;
   readonly key: MasterKey;
   readonly clock: Clock;
 }
@@ -20,30 +20,31 @@ export interface KnownDevicesParts {
  * bearer's wrong passwords are counted apart from those of strangers, so that their flood does not slow the person down.
  */
 export class KnownDevices {
-  readonly #parts: KnownDevicesParts;
+  readonly #dependencies: KnownDevicesDependencies;
   readonly #keys: PurposeKeys;
 
-  constructor(parts: KnownDevicesParts) {
-    this.#parts = parts;
-    this.#keys = parts.key.keysFor('known device');
+  constructor(dependencies: KnownDevicesDependencies) {
+    this.#dependencies = dependencies;
+    this.#keys = dependencies.key.keysFor('known device');
   }
 
   /** Names the browser where this person signed in with it before. */
   read(request: FastifyRequest, email: string): string | undefined {
     const value = parseCookie(request.headers.cookie ?? '')[this.#cookieName(request)] ?? '';
     const [, issued = '', name = '', sent = ''] = valuePattern.exec(value) ?? [];
-    if (Number(issued) < this.#parts.clock.now() - days * 86_400_000) return undefined;
+    if (Number(issued) < this.#dependencies.clock.now() - deviceCookieDays * 86_400_000)
+      return undefined;
     const given = Buffer.from(sent);
-    const isRight = this.#keys.some((key) => {
-      const right = Buffer.from(sign(key, issued, name, email));
-      return given.length === right.length && timingSafeEqual(given, right);
+    const isValid = this.#keys.some((key) => {
+      const expected = Buffer.from(sign(key, issued, name, email));
+      return given.length === expected.length && timingSafeEqual(given, expected);
     });
-    return isRight ? name : undefined;
+    return isValid ? name : undefined;
   }
 
   /** Remembers that the person has signed in. */
   remember(request: FastifyRequest, reply: FastifyReply, email: string): void {
-    const issued = String(Math.floor(this.#parts.clock.now()));
+    const issued = String(Math.floor(this.#dependencies.clock.now()));
     const name = this.read(request, email) ?? randomBytes(16).toString('base64url');
     const cookie = stringifySetCookie({
       name: this.#cookieName(request),
@@ -51,15 +52,17 @@ export class KnownDevices {
       path: '/',
       httpOnly: true,
       sameSite: 'lax',
-      maxAge: days * 86_400,
-      secure: this.#parts.browser.isSecure(request),
+      maxAge: deviceCookieDays * 86_400,
+      secure: this.#dependencies.browser.isSecure(request),
     });
     const others = [reply.getHeader('set-cookie') ?? []].flat().map(String);
     reply.removeHeader('set-cookie').header('set-cookie', [...others, cookie]);
   }
 
   #cookieName(request: FastifyRequest): string {
-    return this.#parts.browser.isSecure(request) ? '__Host-signalpost-device' : 'signalpost-device';
+    return this.#dependencies.browser.isSecure(request)
+      ? '__Host-signalpost-device'
+      : 'signalpost-device';
   }
 }
 

@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
 import { hashToken } from '../../access/token-mint.ts';
-import type { AuditStore } from '../audit-store.ts';
-import { findSpentCode, type GrantCode, spendGrantCode } from '../authorize/grant-code-store.ts';
-import { endTokensOfCode } from '../end-tokens-store.ts';
+import type { AuditStore } from '../../audit/audit-store.ts';
+import { consumeGrantCode, findUsedCode, type GrantCode } from '../authorize/grant-code-store.ts';
 import type { Form } from '../form.ts';
-import { type InitialTokensParts, issueInitialTokens } from '../initial-tokens.ts';
-import type { KnownIntegration } from '../integration-store.ts';
+import { type InitialTokensDependencies, issueInitialTokens } from '../initial-tokens.ts';
+import type { StoredIntegration } from '../integration-store.ts';
 import { InvalidGrant } from '../oauth-errors.ts';
+import { revokeCodeTokens } from '../revoke-tokens-store.ts';
 import type { Grant, GrantRequest, TokenPair } from './grant.ts';
 
-export interface CodeGrantParts extends InitialTokensParts {
+export interface CodeGrantDependencies extends InitialTokensDependencies {
   readonly audit: AuditStore;
 }
 
@@ -19,20 +19,20 @@ export interface CodeGrantParts extends InitialTokensParts {
  */
 export class CodeGrant implements Grant {
   readonly type = 'authorization_code';
-  readonly #parts: CodeGrantParts;
+  readonly #dependencies: CodeGrantDependencies;
 
-  constructor(parts: CodeGrantParts) {
-    this.#parts = parts;
+  constructor(dependencies: CodeGrantDependencies) {
+    this.#dependencies = dependencies;
   }
 
   async run(request: GrantRequest): Promise<TokenPair> {
-    const { mint } = this.#parts;
+    const { mint } = this.#dependencies;
     const code = request.form.require('code');
     // A forged code is refused without a query.
-    if (!mint.recognises('code', code)) throw refused('the code is not one of ours');
+    if (!mint.recognizes('code', code)) throw refused('the code is not one of ours');
     const outcome = await this.#redeem(hashToken(code), request);
     if (outcome === undefined) {
-      await this.#answerSecondUse(hashToken(code), request);
+      await this.#handleCodeReuse(hashToken(code), request);
       throw refused('the code is unknown, expired, used or of another client');
     }
     await this.#record(outcome.tokens === undefined ? 'refused' : 'success', outcome.code, request);
@@ -42,30 +42,30 @@ export class CodeGrant implements Grant {
 
   /** @returns undefined where there is no such live code of this client */
   #redeem(codeHash: Buffer, { client, form }: GrantRequest): Promise<Redeemed | undefined> {
-    const { database, clock } = this.#parts;
+    const { database, clock } = this.#dependencies;
     return database.kysely.transaction().execute(async (transaction) => {
-      const code = await spendGrantCode(transaction, codeHash, client.clientId, clock.offset);
+      const code = await consumeGrantCode(transaction, codeHash, client.clientId, clock.offset);
       if (code === undefined) return undefined;
       const mismatch = findMismatch(code, client, form);
       if (mismatch !== undefined) return { code, tokens: undefined, mismatch };
-      const proven = { ...code, codeHash, passwordHash: undefined };
-      return { code, tokens: await issueInitialTokens(this.#parts, proven, transaction) };
+      const grant = { ...code, codeHash, passwordHash: undefined };
+      return { code, tokens: await issueInitialTokens(this.#dependencies, grant, transaction) };
     });
   }
 
   /** RFC 6749 section 4.1.2: a code that is used again may be stolen, so what it issued ends. Another client ends nothing. */
-  async #answerSecondUse(codeHash: Buffer, { client, origin }: GrantRequest): Promise<void> {
-    const { database, audit } = this.#parts;
-    const spent = await findSpentCode(database.kysely, codeHash);
-    if (spent === undefined) return;
-    if (spent.clientId === client.clientId)
+  async #handleCodeReuse(codeHash: Buffer, { client, origin }: GrantRequest): Promise<void> {
+    const { database, audit } = this.#dependencies;
+    const usedCode = await findUsedCode(database.kysely, codeHash);
+    if (usedCode === undefined) return;
+    if (usedCode.clientId === client.clientId)
       await database.kysely
         .transaction()
-        .execute((transaction) => endTokensOfCode(transaction, codeHash));
+        .execute((transaction) => revokeCodeTokens(transaction, codeHash));
     await audit.record({
       kind: 'grant_code_reused',
       outcome: 'refused',
-      personId: spent.personId,
+      personId: usedCode.personId,
       clientId: client.clientId,
       accountId: client.accountId,
       origin,
@@ -78,7 +78,14 @@ export class CodeGrant implements Grant {
     { origin }: GrantRequest,
   ): Promise<void> {
     const kind = 'code_grant';
-    return this.#parts.audit.record({ kind, outcome, personId, clientId, accountId, origin });
+    return this.#dependencies.audit.record({
+      kind,
+      outcome,
+      personId,
+      clientId,
+      accountId,
+      origin,
+    });
   }
 }
 
@@ -87,7 +94,7 @@ type Redeemed =
   | { readonly code: GrantCode; readonly tokens: undefined; readonly mismatch: string };
 
 /** What does not fit between the code and the request, or undefined. */
-function findMismatch(code: GrantCode, client: KnownIntegration, form: Form): string | undefined {
+function findMismatch(code: GrantCode, client: StoredIntegration, form: Form): string | undefined {
   return redirectMismatch(code, form) ?? verifierMismatch(code, client, form);
 }
 
@@ -98,7 +105,7 @@ function redirectMismatch(code: GrantCode, form: Form): string | undefined {
   return sent === code.redirectUri ? undefined : 'redirect_uri differs';
 }
 
-const verifierForm = /^[A-Za-z0-9._~-]{43,128}$/;
+const verifierPattern = /^[A-Za-z0-9._~-]{43,128}$/;
 
 /**
  * RFC 7636 section 4.6. A verifier without a challenge is refused too: somebody may have cut the challenge off the
@@ -106,7 +113,7 @@ const verifierForm = /^[A-Za-z0-9._~-]{43,128}$/;
  */
 function verifierMismatch(
   code: GrantCode,
-  client: KnownIntegration,
+  client: StoredIntegration,
   form: Form,
 ): string | undefined {
   const verifier = form.get('code_verifier');
@@ -115,9 +122,9 @@ function verifierMismatch(
     return verifier === undefined ? undefined : 'code_verifier without code_challenge';
   }
   if (verifier === undefined) return 'code_verifier is missing';
-  const fits =
-    verifierForm.test(verifier) && hash('sha256', verifier, 'base64url') === code.codeChallenge;
-  return fits ? undefined : 'code_verifier differs';
+  const matches =
+    verifierPattern.test(verifier) && hash('sha256', verifier, 'base64url') === code.codeChallenge;
+  return matches ? undefined : 'code_verifier differs';
 }
 
 function refused(cause: string): InvalidGrant {

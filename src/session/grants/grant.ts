@@ -1,12 +1,12 @@
-import type { Origin } from '../audit-store.ts';
+import type { RequestOrigin } from '../../audit/audit-store.ts';
 import type { Form } from '../form.ts';
-import type { GrantType, KnownIntegration } from '../integration-store.ts';
+import type { GrantType, StoredIntegration } from '../integration-store.ts';
 
 /** A token request whose client is authenticated and may use the grant. */
 export interface GrantRequest {
-  readonly client: KnownIntegration;
+  readonly client: StoredIntegration;
   readonly form: Form;
-  readonly origin: Origin;
+  readonly origin: RequestOrigin;
 }
 
 /** What a grant hands out; the lifetime is the same for all (contract section 2.1). */

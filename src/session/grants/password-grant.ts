@@ -1,15 +1,15 @@
 import type { PersonWithPassword } from '../../account/person-store.ts';
+import type { AuditStore, RequestOrigin } from '../../audit/audit-store.ts';
 import type { PersonId } from '../../foundation/ids.ts';
-import type { AuditStore, Origin } from '../audit-store.ts';
-import { type InitialTokensParts, issueInitialTokens } from '../initial-tokens.ts';
-import type { KnownIntegration } from '../integration-store.ts';
+import { type InitialTokensDependencies, issueInitialTokens } from '../initial-tokens.ts';
+import type { StoredIntegration } from '../integration-store.ts';
 import { InvalidGrant, OAuthError } from '../oauth-errors.ts';
-import type { PersonProver } from '../prove-person.ts';
+import type { PasswordAuthenticator } from '../password-authenticator.ts';
 import type { SecondFactors } from '../second-factor.ts';
 import type { Grant, GrantRequest, TokenPair } from './grant.ts';
 
-export interface PasswordGrantParts extends InitialTokensParts {
-  readonly prover: PersonProver;
+export interface PasswordGrantDependencies extends InitialTokensDependencies {
+  readonly passwordAuthenticator: PasswordAuthenticator;
   readonly secondFactors: Pick<SecondFactors, 'has'>;
   readonly audit: AuditStore;
 }
@@ -20,17 +20,17 @@ export interface PasswordGrantParts extends InitialTokensParts {
  */
 export class PasswordGrant implements Grant {
   readonly type = 'password';
-  readonly #parts: PasswordGrantParts;
+  readonly #dependencies: PasswordGrantDependencies;
 
-  constructor(parts: PasswordGrantParts) {
-    this.#parts = parts;
+  constructor(dependencies: PasswordGrantDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** The password comes before the allowance, so that a 429 of the allowance tells a stranger nothing. */
   async run({ client, form, origin }: GrantRequest): Promise<TokenPair> {
     const email = form.require('username');
     const password = form.require('password');
-    const person = await this.#provePerson(email, password, client, origin);
+    const person = await this.#authenticate(email, password, client, origin);
     try {
       await this.#refuseSecondFactor(person);
       const tokens = await this.#issue(person, client);
@@ -43,34 +43,34 @@ export class PasswordGrant implements Grant {
     }
   }
 
-  async #provePerson(
+  async #authenticate(
     email: string,
     password: string,
-    client: KnownIntegration,
-    origin: Origin,
+    client: StoredIntegration,
+    origin: RequestOrigin,
   ): Promise<PersonWithPassword> {
-    const proof = await this.#parts.prover.prove(email, password, {
+    const result = await this.#dependencies.passwordAuthenticator.authenticate(email, password, {
       kind: 'client',
       clientId: client.clientId,
       remoteAddress: origin.remoteAddress,
     });
-    if (proof.person !== undefined) return proof.person;
-    await this.#record('refused', proof.named?.id, client, origin, 'wrong_password');
+    if (result.person !== undefined) return result.person;
+    await this.#record('refused', result.claimed?.id, client, origin, 'wrong_password');
     throw new InvalidGrant('The user or the password is wrong', {
-      cause: proof.named === undefined ? 'unknown person' : 'wrong password or disabled person',
+      cause: result.claimed === undefined ? 'unknown person' : 'wrong password or disabled person',
     });
   }
 
   /** A password alone must not be worth more here than on the sign-in page. */
   async #refuseSecondFactor(person: PersonWithPassword): Promise<void> {
-    if (await this.#parts.secondFactors.has(person.id))
+    if (await this.#dependencies.secondFactors.has(person.id))
       throw new InvalidGrant(
         'This user signs in with a second factor; use the code grant, or a service user',
       );
   }
 
-  #issue(person: PersonWithPassword, client: KnownIntegration): Promise<TokenPair> {
-    return issueInitialTokens(this.#parts, {
+  #issue(person: PersonWithPassword, client: StoredIntegration): Promise<TokenPair> {
+    return issueInitialTokens(this.#dependencies, {
       personId: person.id,
       clientId: client.clientId,
       accountId: undefined,
@@ -82,13 +82,13 @@ export class PasswordGrant implements Grant {
   #record(
     outcome: 'success' | 'refused',
     personId: PersonId | undefined,
-    { clientId, accountId }: KnownIntegration,
-    origin: Origin,
+    { clientId, accountId }: StoredIntegration,
+    origin: RequestOrigin,
     reason?: string,
   ): Promise<void> {
     const kind = 'password_grant';
     const detail: Record<string, string> = reason === undefined ? {} : { reason };
-    return this.#parts.audit.record({
+    return this.#dependencies.audit.record({
       kind,
       outcome,
       personId,

@@ -1,11 +1,11 @@
 import { hashToken, type TokenMint } from '../../access/token-mint.ts';
+import type { AuditStore } from '../../audit/audit-store.ts';
 import type { Clock } from '../../foundation/clock.ts';
-import type { AuditStore } from '../audit-store.ts';
 import { InvalidGrant } from '../oauth-errors.ts';
-import type { RefreshTokenStore } from '../refresh-tokens-store.ts';
+import type { RefreshTokenStore } from '../refresh-token-store.ts';
 import type { Grant, GrantRequest, TokenPair } from './grant.ts';
 
-export interface RefreshGrantParts {
+export interface RefreshGrantDependencies {
   readonly mint: TokenMint;
   readonly store: RefreshTokenStore;
   readonly audit: AuditStore;
@@ -18,27 +18,27 @@ export interface RefreshGrantParts {
  */
 export class RefreshGrant implements Grant {
   readonly type = 'refresh_token';
-  readonly #parts: RefreshGrantParts;
+  readonly #dependencies: RefreshGrantDependencies;
 
-  constructor(parts: RefreshGrantParts) {
-    this.#parts = parts;
+  constructor(dependencies: RefreshGrantDependencies) {
+    this.#dependencies = dependencies;
   }
 
   async run({ client, form, origin }: GrantRequest): Promise<TokenPair> {
-    const { mint, store, clock } = this.#parts;
-    const spent = form.require('refresh_token');
+    const { mint, store, clock } = this.#dependencies;
+    const usedToken = form.require('refresh_token');
     // A forged token is refused without a query.
-    if (!mint.recognises('refresh', spent)) throw refused('the token is not one of ours');
+    if (!mint.recognizes('refresh', usedToken)) throw refused('the token is not one of ours');
     const [access, refresh] = [mint.mint('access'), mint.mint('refresh')];
-    const won = await store.refresh({
+    const refreshed = await store.refresh({
       clientId: client.clientId,
-      spentHash: hashToken(spent),
+      usedHash: hashToken(usedToken),
       accessHash: access.hash,
       refreshHash: refresh.hash,
       offset: clock.offset,
     });
-    if (won) return { accessToken: access.text, refreshToken: refresh.text };
-    await this.#recordReuse(spent, { client, form, origin });
+    if (refreshed) return { accessToken: access.text, refreshToken: refresh.text };
+    await this.#recordReuse(usedToken, { client, form, origin });
     throw refused('the token was spent, replaced or ended, or belongs to another client');
   }
 
@@ -46,11 +46,11 @@ export class RefreshGrant implements Grant {
    * A genuine token that is not live was spent or replaced before: somebody may have stolen it (RFC 9700 section
    * 4.14.2). The live one stays valid, as section 5.1 rule 4 of the contract says; an operator sees the event.
    */
-  async #recordReuse(spent: string, { client, origin }: GrantRequest): Promise<void> {
-    await this.#parts.audit.record({
+  async #recordReuse(usedToken: string, { client, origin }: GrantRequest): Promise<void> {
+    await this.#dependencies.audit.record({
       kind: 'refresh_token_reused',
       outcome: 'refused',
-      personId: await this.#parts.store.personOfSpent(hashToken(spent)),
+      personId: await this.#dependencies.store.findPersonOfUsedToken(hashToken(usedToken)),
       clientId: client.clientId,
       accountId: client.accountId,
       origin,

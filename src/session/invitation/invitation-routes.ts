@@ -1,7 +1,7 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Http } from '../../http/create-http.ts';
-import type { Browser } from '../browser/browser.ts';
+import type { BrowserSessions } from '../browser/browser-sessions.ts';
 import { passwordProblem } from '../change-password.ts';
 import { formOf, originOf } from '../form-body.ts';
 import { invitationPage } from '../pages/invitation-page.ts';
@@ -11,16 +11,16 @@ import { preferredLocale } from '../preferred-locale.ts';
 import { invitationDays, type OpenInvitation } from './invitation-store.ts';
 import type { Invitations } from './invitations.ts';
 
-export interface InvitationRoutesParts {
-  readonly browser: Browser;
+export interface InvitationRoutesDependencies {
+  readonly browser: BrowserSessions;
   readonly invitations: Invitations;
 }
 
 const linkCookie = 'signalpost-invitation';
 const page = '/invitation';
-const longestName = 200;
+const maxNameLength = 200;
 
-const unusable = messagePage(
+const invalidInvitationPage = messagePage(
   'This invitation doesn’t work anymore',
   `It was used or withdrawn, or it is older than ${invitationDays} days. Ask for another one.`,
   400,
@@ -30,8 +30,11 @@ const unusable = messagePage(
  * `GET /invitation/TOKEN`: keeps the token in a cookie and leaves it out of the address. `GET /invitation`: who invites into
  * which account; `POST`: accepts; `POST /invitation/decline`.
  */
-export function registerInvitationRoutes(scope: Http, parts: InvitationRoutesParts): void {
-  const { browser, invitations } = parts;
+export function registerInvitationRoutes(
+  scope: Http,
+  dependencies: InvitationRoutesDependencies,
+): void {
+  const { browser, invitations } = dependencies;
 
   scope.get<{ Params: { token: string } }>(`${page}/:token`, async (request, reply) => {
     setCookie(request, reply, request.params.token, 3_600);
@@ -40,20 +43,20 @@ export function registerInvitationRoutes(scope: Http, parts: InvitationRoutesPar
 
   scope.get(page, async (request, reply) => {
     const invitation = await invitations.find(tokenOf(request));
-    if (invitation === undefined) return sendPage(reply, unusable);
+    if (invitation === undefined) return sendPage(reply, invalidInvitationPage);
     const visit = await browser.visit(request, reply);
-    if (needsSignIn(invitation, visit.person?.personId)) return sendPage(reply, signInFirst);
+    if (needsSignIn(invitation, visit.person?.personId)) return sendPage(reply, signInRequiredPage);
     return sendPage(reply, invitationPage({ csrf: visit.csrf, invitation }));
   });
 
   scope.post(page, async (request, reply) => {
     const form = formOf(request);
-    if (!browser.isOwnForm(request, form)) return seeOther(reply, page);
+    if (!browser.hasValidCsrfToken(request, form)) return seeOther(reply, page);
     const token = tokenOf(request);
     const invitation = await invitations.find(token);
-    if (invitation === undefined) return sendPage(reply, unusable);
+    if (invitation === undefined) return sendPage(reply, invalidInvitationPage);
     const { csrf, person } = await browser.visit(request, reply);
-    if (needsSignIn(invitation, person?.personId)) return sendPage(reply, signInFirst);
+    if (needsSignIn(invitation, person?.personId)) return sendPage(reply, signInRequiredPage);
     const name = (form.get('name') ?? '').trim();
     const password = form.get('new') ?? '';
     const error = invitation.established
@@ -67,7 +70,7 @@ export function registerInvitationRoutes(scope: Http, parts: InvitationRoutesPar
       locale: preferredLocale(request),
       origin: originOf(request),
     });
-    if (!accepted) return sendPage(reply, unusable);
+    if (!accepted) return sendPage(reply, invalidInvitationPage);
     setCookie(request, reply, '', 0);
     return sendPage(
       reply,
@@ -79,7 +82,7 @@ export function registerInvitationRoutes(scope: Http, parts: InvitationRoutesPar
   });
 
   scope.post(`${page}/decline`, async (request, reply) => {
-    if (!browser.isOwnForm(request, formOf(request))) return seeOther(reply, page);
+    if (!browser.hasValidCsrfToken(request, formOf(request))) return seeOther(reply, page);
     await invitations.decline(tokenOf(request), originOf(request));
     setCookie(request, reply, '', 0);
     return sendPage(reply, messagePage('Declined', 'Nothing was changed.'));
@@ -107,7 +110,7 @@ function needsSignIn(invitation: OpenInvitation, signedIn: string | undefined): 
   return !established && hasSecondFactor && personId !== signedIn;
 }
 
-const signInFirst = messagePage(
+const signInRequiredPage = messagePage(
   'Sign in first',
   'Your sign-in has a second factor. Sign in, then open the link in the invitation again. If you can’t, ask an operator to remove the second factor.',
   403,
@@ -115,8 +118,8 @@ const signInFirst = messagePage(
 );
 
 function nameProblem(name: string): string | undefined {
-  return [...name].length > longestName
-    ? `The name can have up to ${longestName} characters.`
+  return [...name].length > maxNameLength
+    ? `The name can have up to ${maxNameLength} characters.`
     : undefined;
 }
 

@@ -8,11 +8,11 @@ type Kysely = Database['kysely'];
 /** Days that an invitation can be accepted. */
 export const invitationDays = 7;
 /** Minutes between two mails for one invitation. */
-const pauseMinutes = 2;
+const resendIntervalMinutes = 2;
 /** Invitations that an account mails in a day: nobody's mailbox, and nobody's name for mail, is for filling. */
-export const mostInvitationsADay = 100;
+export const maxInvitationsPerDay = 100;
 /** Of these to one address. */
-export const mostToAddressADay = 5;
+export const maxInvitationsPerAddressPerDay = 5;
 
 export interface NewInvitation {
   readonly accountId: AccountId;
@@ -41,7 +41,7 @@ export async function saveInvitation(
     on conflict (account_id, email) do update
     set hash = excluded.hash, role = excluded.role, name = excluded.name, invited_by = excluded.invited_by,
       sent_at = excluded.sent_at, expires_at = excluded.expires_at, withdrawn_at = null
-    where i.sent_at <= excluded.sent_at - ${pauseMinutes} * interval '1 minute'
+    where i.sent_at <= excluded.sent_at - ${resendIntervalMinutes} * interval '1 minute'
     returning 1`.execute(transaction);
   return rows.length === 1;
 }
@@ -134,7 +134,7 @@ export async function findInvitation(
 }
 
 /** Spends the link of an invitation; of two uses at the same instant one gets true. */
-export async function spendInvitation(transaction: Kysely, hash: Buffer): Promise<boolean> {
+export async function consumeInvitation(transaction: Kysely, hash: Buffer): Promise<boolean> {
   const { rows } = await sql`
     delete from invitation where hash = ${hash} and withdrawn_at is null returning 1`.execute(
     transaction,

@@ -3,9 +3,10 @@ import { readMemberships, saveMembership } from '../../account/membership-store.
 import {
   createPerson,
   findPersonByEmail,
-  markProven,
+  markEmailVerified,
   saveLocale,
 } from '../../account/person-store.ts';
+import { AuditStore, type RequestOrigin } from '../../audit/audit-store.ts';
 import type { Clock } from '../../foundation/clock.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { isUniqueViolation } from '../../foundation/database/sqlstate.ts';
@@ -14,29 +15,28 @@ import type { MasterKey } from '../../foundation/master-key.ts';
 import { MailedLinks } from '../../outbox/mailed-links.ts';
 import type { Locale } from '../../outbox/system-mail.ts';
 import { enqueueSystemMail } from '../../outbox/system-mail-store.ts';
-import { AuditStore, type Origin } from '../audit-store.ts';
-import { replacePassword } from '../change-password.ts';
+import { replacePersonPassword } from '../change-password.ts';
 import type { PasswordChecker } from '../password-checker.ts';
 import {
+  consumeInvitation,
   countInvitations,
   findInvitation,
-  mostInvitationsADay,
-  mostToAddressADay,
+  maxInvitationsPerAddressPerDay,
+  maxInvitationsPerDay,
   type NewInvitation,
   type OpenInvitation,
   saveInvitation,
-  spendInvitation,
 } from './invitation-store.ts';
 
 type Transaction = Database['kysely'];
 
-export interface InvitationsParts {
+export interface InvitationsDependencies {
   readonly database: Database;
   readonly key: MasterKey;
   readonly clock: Clock;
   readonly passwords: PasswordChecker;
   /** False: there is no mail of the service itself. */
-  readonly offered: boolean;
+  readonly mailEnabled: boolean;
 }
 
 /** Who invites into what. */
@@ -46,12 +46,12 @@ export interface InvitationMail extends NewInvitation {
 }
 
 /** What somebody accepts an invitation with. */
-export interface Acceptance {
+export interface InvitationAcceptance {
   /** Needed unless the person is established. */
   readonly password: string | undefined;
   readonly name: string;
   readonly locale: Locale;
-  readonly origin: Origin;
+  readonly origin: RequestOrigin;
 }
 
 /**
@@ -59,18 +59,18 @@ export interface Acceptance {
  * password with it: nobody can set one up for somebody else (ASVS 2.5.1, 2.3.1).
  */
 export class Invitations {
-  readonly #parts: InvitationsParts;
+  readonly #dependencies: InvitationsDependencies;
   readonly #links: MailedLinks;
   readonly #mint: TokenMint;
 
-  constructor(parts: InvitationsParts) {
-    this.#parts = parts;
-    this.#links = new MailedLinks(parts.key);
-    this.#mint = new TokenMint(parts.key);
+  constructor(dependencies: InvitationsDependencies) {
+    this.#dependencies = dependencies;
+    this.#links = new MailedLinks(dependencies.key);
+    this.#mint = new TokenMint(dependencies.key);
   }
 
-  get offered(): boolean {
-    return this.#parts.offered;
+  get mailEnabled(): boolean {
+    return this.#dependencies.mailEnabled;
   }
 
   /** Writes an invitation and its mail, inside the caller's transaction. An earlier link of the same address ends. */
@@ -78,11 +78,11 @@ export class Invitations {
     transaction: Transaction,
     { accountName, inviter, ...invitation }: InvitationMail,
   ): Promise<'sent' | 'too-soon' | 'too-many' | 'too-many-to-address'> {
-    const { offset } = this.#parts.clock;
+    const { offset } = this.#dependencies.clock;
     const { accountId, email, role } = invitation;
     const mailed = await countInvitations(transaction, accountId, email, offset);
-    if (mailed.all >= mostInvitationsADay) return 'too-many';
-    if (mailed.toAddress >= mostToAddressADay) return 'too-many-to-address';
+    if (mailed.all >= maxInvitationsPerDay) return 'too-many';
+    if (mailed.toAddress >= maxInvitationsPerAddressPerDay) return 'too-many-to-address';
     const id = newId();
     const hash = hashToken(this.#mint.wrap('link', this.#links.token(id)));
     if (!(await saveInvitation(transaction, invitation, hash, offset))) return 'too-soon';
@@ -105,8 +105,8 @@ export class Invitations {
 
   /** The invitation of a link; undefined where it was used, withdrawn, or has expired. */
   async find(token: string): Promise<OpenInvitation | undefined> {
-    if (!this.#mint.recognises('link', token)) return undefined;
-    const { database, clock } = this.#parts;
+    if (!this.#mint.recognizes('link', token)) return undefined;
+    const { database, clock } = this.#dependencies;
     return findInvitation(database.kysely, hashToken(token), clock.offset);
   }
 
@@ -115,10 +115,10 @@ export class Invitations {
    * @returns false where the invitation is open no more, or somebody changed the person at the same instant
    * @throws TemporarilyUnavailable where too many passwords wait already
    */
-  async accept(token: string, acceptance: Acceptance): Promise<boolean> {
+  async accept(token: string, acceptance: InvitationAcceptance): Promise<boolean> {
     const open = await this.find(token);
     if (open === undefined) return false;
-    const { database, passwords } = this.#parts;
+    const { database, passwords } = this.#dependencies;
     const { password } = acceptance;
     if (!open.established && password === undefined) return false;
     const passwordHash =
@@ -137,16 +137,16 @@ export class Invitations {
   async #accept(
     transaction: Transaction,
     token: string,
-    { name, locale, origin }: Acceptance,
+    { name, locale, origin }: InvitationAcceptance,
     passwordHash: string | undefined,
   ): Promise<boolean> {
     const hash = hashToken(token);
-    const open = await findInvitation(transaction, hash, this.#parts.clock.offset);
+    const open = await findInvitation(transaction, hash, this.#dependencies.clock.offset);
     if (open === undefined || (!open.established && passwordHash === undefined)) return false;
-    if (!(await spendInvitation(transaction, hash))) return false;
+    if (!(await consumeInvitation(transaction, hash))) return false;
     const { accountId, role } = open;
-    const personId = await this.#settle(transaction, open, name, passwordHash);
-    await markProven(transaction, personId);
+    const personId = await this.#savePerson(transaction, open, name, passwordHash);
+    await markEmailVerified(transaction, personId);
     await saveLocale(transaction, personId, locale, true);
     const memberships = await readMemberships(transaction, personId);
     if (!memberships.some((membership) => membership.accountId === accountId))
@@ -158,7 +158,7 @@ export class Invitations {
   }
 
   /** The person of an invitation, with a password that is their own. */
-  async #settle(
+  async #savePerson(
     transaction: Transaction,
     { personId, email, established }: OpenInvitation,
     name: string,
@@ -167,17 +167,17 @@ export class Invitations {
     if (personId === null)
       return (await createPerson(transaction, { email, name: name || email, passwordHash })).id;
     if (!established && passwordHash !== undefined)
-      await replacePassword(transaction, personId, passwordHash, 'password-set-by-link');
+      await replacePersonPassword(transaction, personId, passwordHash, 'password-set-by-link');
     return personId;
   }
 
   /** Spends a link without following it. */
-  async decline(token: string, origin: Origin): Promise<void> {
+  async decline(token: string, origin: RequestOrigin): Promise<void> {
     const open = await this.find(token);
     if (open === undefined) return;
     const { accountId, personId } = open;
-    await this.#parts.database.kysely.transaction().execute(async (transaction) => {
-      if (!(await spendInvitation(transaction, hashToken(token)))) return;
+    await this.#dependencies.database.kysely.transaction().execute(async (transaction) => {
+      if (!(await consumeInvitation(transaction, hashToken(token)))) return;
       const audit = new AuditStore({ kysely: transaction });
       const kind = 'invitation_declined';
       await audit.record({

@@ -1,26 +1,29 @@
+import type { AuditStore } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { Http } from '../../http/create-http.ts';
-import type { AuditStore } from '../audit-store.ts';
-import type { Browser } from '../browser/browser.ts';
+import type { BrowserSessions } from '../browser/browser-sessions.ts';
 import { changePassword, passwordProblem } from '../change-password.ts';
 import { originOf } from '../form-body.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
 import { changePasswordPage } from '../pages/me-page.ts';
+import type { PasswordAuthenticator } from '../password-authenticator.ts';
 import type { PasswordChecker } from '../password-checker.ts';
-import type { PersonProver } from '../prove-person.ts';
 import { signedInForm, signedInPage } from './signed-in-form.ts';
 
-export interface ChangePasswordParts {
+export interface ChangePasswordDependencies {
   readonly database: Database;
-  readonly browser: Browser;
-  readonly prover: PersonProver;
+  readonly browser: BrowserSessions;
+  readonly passwordAuthenticator: PasswordAuthenticator;
   readonly passwords: PasswordChecker;
   readonly audit: AuditStore;
 }
 
 /** `GET` and `POST /me/password`: another password for the present one; everything else of the person is signed out. */
-export function registerChangePasswordRoutes(scope: Http, parts: ChangePasswordParts): void {
-  const { browser, prover, audit } = parts;
+export function registerChangePasswordRoutes(
+  scope: Http,
+  dependencies: ChangePasswordDependencies,
+): void {
+  const { browser, passwordAuthenticator, audit } = dependencies;
 
   scope.get('/me/password', (request, reply) =>
     signedInPage(browser, async ({ csrf }) => sendPage(reply, changePasswordPage({ csrf })))(
@@ -44,13 +47,17 @@ export function registerChangePasswordRoutes(scope: Http, parts: ChangePasswordP
       if (problem !== undefined)
         return sendPage(reply, changePasswordPage({ csrf, error: problem, status: 422 }));
       const origin = { kind: 'session', remoteAddress: request.ip } as const;
-      const proof = await prover.prove(person.email, form.get('password') ?? '', origin);
-      if (proof.person === undefined) {
+      const result = await passwordAuthenticator.authenticate(
+        person.email,
+        form.get('password') ?? '',
+        origin,
+      );
+      if (result.person === undefined) {
         await record('refused');
         const error = 'The present password is wrong.';
         return sendPage(reply, changePasswordPage({ csrf, error, status: 401 }));
       }
-      await changePassword(parts, person.personId, next);
+      await changePassword(dependencies, person.personId, next);
       await browser.signIn(request, reply, person.personId, true);
       await record('success');
       return seeOther(reply, '/me?done=password');

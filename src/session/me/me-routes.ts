@@ -1,23 +1,23 @@
 import type { FastifyRequest } from 'fastify';
 import { readLocale, saveLocale } from '../../account/person-store.ts';
+import type { AuditStore } from '../../audit/audit-store.ts';
 import type { Clock } from '../../foundation/clock.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { parseClientId } from '../../foundation/ids.ts';
 import type { Http } from '../../http/create-http.ts';
 import { isLocale } from '../../outbox/system-mail.ts';
-import type { AuditStore } from '../audit-store.ts';
 import type { ConsentStore } from '../authorize/consent-store.ts';
-import type { Browser } from '../browser/browser.ts';
 import type { BrowserSessionStore } from '../browser/browser-session-store.ts';
+import type { BrowserSessions } from '../browser/browser-sessions.ts';
 import { originOf } from '../form-body.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
 import { mePage } from '../pages/me-page.ts';
 import type { SecondFactors } from '../second-factor.ts';
 import { signedInForm, signedInPage } from './signed-in-form.ts';
 
-export interface MeParts {
+export interface MeDependencies {
   readonly database: Database;
-  readonly browser: Browser;
+  readonly browser: BrowserSessions;
   readonly sessions: BrowserSessionStore;
   readonly consents: ConsentStore;
   readonly secondFactors: SecondFactors;
@@ -26,7 +26,7 @@ export interface MeParts {
 }
 
 /** What the page says after something was done; `?done=` names it, so that no text comes from outside. */
-const notes: Readonly<Record<string, string>> = {
+const notices: Readonly<Record<string, string>> = {
   session: 'That browser is signed out.',
   consent: 'That integration can no longer act for you.',
   password: 'Your password is changed.',
@@ -39,8 +39,8 @@ const notes: Readonly<Record<string, string>> = {
  * out, `POST /me/consents/withdraw` withdraws a consent and ends the tokens that came of it, `POST /me/language` chooses the
  * language of mail.
  */
-export function registerMeRoutes(scope: Http, parts: MeParts): void {
-  const { database, browser, sessions, consents, secondFactors, audit, clock } = parts;
+export function registerMeRoutes(scope: Http, dependencies: MeDependencies): void {
+  const { database, browser, sessions, consents, secondFactors, audit, clock } = dependencies;
 
   scope.get('/me', (request, reply) =>
     signedInPage(browser, async ({ csrf, person }) => {
@@ -61,7 +61,7 @@ export function registerMeRoutes(scope: Http, parts: MeParts): void {
           consents: consented,
           hasSecondFactor,
           locale: locale ?? 'en',
-          note: noteOf(request),
+          note: noticeOf(request),
         }),
       );
     })(request, reply),
@@ -109,7 +109,7 @@ export function registerMeRoutes(scope: Http, parts: MeParts): void {
   );
 }
 
-function noteOf(request: FastifyRequest): string | undefined {
+function noticeOf(request: FastifyRequest): string | undefined {
   const { done } = request.query as Readonly<Record<string, unknown>>;
-  return typeof done === 'string' && Object.hasOwn(notes, done) ? notes[done] : undefined;
+  return typeof done === 'string' && Object.hasOwn(notices, done) ? notices[done] : undefined;
 }

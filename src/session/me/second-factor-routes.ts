@@ -1,21 +1,21 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { renderSVG } from 'uqr';
+import type { AuditStore } from '../../audit/audit-store.ts';
 import type { Http } from '../../http/create-http.ts';
-import type { AuditStore } from '../audit-store.ts';
-import type { Browser } from '../browser/browser.ts';
+import type { BrowserSessions } from '../browser/browser-sessions.ts';
 import { originOf } from '../form-body.ts';
 import type { GuessOrigin } from '../login-throttle.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
-import { enrolPage, secondFactorStatePage } from '../pages/me-page.ts';
+import { enrollPage, secondFactorStatePage } from '../pages/me-page.ts';
 import { recoveryCodesPage } from '../pages/recovery-codes-page.ts';
-import type { PersonProver } from '../prove-person.ts';
+import type { PasswordAuthenticator } from '../password-authenticator.ts';
 import type { RecoveryCodes } from '../recovery-codes.ts';
 import type { SecondFactors } from '../second-factor.ts';
 import { type SignedInVisit, signedInForm, signedInPage } from './signed-in-form.ts';
 
-export interface SecondFactorRoutesParts {
-  readonly browser: Browser;
-  readonly prover: PersonProver;
+export interface SecondFactorRoutesDependencies {
+  readonly browser: BrowserSessions;
+  readonly passwordAuthenticator: PasswordAuthenticator;
   readonly secondFactors: SecondFactors;
   readonly recoveryCodes: RecoveryCodes;
   readonly audit: AuditStore;
@@ -29,27 +29,36 @@ const wrongCode = 'This code is not right, or was used already. Wait for the nex
  * …/confirm` wants a first code of it and shows recovery codes. `POST …/recovery-codes` makes new ones and `POST
  * …/remove` removes the factor, both for one more code or recovery code.
  */
-export function registerSecondFactorRoutes(scope: Http, parts: SecondFactorRoutesParts): void {
-  const { browser, prover, secondFactors, recoveryCodes, audit } = parts;
+export function registerSecondFactorRoutes(
+  scope: Http,
+  dependencies: SecondFactorRoutesDependencies,
+): void {
+  const { browser, passwordAuthenticator, secondFactors, recoveryCodes, audit } = dependencies;
 
   async function showState(reply: FastifyReply, visit: SignedInVisit, error?: string) {
     const { personId } = visit.person;
-    const [enrolled, left] = await Promise.all([
+    const [enrolled, remaining] = await Promise.all([
       secondFactors.has(personId),
-      recoveryCodes.left(personId),
+      recoveryCodes.countRemaining(personId),
     ]);
     const status = error === undefined ? 200 : 401;
     return sendPage(
       reply,
-      secondFactorStatePage({ csrf: visit.csrf, enrolled, recoveryCodes: left, error, status }),
+      secondFactorStatePage({
+        csrf: visit.csrf,
+        enrolled,
+        recoveryCodes: remaining,
+        error,
+        status,
+      }),
     );
   }
 
   /** Six digits are of the authenticator, anything else can only be a recovery code. */
-  function prove(request: FastifyRequest, { person }: SignedInVisit, code: string) {
+  function verifyCode(request: FastifyRequest, { person }: SignedInVisit, code: string) {
     return /^[\d ]+$/.test(code)
       ? secondFactors.verify(person.personId, code, guessOriginOf(request))
-      : recoveryCodes.spend(person.personId, code, guessOriginOf(request));
+      : recoveryCodes.consume(person.personId, code, guessOriginOf(request));
   }
 
   async function showNewCodes(request: FastifyRequest, reply: FastifyReply, visit: SignedInVisit) {
@@ -77,11 +86,15 @@ export function registerSecondFactorRoutes(scope: Http, parts: SecondFactorRoute
     signedInForm(browser, page, (request, reply) => async (visit, form) => {
       const { email, personId } = visit.person;
       if (await secondFactors.has(personId)) return seeOther(reply, page);
-      const proof = await prover.prove(email, form.get('password') ?? '', guessOriginOf(request));
-      if (proof.person === undefined) return showState(reply, visit, 'The password is wrong.');
-      const { secret, uri } = await secondFactors.enrol(personId, email);
+      const result = await passwordAuthenticator.authenticate(
+        email,
+        form.get('password') ?? '',
+        guessOriginOf(request),
+      );
+      if (result.person === undefined) return showState(reply, visit, 'The password is wrong.');
+      const { secret, uri } = await secondFactors.enroll(personId, email);
       const picture = renderSVG(uri, { border: 2 });
-      return sendPage(reply, enrolPage({ csrf: visit.csrf, secret, picture }));
+      return sendPage(reply, enrollPage({ csrf: visit.csrf, secret, picture }));
     }),
   );
 
@@ -99,7 +112,7 @@ export function registerSecondFactorRoutes(scope: Http, parts: SecondFactorRoute
   scope.post(
     `${page}/recovery-codes`,
     signedInForm(browser, page, (request, reply) => async (visit, form) => {
-      if (await prove(request, visit, form.get('code') ?? ''))
+      if (await verifyCode(request, visit, form.get('code') ?? ''))
         return showNewCodes(request, reply, visit);
       await record('recovery_codes_made', 'refused', request, visit);
       return showState(reply, visit, wrongCode);
@@ -110,7 +123,7 @@ export function registerSecondFactorRoutes(scope: Http, parts: SecondFactorRoute
     `${page}/remove`,
     signedInForm(browser, page, (request, reply) => async (visit, form) => {
       const { personId } = visit.person;
-      if (!(await prove(request, visit, form.get('code') ?? ''))) {
+      if (!(await verifyCode(request, visit, form.get('code') ?? ''))) {
         await record('second_factor_removed', 'refused', request, visit);
         return showState(reply, visit, wrongCode);
       }

@@ -1,25 +1,25 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Browser, Visit } from '../browser/browser.ts';
-import type { SignedIn } from '../browser/browser-session-store.ts';
+import type { BrowserSession } from '../browser/browser-session-store.ts';
+import type { BrowserSessions, BrowserVisit } from '../browser/browser-sessions.ts';
 import type { Form } from '../form.ts';
 import { formOf } from '../form-body.ts';
 import { seeOther } from '../pages/layout.ts';
-import { signInAddress } from '../sign-in-routes.ts';
+import { signInPath } from '../sign-in-routes.ts';
 
 /** A visit of somebody who is signed in. */
-export interface SignedInVisit extends Visit {
-  readonly person: SignedIn;
+export interface SignedInVisit extends BrowserVisit {
+  readonly person: BrowserSession;
 }
 
 type Show = (visit: SignedInVisit) => Promise<FastifyReply>;
 type Act = (visit: SignedInVisit, form: Form) => Promise<FastifyReply>;
 
 /** A handler for a page that needs a sign-in; others are sent to sign in and come back. */
-export function signedInPage(browser: Browser, show: Show) {
+export function signedInPage(browser: BrowserSessions, show: Show) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const visit = await browser.visit(request, reply);
     const { person } = visit;
-    if (person === undefined) return seeOther(reply, signInAddress(request.url));
+    if (person === undefined) return seeOther(reply, signInPath(request.url));
     return show({ ...visit, person });
   };
 }
@@ -29,7 +29,7 @@ export function signedInPage(browser: Browser, show: Show) {
  * the person is shown the page that it belongs to anew.
  */
 export function signedInForm(
-  browser: Browser,
+  browser: BrowserSessions,
   page: string,
   act: (request: FastifyRequest, reply: FastifyReply) => Act,
 ) {
@@ -37,7 +37,8 @@ export function signedInForm(
     const visit = await browser.visit(request, reply);
     const { person } = visit;
     const form = formOf(request);
-    if (person === undefined || !browser.isOwnForm(request, form)) return seeOther(reply, page);
+    if (person === undefined || !browser.hasValidCsrfToken(request, form))
+      return seeOther(reply, page);
     return act(request, reply)({ ...visit, person }, form);
   };
 }

@@ -1,5 +1,5 @@
 import { html } from 'ghtml';
-import { contractOperations } from '../../access/contract-operations.ts';
+import { tokenOperations } from '../../access/token-operations.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import type { Page } from './layout.ts';
 
@@ -16,17 +16,17 @@ export interface ConsentPage {
   readonly accounts: readonly { readonly id: AccountId; readonly name: string }[];
   readonly chosen: AccountId | undefined;
   /** Whether the person allowed this integration before. */
-  readonly again: boolean;
+  readonly allowedBefore: boolean;
 }
 
-const allowed = Object.values(contractOperations)
+const allowed = Object.values(tokenOperations)
   .map(({ allows }) => html`<li>${allows}</li>`)
   .join('\n');
 
 /** Asks whether an integration may act in an account of the person. */
 export function consentPage(page: ConsentPage): Page {
   const body = html`<h1>Allow ${page.integrationName}?</h1>
-<p>The integration <strong>${page.integrationName}</strong> (<code>${page.clientId}</code>) asks to act for you in Signalpost.!${page.again ? ' You have allowed it before.' : ''}</p>
+<p>The integration <strong>${page.integrationName}</strong> (<code>${page.clientId}</code>) asks to act for you in Signalpost.!${page.allowedBefore ? ' You have allowed it before.' : ''}</p>
 <form method="post" action="/authorize?${page.query}">
 <input type="hidden" name="csrf" value="${page.csrf}">
 !${accountChoice(page)}

@@ -2,7 +2,7 @@ import { html } from 'ghtml';
 import type { OpenInvitation } from '../invitation/invitation-store.ts';
 import type { Page } from './layout.ts';
 import { newPasswordField } from './me-page.ts';
-import { problem } from './sign-in-page.ts';
+import { errorBox } from './sign-in-page.ts';
 
 export interface InvitationPage {
   readonly csrf: string;
@@ -15,7 +15,7 @@ export interface InvitationPage {
 export function invitationPage({ csrf, invitation, name, error }: InvitationPage): Page {
   const { accountName, accountId, email, role, inviterName, inviterEmail } = invitation;
   const body = html`<h1>Join ${accountName}?</h1>
-!${problem(error)}
+!${errorBox(error)}
 <p>${inviterName} (${inviterEmail}) invites ${email} to the account ${accountName} (ID ${accountId}) as ${role}.</p>
 <form method="post" action="/invitation">
 <input type="hidden" name="csrf" value="${csrf}">

@@ -1,9 +1,9 @@
 import { html } from 'ghtml';
 import type { Locale } from '../../outbox/system-mail.ts';
 import type { Consent } from '../authorize/consent-store.ts';
-import type { ListedSession } from '../browser/browser-session-store.ts';
+import type { ListedBrowserSession } from '../browser/browser-session-store.ts';
 import type { Page } from './layout.ts';
-import { notice, problem } from './sign-in-page.ts';
+import { errorBox, noticeBox } from './sign-in-page.ts';
 
 export interface MePage {
   readonly csrf: string;
@@ -11,7 +11,7 @@ export interface MePage {
   readonly email: string;
   /** The session of the browser that shows the page. */
   readonly sessionId: string;
-  readonly sessions: readonly ListedSession[];
+  readonly sessions: readonly ListedBrowserSession[];
   readonly consents: readonly Consent[];
   readonly hasSecondFactor: boolean;
   readonly locale: Locale;
@@ -22,7 +22,7 @@ export interface MePage {
 export function mePage(page: MePage): Page {
   const body = html`<div class="wide">
 <h1>Your sign-in</h1>
-!${notice(page.note)}
+!${noticeBox(page.note)}
 <p>${page.name}, ${page.email} · <a href="/console">To the console</a></p>
 <h2 id="browsers">Signed-in browsers</h2>
 <ul class="plain" aria-labelledby="browsers">!${page.sessions.map((session) => sessionItem(page, session)).join('')}</ul>
@@ -62,7 +62,7 @@ function languageForm({ csrf, locale }: MePage): string {
 </form>`;
 }
 
-function sessionItem({ csrf, sessionId }: MePage, session: ListedSession): string {
+function sessionItem({ csrf, sessionId }: MePage, session: ListedBrowserSession): string {
   const what = html`<span>${browserName(session.userAgent)} <span class="soft">from ${session.remoteAddress}, since !${time(session.createdAt)}</span></span>`;
   if (session.id === sessionId) return html`<li>!${what}<strong>this browser</strong></li>`;
   return html`<li>!${what}<form method="post" action="/me/sessions/end">
@@ -105,7 +105,7 @@ export interface PasswordPage {
 /** Asks for the present password and a new one. */
 export function changePasswordPage({ csrf, error, status }: PasswordPage): Page {
   const body = html`<h1>Change your password</h1>
-!${problem(error)}
+!${errorBox(error)}
 <form method="post" action="/me/password">
 <input type="hidden" name="csrf" value="${csrf}">
 <label for="password">Present password</label>
@@ -154,11 +154,11 @@ export function secondFactorStatePage(page: SecondFactorStatePage): Page {
 <input id="password" name="password" type="password" autocomplete="current-password" required>
 <div class="actions"><button type="submit">Continue</button></div>
 </form>`;
-  const body = html`<h1>${title}</h1>!${problem(page.error)}!${form}<p class="foot"><a href="/me">Back to your sign-in</a></p>`;
+  const body = html`<h1>${title}</h1>!${errorBox(page.error)}!${form}<p class="foot"><a href="/me">Back to your sign-in</a></p>`;
   return { title, body, status: page.status ?? 200 };
 }
 
-export interface EnrolPage {
+export interface EnrollPage {
   readonly csrf: string;
   readonly secret: string;
   /** The picture to scan, as SVG. */
@@ -166,7 +166,7 @@ export interface EnrolPage {
 }
 
 /** Shows the secret once, as a picture and in letters, and asks for a first code. */
-export function enrolPage({ csrf, secret, picture }: EnrolPage): Page {
+export function enrollPage({ csrf, secret, picture }: EnrollPage): Page {
   const body = html`<h1>Scan this with your authenticator</h1>
 <div class="qr" role="img" aria-label="QR code that holds the key below">!${picture}</div>
 <p>Or type the key: <code>${secret.replace(/(.{4})(?=.)/g, '$1 ')}</code></p>

@@ -1,12 +1,12 @@
 import { html } from 'ghtml';
 import type { Page } from './layout.ts';
 import { newPasswordField } from './me-page.ts';
-import { problem } from './sign-in-page.ts';
+import { errorBox } from './sign-in-page.ts';
 
 /** Asks for the address that a link goes to. */
 export function forgotPasswordPage(csrf: string, error?: string, status = 200): Page {
   const body = html`<h1>Set or reset your password</h1>
-!${problem(error)}
+!${errorBox(error)}
 <form method="post" action="/forgot-password">
 <input type="hidden" name="csrf" value="${csrf}">
 <label for="email">E-mail address</label>
@@ -21,7 +21,7 @@ export function forgotPasswordPage(csrf: string, error?: string, status = 200): 
 /** Asks for the new password of whoever holds the link. */
 export function setPasswordPage(csrf: string, error?: string): Page {
   const body = html`<h1>Choose a password</h1>
-!${problem(error)}
+!${errorBox(error)}
 <form method="post" action="/set-password">
 <input type="hidden" name="csrf" value="${csrf}">
 !${newPasswordField()}

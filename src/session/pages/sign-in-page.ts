@@ -16,7 +16,7 @@ export interface SignInPage {
 export function signInPage(page: SignInPage): Page {
   const invalid = page.error === undefined ? '' : 'aria-invalid="true" aria-describedby="problem"';
   const body = html`<h1>Sign in</h1>
-!${problem(page.error)}!${notice(page.note)}
+!${errorBox(page.error)}!${noticeBox(page.note)}
 <form method="post" action="/sign-in">
 <input type="hidden" name="csrf" value="${page.csrf}">
 <input type="hidden" name="next" value="${page.next}">
@@ -42,7 +42,7 @@ export interface SecondFactorPage {
 export function secondFactorPage(page: SecondFactorPage): Page {
   const invalid = page.error === undefined ? '' : 'aria-invalid="true"';
   const body = html`<h1>Enter your code</h1>
-!${problem(page.error)}
+!${errorBox(page.error)}
 <form method="post" action="/sign-in/code">
 <input type="hidden" name="csrf" value="${page.csrf}">
 <input type="hidden" name="next" value="${page.next}">
@@ -62,11 +62,11 @@ export function secondFactorPage(page: SecondFactorPage): Page {
 }
 
 /** What went wrong, read out at once by screen readers; nothing where there is nothing. */
-export function problem(text: string | undefined): string {
+export function errorBox(text: string | undefined): string {
   return text === undefined ? '' : html`<p id="problem" class="error" role="alert">${text}</p>`;
 }
 
 /** Something worth knowing. */
-export function notice(text: string | undefined): string {
+export function noticeBox(text: string | undefined): string {
   return text === undefined ? '' : html`<p class="note" role="status">${text}</p>`;
 }

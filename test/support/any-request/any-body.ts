@@ -54,13 +54,13 @@ export function anyBody(
   kind: 'json' | 'form' | 'csv',
   limit: number,
 ): fc.Arbitrary<AnyBody> {
-  const usual = {
+  const expectedType = {
     json: 'application/json',
     form: 'application/x-www-form-urlencoded',
     csv: 'text/csv',
   }[kind];
   const type = fc.oneof(
-    { arbitrary: fc.constant<string | undefined>(usual), weight: 12 },
+    { arbitrary: fc.constant<string | undefined>(expectedType), weight: 12 },
     { arbitrary: fc.constantFrom(...otherTypes), weight: 1 },
   );
   const size = fc.option(anySize(limit), { freq: 2 });

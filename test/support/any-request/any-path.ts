@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { pathParams } from '../../../src/management/path-params.ts';
-import { anyValue, type Schema } from './any-value.ts';
+import { anyValue, type JsonSchema } from './any-value.ts';
 
 /** What the parameters of a path can name, by the parameter. */
 export type Names = Readonly<Record<string, readonly string[]>>;
 
 const schemas = new Map(
-  Object.entries(pathParams).map(([name, { schema }]) => [name, schema as object as Schema]),
+  Object.entries(pathParams).map(([name, { schema }]) => [name, schema as object as JsonSchema]),
 );
 
 const hostile = [
@@ -70,7 +70,7 @@ function anySegments(names: Names): fc.Arbitrary<string> {
 }
 
 /** A query: as its schema allows, mutated, or of parameters that nothing has. */
-export function anyQuery(schema: Schema | undefined): fc.Arbitrary<string> {
+export function anyQuery(schema: JsonSchema | undefined): fc.Arbitrary<string> {
   const junk = fc.constantFrom(
     'x=1',
     'limit=1&limit=2',

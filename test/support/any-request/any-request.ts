@@ -2,19 +2,19 @@ import fc from 'fast-check';
 import type { RouteLimit } from '../../../src/http/limits/route-limit.ts';
 import { mebibyte } from '../../../src/http/limits/route-limit.ts';
 import { routeLimits, sendBodyBytes } from '../../../src/http/limits/route-limits.ts';
-import type { Endpoint } from '../../../src/management/endpoint.ts';
-import { limitOf } from '../../../src/management/management-limits.ts';
+import { routeLimitOf } from '../../../src/management/management-limits.ts';
+import type { ManagementOperation } from '../../../src/management/operation.ts';
 import { routeTable } from '../../../src/management/route-table.ts';
 import { sendBodySchema } from '../../../src/submission/send-body-schema.ts';
 import { type AnyBody, anyBody } from './any-body.ts';
 import { anyPath, anyQuery, type Names } from './any-path.ts';
-import { anyValue, type Schema } from './any-value.ts';
+import { anyValue, type JsonSchema } from './any-value.ts';
 
 /** One method of a line of the tables of routes. */
 export interface RouteLine {
   readonly method: string;
   readonly limit: RouteLimit;
-  readonly endpoint: Endpoint | undefined;
+  readonly endpoint: ManagementOperation | undefined;
 }
 
 export const routeLines: readonly RouteLine[] = [
@@ -23,8 +23,8 @@ export const routeLines: readonly RouteLine[] = [
   ),
   ...routeTable.map((route) => ({
     method: route.method,
-    limit: limitOf(route),
-    endpoint: route.endpoint,
+    limit: routeLimitOf(route),
+    endpoint: route.operation,
   })),
 ];
 
@@ -57,7 +57,7 @@ export function anyRequest(line: RouteLine, names: Names): fc.Arbitrary<AnyReque
     target: fc
       .tuple(
         anyPath(limit.path, names),
-        anyQuery((endpoint?.query as object as Schema | undefined) ?? queryOf(limit)),
+        anyQuery((endpoint?.query as object as JsonSchema | undefined) ?? queryOf(limit)),
       )
       .map(([path, query]) => (query === '' ? path : `${path}?${query}`)),
     headers: anyHeaders,
@@ -70,21 +70,22 @@ export function anyRequest(line: RouteLine, names: Names): fc.Arbitrary<AnyReque
 }
 
 function anyBodyOf({ limit, endpoint, method }: RouteLine): fc.Arbitrary<AnyBody> {
-  const most = Math.min(maxSentBytes, method === 'GET' ? 4_096 : limit.bodyBytes);
-  if (endpoint?.accepts !== undefined) return anyBody(anyValue(csvRow), 'csv', most);
+  const maxBytes = Math.min(maxSentBytes, method === 'GET' ? 4_096 : limit.bodyBytes);
+  if (endpoint?.accepts !== undefined) return anyBody(anyValue(csvRow), 'csv', maxBytes);
   const schema = limit.bodyBytes === sendBodyBytes ? sendBodySchema : endpoint?.body;
-  if (schema !== undefined) return anyBody(anyValue(schema as object as Schema), 'json', most);
+  if (schema !== undefined)
+    return anyBody(anyValue(schema as object as JsonSchema), 'json', maxBytes);
   if (endpoint !== undefined || limit.path.startsWith('/intake'))
-    return anyBody(anyValue(notice), 'json', most);
-  return anyBody(anyValue(form), 'form', most);
+    return anyBody(anyValue(notice), 'json', maxBytes);
+  return anyBody(anyValue(form), 'form', maxBytes);
 }
 
-const text = (...values: readonly string[]): Schema => ({ enum: [...values, ''] });
-const optional = (properties: Readonly<Record<string, Schema>>): Schema => ({
+const text = (...values: readonly string[]): JsonSchema => ({ enum: [...values, ''] });
+const optional = (properties: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
   type: 'object',
   properties,
 });
-const free: Schema = { type: 'string', maxLength: 40 };
+const free: JsonSchema = { type: 'string', maxLength: 40 };
 
 /** The fields of every form that the service has. */
 const form = optional({
@@ -124,7 +125,7 @@ const notice = optional({
 const csvRow = optional({ email: free, 'First Name': free });
 
 /** The query of `/authorize`, and what else is asked by link. */
-function queryOf({ path }: RouteLimit): Schema | undefined {
+function queryOf({ path }: RouteLimit): JsonSchema | undefined {
   if (path === '/authorize' || path.startsWith('/sign-in')) return form;
   return path.startsWith('/inbox') ? optional({ code: free, since: free, to: free }) : undefined;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 /** JSON Schema, read loosely. */
-export type Schema = Readonly<Record<string, unknown>>;
+export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Texts that mean something to the service, so that what the schema allows also gets past later checks. */
 const words = [
@@ -27,7 +27,7 @@ const words = [
 ];
 
 /** Values that a JSON Schema allows. */
-export function anyValue(schema: Schema): fc.Arbitrary<unknown> {
+export function anyValue(schema: JsonSchema): fc.Arbitrary<unknown> {
   if ('const' in schema) return fc.constant(schema.const);
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum);
   const alternatives = [schema.anyOf, schema.oneOf, schema.allOf].find(Array.isArray);
@@ -56,7 +56,7 @@ export function anyValue(schema: Schema): fc.Arbitrary<unknown> {
   }
 }
 
-function anyText(schema: Schema): fc.Arbitrary<string> {
+function anyText(schema: JsonSchema): fc.Arbitrary<string> {
   const { pattern, minLength = 0, maxLength = 60 } = schema as { [name: string]: never };
   const form = pattern === undefined ? undefined : new RegExp(pattern, 'u');
   const fits = (text: string) =>
@@ -81,24 +81,25 @@ function matching(form: RegExp): fc.Arbitrary<string> {
   }
 }
 
-function anyArray(schema: Schema): fc.Arbitrary<unknown[]> {
+function anyArray(schema: JsonSchema): fc.Arbitrary<unknown[]> {
   const minLength = Number(schema.minItems ?? 0);
-  const most = Number(schema.maxItems ?? 4);
-  const items = anyValue((schema.items ?? {}) as Schema);
-  return fc.array(items, { minLength, maxLength: Math.max(minLength, Math.min(most, 4)) });
+  const maxCount = Number(schema.maxItems ?? 4);
+  const items = anyValue((schema.items ?? {}) as JsonSchema);
+  return fc.array(items, { minLength, maxLength: Math.max(minLength, Math.min(maxCount, 4)) });
 }
 
-function anyObject(schema: Schema): fc.Arbitrary<object> {
-  const members = Object.entries((schema.properties ?? {}) as Record<string, Schema>);
+function anyObject(schema: JsonSchema): fc.Arbitrary<object> {
+  const members = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
   const requiredKeys = (schema.required ?? []) as string[];
   const known = fc.record(Object.fromEntries(members.map(([k, v]) => [k, anyValue(v)])), {
     requiredKeys,
   });
   const { additionalProperties, patternProperties } = schema;
   const others =
-    Object.values((patternProperties ?? {}) as Record<string, Schema>)[0] ?? additionalProperties;
+    Object.values((patternProperties ?? {}) as Record<string, JsonSchema>)[0] ??
+    additionalProperties;
   if (typeof others !== 'object' || others === null) return known;
   const names = fc.oneof(fc.constantFrom('Order Number', 'First Name', 'a'), fc.string());
-  const rest = fc.dictionary(names, anyValue(others as Schema), { maxKeys: 4 });
+  const rest = fc.dictionary(names, anyValue(others as JsonSchema), { maxKeys: 4 });
   return fc.tuple(rest, known).map(([more, own]) => ({ ...more, ...own }));
 }

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import fc from 'fast-check';
 import { type AnyRequest, anyRequest, routeLines } from './any-request.ts';
-import { exchange, isWellFramed } from './exchange-request.ts';
+import { exchangeRequest, isWellFramed } from './exchange-request.ts';
 import type { CallerName, HostileScene } from './hostile-scene.ts';
 import { requireSoundAnswer } from './require-sound-answer.ts';
 
@@ -16,7 +16,7 @@ const callers: readonly CallerName[] = [
   'viewer',
 ];
 
-export interface Attack {
+export interface RouteAttack {
   readonly seed: number;
   readonly requests: number;
   readonly clients: number;
@@ -37,7 +37,10 @@ export interface AttackResult {
 const batch = 8;
 
 /** Sends every line of the tables requests of every shape, as every caller in turn. */
-export async function attackEveryRoute(scene: HostileScene, attack: Attack): Promise<AttackResult> {
+export async function attackEveryRoute(
+  scene: HostileScene,
+  attack: RouteAttack,
+): Promise<AttackResult> {
   const { seed, requests, clients, maxFailures = 20 } = attack;
   const agent = new Agent({ keepAlive: true, maxSockets: clients });
   const shapes = routeLines.map((line) => anyRequest(line, scene.names));
@@ -61,9 +64,9 @@ export async function attackEveryRoute(scene: HostileScene, attack: Attack): Pro
     }
   };
   const attempt = async (asked: AnyRequest, caller: CallerName, from: number): Promise<void> => {
-    const headers = { 'x-forwarded-for': networkOf(sent), ...scene.callerHeaders(caller) };
+    const headers = { 'x-forwarded-for': attackerNetwork(sent), ...scene.callerHeaders(caller) };
     try {
-      const answer = await exchange(scene.url, asked, headers, agent);
+      const answer = await exchangeRequest(scene.url, asked, headers, agent);
       const status = String(answer?.status ?? 'none');
       statuses[status] = (statuses[status] ?? 0) + 1;
       if (answer !== undefined && (isWellFramed(asked) || answer.status >= 500))
@@ -84,7 +87,7 @@ export async function attackEveryRoute(scene: HostileScene, attack: Attack): Pro
 }
 
 /** Strangers come from everywhere, so that each meets the limits of a peer only now and then. */
-function networkOf(sent: number): string {
+function attackerNetwork(sent: number): string {
   return `10.${(sent >> 12) & 255}.${(sent >> 4) & 255}.1`;
 }
 

@@ -14,7 +14,7 @@ const answerMs = 60_000;
  * Sends a request as it is framed and reads the answer.
  * @returns undefined where the connection ended without one, which only a request that isn't framed well may meet
  */
-export async function exchange(
+export async function exchangeRequest(
   base: string,
   asked: AnyRequest,
   caller: Readonly<Record<string, string>>,

@@ -6,13 +6,13 @@ import type { Database } from '../../../src/foundation/database/open-database.ts
 import { accountTables } from '../account-first.ts';
 import { addKey } from '../api-key.ts';
 import { type ManagedShop, openManagedShop } from '../management-client.ts';
+import { behindProxy } from '../raw-connection.ts';
 import { type Running, runWithHeap, temporaryFolder } from '../run-signalpost.ts';
 import { SendClient } from '../send-client.ts';
 import { serviceTokens } from '../service-tokens.ts';
 import { SessionWorld } from '../session-world.ts';
 import { getToken } from '../shop.ts';
 import { signIn } from '../sign-in.ts';
-import { behindProxy } from '../stranger.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestService } from '../test-service.ts';
 import { waitFor } from '../wait-for.ts';

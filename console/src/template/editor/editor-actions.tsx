@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useMay } from '../../account/use-me.ts';
 import { answerOf, api, ifMatch } from '../../api/management.ts';
 import { useAction } from '../../api/use-action.ts';
-import { tell } from '../../parts/notices.tsx';
+import { showNotice } from '../../components/notices.tsx';
 import { text } from '../../texts/text.ts';
 import { useTemplatePath } from '../use-template.ts';
 import { PublishDialog } from './publish-dialog.tsx';
@@ -35,7 +35,7 @@ export function EditorActions({ draft }: { draft: EditedDraft }) {
     },
     async onSuccess(body) {
       await refresh();
-      tell(text('editor.discarded'), async () => {
+      showNotice(text('editor.discarded'), async () => {
         await answerOf(
           api.PUT('/accounts/{accountId}/templates/{templateId}/draft', {
             params,
@@ -46,7 +46,7 @@ export function EditorActions({ draft }: { draft: EditedDraft }) {
         await refresh();
       });
     },
-    onError: (error) => tell(error.message),
+    onError: (error) => showNotice(error.message),
   });
 
   if (!may('templates:write')) return null;

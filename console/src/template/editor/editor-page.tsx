@@ -1,16 +1,16 @@
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { RowsSkeleton } from '../../parts/rows.tsx';
+import { ProblemAlert } from '../../components/problem-alert.tsx';
+import { RowsSkeleton } from '../../components/rows.tsx';
 import { TemplateTabs } from '../template-tabs.tsx';
 import { useTemplatePath } from '../use-template.ts';
 import { Editor } from './editor.tsx';
-import { useBeginning } from './use-draft.ts';
+import { useInitialContent } from './use-draft.ts';
 
 /** The editor of a template, once it is known what it begins with. */
 export function EditorPage() {
   const { templateId } = useTemplatePath();
-  const { beginning, error } = useBeginning();
-  if (beginning !== undefined)
-    return <Editor key={`${templateId} ${beginning.tag}`} beginning={beginning} />;
+  const { initial, error } = useInitialContent();
+  if (initial !== undefined)
+    return <Editor key={`${templateId} ${initial.tag}`} initial={initial} />;
   return (
     <TemplateTabs page="edit">
       <ProblemAlert error={error} />

@@ -4,18 +4,18 @@ import { useMemo, useState } from 'react';
 import { useMay } from '../../account/use-me.ts';
 import type { TemplateContent, TemplateProblem } from '../../api/management.generated.ts';
 import { useUnsaved } from '../../api/unsaved.ts';
+import { ProblemAlert } from '../../components/problem-alert.tsx';
 import { useSenders } from '../../overview/use-overview.ts';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { text } from '../../texts/text.ts';
 import { TemplateTabs } from '../template-tabs.tsx';
 import { UnverifiedSender } from '../unverified-sender.tsx';
 import { EditorActions } from './editor-actions.tsx';
 import { FieldsPanel } from './fields-panel.tsx';
 import { PreviewPane } from './preview-pane.tsx';
-import { ProblemList } from './problem-list.tsx';
+import { TemplateProblemList } from './problem-list.tsx';
 import { SaveProblem } from './save-problem.tsx';
 import { SourceEditor } from './source-editor.tsx';
-import type { Beginning } from './use-draft.ts';
+import type { InitialContent } from './use-draft.ts';
 import { usePreview } from './use-preview.ts';
 import { useSaveDraft } from './use-save-draft.ts';
 
@@ -24,10 +24,10 @@ const noValues = {};
 const noProblems: readonly TemplateProblem[] = [];
 
 /** Edits the draft of a template beside its preview. */
-export function Editor({ beginning }: { beginning: Beginning }) {
+export function Editor({ initial }: { initial: InitialContent }) {
   const may = useMay();
-  const [content, setContent] = useState(beginning.content);
-  const draft = useSaveDraft(beginning, content);
+  const [content, setContent] = useState(initial.content);
+  const draft = useSaveDraft(initial, content);
   const preview = usePreview(content, noValues);
   const change = (part: Partial<TemplateContent>) => setContent({ ...content, ...part });
   const readOnly = !may('templates:write');
@@ -54,7 +54,7 @@ export function Editor({ beginning }: { beginning: Beginning }) {
         <div className="template-preview">
           <ProblemAlert error={preview.error} retry={() => preview.refetch()} />
           <PreviewPane preview={preview.data} busy={preview.isFetching} />
-          <ProblemList preview={preview.data} />
+          <TemplateProblemList preview={preview.data} />
         </div>
         <FieldsPanel
           found={preview.data?.fields ?? []}
@@ -77,7 +77,7 @@ interface PartProps {
 
 function HeaderFields({ content, change, readOnly }: PartProps) {
   const senders = useSenders().data?.items.filter(({ verified }) => verified) ?? [];
-  const known = senders.some(({ address }) => address === content.sender);
+  const isListed = senders.some(({ address }) => address === content.sender);
   return (
     <>
       <TextInput
@@ -104,7 +104,7 @@ function HeaderFields({ content, change, readOnly }: PartProps) {
         onChange={(event) => change({ sender: event.currentTarget.value || undefined })}
         data={[
           { value: '', label: text('editor.senderDefault') },
-          ...(content.sender !== undefined && !known ? [content.sender] : []),
+          ...(content.sender !== undefined && !isListed ? [content.sender] : []),
           ...senders.map(({ address }) => address),
         ]}
       />
@@ -119,7 +119,10 @@ function Source(props: PartProps & { problems: readonly TemplateProblem[] }) {
   const { content, change, readOnly, problems } = props;
   const markup = content.html === undefined ? 'mjml' : 'html';
   const [part, setPart] = useState<Part>(markup);
-  const own = useMemo(() => problems.filter((problem) => problem.part === part), [problems, part]);
+  const partProblems = useMemo(
+    () => problems.filter((problem) => problem.part === part),
+    [problems, part],
+  );
 
   function choose(value: string) {
     const chosen = value as Part;
@@ -163,7 +166,7 @@ function Source(props: PartProps & { problems: readonly TemplateProblem[] }) {
         onChange={(value) =>
           change({ [part]: part === 'text' && value.trim() === '' ? undefined : value })
         }
-        problems={own}
+        problems={partProblems}
         readOnly={readOnly}
       />
     </div>

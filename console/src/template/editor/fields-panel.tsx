@@ -11,7 +11,7 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { TemplateContent, TemplateField } from '../../api/management.generated.ts';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon } from '../../components/icon.tsx';
 import { text } from '../../texts/text.ts';
 
 type Settings = NonNullable<TemplateContent['fields']>;
@@ -27,10 +27,10 @@ export function FieldsPanel({ found, settings, onChange }: FieldsPanelProps) {
   function change(name: string, part: Settings[string]) {
     const field = { ...settings[name], ...part };
     // Without a default every request must give a value, so an empty one is a decision of its own.
-    const kept = Object.fromEntries(
+    const cleaned = Object.fromEntries(
       Object.entries(field).filter(([, value]) => value !== undefined && value !== false),
     );
-    onChange({ ...settings, [name]: kept });
+    onChange({ ...settings, [name]: cleaned });
   }
 
   return (

@@ -1,13 +1,13 @@
 import { Box, Code, Group, Loader, Paper, SegmentedControl, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import type { TemplatePreview } from '../../api/management.generated.ts';
+import { MailFrame } from '../../components/mail-frame.tsx';
 import { formatSize } from '../../format/format-number.ts';
-import { MailFrame } from '../../parts/mail-frame.tsx';
 import { text } from '../../texts/text.ts';
 
-type Manner = 'desktop' | 'phone' | 'darkMode' | 'plain';
+type PreviewMode = 'desktop' | 'phone' | 'darkMode' | 'plain';
 
-const manners: readonly Manner[] = ['desktop', 'phone', 'darkMode', 'plain'];
+const previewModes: readonly PreviewMode[] = ['desktop', 'phone', 'darkMode', 'plain'];
 
 interface PreviewPaneProps {
   preview: TemplatePreview | undefined;
@@ -16,7 +16,7 @@ interface PreviewPaneProps {
 
 /** How the message will look, in several places. */
 export function PreviewPane({ preview, busy }: PreviewPaneProps) {
-  const [manner, setManner] = useState<Manner>('desktop');
+  const [mode, setMode] = useState<PreviewMode>('desktop');
   const rendered = preview?.rendered;
   return (
     <section aria-labelledby="preview">
@@ -30,9 +30,9 @@ export function PreviewPane({ preview, busy }: PreviewPaneProps) {
         <SegmentedControl
           size="xs"
           aria-label={text('editor.preview')}
-          value={manner}
-          onChange={(value) => setManner(value as Manner)}
-          data={manners.map((value) => ({ value, label: text(`editor.${value}`) }))}
+          value={mode}
+          onChange={(value) => setMode(value as PreviewMode)}
+          data={previewModes.map((value) => ({ value, label: text(`editor.${value}`) }))}
         />
       </Group>
       <Paper withBorder p="sm">
@@ -47,7 +47,7 @@ export function PreviewPane({ preview, busy }: PreviewPaneProps) {
             <Text size="sm" c="dimmed" mb="xs" truncate dir="auto">
               {rendered.previewText}
             </Text>
-            {manner === 'plain' || rendered.html === null ? (
+            {mode === 'plain' || rendered.html === null ? (
               <Code block className="plain-mail">
                 {rendered.text ?? ''}
               </Code>
@@ -56,8 +56,8 @@ export function PreviewPane({ preview, busy }: PreviewPaneProps) {
                 <MailFrame
                   html={rendered.html}
                   title={text('editor.preview')}
-                  dark={manner === 'darkMode'}
-                  {...(manner === 'phone' && { width: 375 })}
+                  dark={mode === 'darkMode'}
+                  {...(mode === 'phone' && { width: 375 })}
                 />
               </Box>
             )}

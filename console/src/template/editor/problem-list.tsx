@@ -1,10 +1,10 @@
 import { List, Text, Title } from '@mantine/core';
 import type { TemplatePreview } from '../../api/management.generated.ts';
-import { Icon } from '../../parts/icon.tsx';
+import { Icon } from '../../components/icon.tsx';
 import { text } from '../../texts/text.ts';
 
 /** What stops the publication, what does not but may be meant otherwise, and advice. */
-export function ProblemList({ preview }: { preview: TemplatePreview | undefined }) {
+export function TemplateProblemList({ preview }: { preview: TemplatePreview | undefined }) {
   const problems = preview?.problems ?? [];
   const hints = preview?.hints ?? [];
   return (

@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { answerOf, api, ifMatch } from '../../api/management.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { useAction } from '../../api/use-action.ts';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { ProblemAlert } from '../../components/problem-alert.tsx';
 import { text } from '../../texts/text.ts';
 import { useTemplatePath } from '../use-template.ts';
 import type { EditedDraft } from './use-save-draft.ts';

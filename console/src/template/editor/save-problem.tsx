@@ -1,7 +1,7 @@
 import { Alert, Box, Button, Group, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { isStale } from '../../api/unless-changed.ts';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { isStale } from '../../api/if-unchanged.ts';
+import { ProblemAlert } from '../../components/problem-alert.tsx';
 import { text } from '../../texts/text.ts';
 import { useTemplatePath } from '../use-template.ts';
 import type { EditedDraft } from './use-save-draft.ts';

@@ -8,7 +8,7 @@ import { useTemplate, useTemplatePath, useVersion } from '../use-template.ts';
 import { starterContent } from './starter.ts';
 
 /** What the editor begins with. */
-export interface Beginning {
+export interface InitialContent {
   readonly content: TemplateContent;
   /** Of the draft, for changes that must not overwrite another's; undefined where there is no draft. */
   readonly tag: string | undefined;
@@ -18,8 +18,8 @@ export interface Beginning {
 }
 
 /** The draft of the template, else its published version, else a beginning. */
-export function useBeginning(): {
-  readonly beginning: Beginning | undefined;
+export function useInitialContent(): {
+  readonly initial: InitialContent | undefined;
   readonly error: unknown;
 } {
   const path = useTemplatePath();
@@ -36,20 +36,19 @@ export function useBeginning(): {
   const error = template.error ?? draft.error ?? published.error;
   if (draft.data !== undefined && draft.data !== null) {
     const { value, tag } = draft.data;
-    return { beginning: { content: value.content, tag, isDraft: true, isNew: false }, error };
+    return { initial: { content: value.content, tag, isDraft: true, isNew: false }, error };
   }
-  if (draft.data === undefined || template.data === undefined)
-    return { beginning: undefined, error };
+  if (draft.data === undefined || template.data === undefined) return { initial: undefined, error };
   if (template.data.publishedVersion === null) {
     // Without the senders a template can be written too, and says later what its sender lacks.
-    if (senders.isPending) return { beginning: undefined, error };
+    if (senders.isPending) return { initial: undefined, error };
     const sender = chooseSender(senders.data?.items ?? [], template.data.createdBy);
     const content = starterContent(template.data.name, sender);
-    return { beginning: { content, tag: undefined, isDraft: false, isNew: true }, error };
+    return { initial: { content, tag: undefined, isDraft: false, isNew: true }, error };
   }
-  if (published.data === undefined) return { beginning: undefined, error };
+  if (published.data === undefined) return { initial: undefined, error };
   return {
-    beginning: { content: published.data.content, tag: undefined, isDraft: false, isNew: false },
+    initial: { content: published.data.content, tag: undefined, isDraft: false, isNew: false },
     error,
   };
 }

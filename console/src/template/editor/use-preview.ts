@@ -5,12 +5,12 @@ import { answerOf, api } from '../../api/management.ts';
 import { useTemplatePath } from '../use-template.ts';
 
 /** Milliseconds after the last key until the preview is asked for. */
-const pause = 300;
+const debounceMs = 300;
 
 /** The content rendered with values, with its fields, problems and hints, shortly after it has changed. */
 export function usePreview(content: TemplateContent, values: Readonly<Record<string, string>>) {
   const path = useTemplatePath();
-  const [settled] = useDebouncedValue({ content, values }, pause);
+  const [settled] = useDebouncedValue({ content, values }, debounceMs);
   return useQuery({
     queryKey: ['preview', path, settled],
     queryFn: () =>

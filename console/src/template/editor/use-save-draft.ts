@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { TemplateContent } from '../../api/management.generated.ts';
 import { api, taggedAnswerOf } from '../../api/management.ts';
 import { useTemplatePath } from '../use-template.ts';
-import type { Beginning } from './use-draft.ts';
+import type { InitialContent } from './use-draft.ts';
 
 /** The draft that is being edited, as what can be done with it sees it. */
 export interface EditedDraft {
@@ -23,12 +23,12 @@ export interface EditedDraft {
 }
 
 /** Saves the draft, unless somebody else changed it since it was read; also by Ctrl+S. */
-export function useSaveDraft(beginning: Beginning, content: TemplateContent): EditedDraft {
+export function useSaveDraft(initial: InitialContent, content: TemplateContent): EditedDraft {
   const path = useTemplatePath();
   const client = useQueryClient();
-  const tag = useRef(beginning.tag);
-  const [saved, setSaved] = useState(beginning.isDraft ? beginning.content : undefined);
-  const changed = saved === undefined ? content !== beginning.content : content !== saved;
+  const tag = useRef(initial.tag);
+  const [saved, setSaved] = useState(initial.isDraft ? initial.content : undefined);
+  const changed = saved === undefined ? content !== initial.content : content !== saved;
 
   const put = useMutation({
     mutationFn: () =>
@@ -66,7 +66,7 @@ export function useSaveDraft(beginning: Beginning, content: TemplateContent): Ed
     saving: put.isPending,
     error: put.error,
     save: async () => {
-      if (changed || (beginning.isNew && saved === undefined)) await mutateAsync();
+      if (changed || (initial.isNew && saved === undefined)) await mutateAsync();
       return tag.current;
     },
     seen: () => tag.current,

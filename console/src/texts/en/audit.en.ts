@@ -1,5 +1,5 @@
 /** The audit log. */
-export const audit = {
+export const auditTexts = {
   'audit.title': 'Audit log',
   'audit.hint': 'Who changed what, and when.',
   'audit.at': 'When',

@@ -1,5 +1,5 @@
 /** Words of every page. */
-export const common = {
+export const commonTexts = {
   yes: 'Yes',
   no: 'No',
   never: 'Never',

@@ -1,5 +1,5 @@
 /** Destinations, receivers and encryption. */
-export const destinations = {
+export const destinationsTexts = {
   'destinations.title': 'Destinations',
   'destinations.hint': 'Where the mail that waits is to go, and why it waits.',
   'destinations.domain': 'Domain',

@@ -1,5 +1,5 @@
 /** Domains and their warm-up. */
-export const domains = {
+export const domainsTexts = {
   'domains.title': 'Domains',
   'domains.hint': 'The domains that messages come from, and their DNS records.',
   'domains.add': 'Add a domain',

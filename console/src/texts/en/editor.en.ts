@@ -1,5 +1,5 @@
 /** The template editor. */
-export const editor = {
+export const editorTexts = {
   'editor.edit': 'Edit',
   'editor.versions': 'Versions',
   'editor.use': 'Use it',

@@ -1,5 +1,5 @@
 /** The inbox. */
-export const inbox = {
+export const inboxTexts = {
   'inbox.title': 'Inbox',
   'inbox.hint': 'Mail that was captured instead of being delivered.',
   'inbox.find': 'Find in subject, addresses or text',

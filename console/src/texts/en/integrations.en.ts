@@ -1,5 +1,5 @@
 /** Integrations and API keys. */
-export const integrations = {
+export const integrationsTexts = {
   'integrations.title': 'Integrations',
   'integrations.hint': 'The programs that call the service.',
   'integrations.add': 'Register an integration',

@@ -1,5 +1,5 @@
 /** Menu, header, and pages that are not there. */
-export const layout = {
+export const layoutTexts = {
   'notFound.title': 'There is nothing here',
   'notFound.hint': 'The address leads to no page, or to an account that you do not belong to.',
   'notFound.home': 'To the beginning',

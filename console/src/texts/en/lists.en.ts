@@ -1,5 +1,5 @@
 /** Lists, contacts and imports. */
-export const lists = {
+export const listsTexts = {
   'lists.title': 'Lists',
   'lists.hint': 'Contacts that the account keeps.',
   'lists.add': 'New list',

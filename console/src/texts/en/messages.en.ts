@@ -1,5 +1,5 @@
 /** Messages and their states. */
-export const messages = {
+export const messagesTexts = {
   'state.queued': 'Queued',
   'state.sending': 'Sending',
   'state.deferred': 'Deferred',

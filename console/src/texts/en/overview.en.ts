@@ -1,5 +1,5 @@
 /** The overview. */
-export const overview = {
+export const overviewTexts = {
   'overview.title': 'Overview',
   'overview.hint': 'What the account is doing now.',
   'overview.next': 'Next steps',

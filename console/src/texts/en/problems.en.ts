@@ -1,5 +1,5 @@
 /** What went wrong, and what somebody else changed. */
-export const problems = {
+export const problemsTexts = {
   'problem.network': 'The service could not be reached',
   'problem.networkHint': 'Check the connection, then try again. Nothing that you typed is lost.',
   'problem.atFields': '{count|The marked field needs|The # marked fields need} another value.',

@@ -1,5 +1,5 @@
 /** Reports. */
-export const reports = {
+export const reportsTexts = {
   'reports.title': 'Reports',
   'reports.hint':
     'What became of messages. Opens and clicks are those of people; programs are not counted.',

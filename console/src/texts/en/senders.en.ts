@@ -1,5 +1,5 @@
 /** Senders. */
-export const senders = {
+export const sendersTexts = {
   'senders.title': 'Senders',
   'senders.hint':
     'The addresses that messages come from. Nothing is sent from one that is not verified.',

@@ -1,5 +1,5 @@
 /** The first start. */
-export const setUp = {
+export const setUpTexts = {
   'setUp.title': 'Welcome to Signalpost',
   'setUp.hint': 'Create the first owner and account. You can add others later.',
   'setUp.hintLocked': 'It’s running, but nobody owns it yet.',

@@ -1,5 +1,5 @@
 /** Settings of the account and the installation. */
-export const settings = {
+export const settingsTexts = {
   'settings.title': 'Settings',
   'settings.hint': 'The account, and the installation that it is on.',
   'settings.account': 'Account',

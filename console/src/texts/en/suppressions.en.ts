@@ -1,5 +1,5 @@
 /** Suppressions. */
-export const suppressions = {
+export const suppressionsTexts = {
   'suppressions.title': 'Suppressions',
   'suppressions.hint': 'Addresses that are not written to.',
   'suppressions.add': 'Suppress an address',

@@ -1,5 +1,5 @@
 /** Team and roles. */
-export const team = {
+export const teamTexts = {
   'team.title': 'Team',
   'team.hint': 'Who belongs to the account, and what they may do.',
   'team.invite': 'Invite someone',

@@ -1,5 +1,5 @@
 /** Templates, their versions, and using them. */
-export const templates = {
+export const templatesTexts = {
   'templates.title': 'Templates',
   'templates.hint': 'What messages are made from. A message is sent with the published version.',
   'templates.add': 'New template',

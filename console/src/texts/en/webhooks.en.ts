@@ -1,5 +1,5 @@
 /** Webhooks. */
-export const webhooks = {
+export const webhooksTexts = {
   'webhooks.title': 'Webhooks',
   'webhooks.hint': 'Your endpoints that get signed events about messages.',
   'webhooks.add': 'Add a webhook',

@@ -1,0 +1,42 @@
+import { List, Text } from '@mantine/core';
+import type { MemberChange } from '../api/if-unchanged.ts';
+import { formatNumber } from '../format/format-number.ts';
+import { text, textOr } from '../texts/text.ts';
+
+/** What somebody else changed meanwhile: each member as it was seen, and as it is. */
+export function ChangeList({ changes }: { changes: readonly MemberChange[] }) {
+  return (
+    <>
+      <List size="sm">
+        {changes.map(({ name, seen, now }) => (
+          <List.Item key={name} className="breakable">
+            {text('problem.change', {
+              name: textOr(`member.${name}`, name),
+              seen: describe(seen),
+              now: describe(now),
+            })}
+          </List.Item>
+        ))}
+      </List>
+      <Text size="sm">{text('problem.notSaved')}</Text>
+    </>
+  );
+}
+
+/** Characters of a value that are enough to recognise it. */
+const maxValueLength = 80;
+
+function describe(value: unknown): string {
+  const whole = formatValue(value);
+  return whole.length > maxValueLength ? `${whole.slice(0, maxValueLength)}…` : whole;
+}
+
+function formatValue(value: unknown): string {
+  if (value === null || value === undefined || value === '') return '–';
+  if (typeof value === 'boolean') return text(value ? 'yes' : 'no');
+  if (typeof value === 'number') return formatNumber(value);
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return value.map(formatValue).join(', ') || '–';
+  const entries = Object.entries(value).map(([name, one]) => `${name}: ${formatValue(one)}`);
+  return entries.join(', ') || '–';
+}

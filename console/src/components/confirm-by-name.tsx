@@ -1,0 +1,68 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { useAction } from '../api/use-action.ts';
+import { text } from '../texts/text.ts';
+import { ProblemAlert } from './problem-alert.tsx';
+
+interface ConfirmByNameProps {
+  opened: boolean;
+  close: () => void;
+  title: string;
+  /** What will happen, and what it cannot bring back. */
+  consequence: string;
+  /** What the person has to type. */
+  name: string;
+  action: string;
+  confirm: () => Promise<unknown>;
+  /** What else there is to decide. */
+  children?: ReactNode;
+}
+
+/** Asks for the name of what is about to be destroyed. */
+export function ConfirmByName(props: ConfirmByNameProps) {
+  const [typed, setTyped] = useState('');
+  const send = useAction({
+    mutationFn: props.confirm,
+    onSuccess() {
+      setTyped('');
+      props.close();
+    },
+  });
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    send.mutate();
+  }
+
+  return (
+    <Modal opened={props.opened} onClose={props.close} title={props.title}>
+      <form onSubmit={submit}>
+        <Stack>
+          <Text size="sm">{props.consequence}</Text>
+          {props.children}
+          <TextInput
+            label={text('confirm.type', { name: props.name })}
+            value={typed}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+            autoComplete="off"
+            data-autofocus
+          />
+          <ProblemAlert error={send.error} onRefreshed={props.close} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={props.close}>
+              {text('cancel')}
+            </Button>
+            <Button
+              color="red"
+              type="submit"
+              disabled={typed !== props.name}
+              loading={send.isPending}
+            >
+              {props.action}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,52 @@
+import { useEffect, useRef, useState } from 'react';
+
+interface MailFrameProps {
+  html: string;
+  title: string;
+  dark?: boolean;
+  /** Width in pixels; the whole width where it is not given. */
+  width?: number;
+  minHeight?: number;
+  /** Marks what another version of the mail does not have. */
+  marks?: { against: string; color: string };
+}
+
+/**
+ * Shows the HTML of a mail in a frame of another origin that runs nothing of it, loads nothing from anywhere and leads
+ * nowhere: looking at a mail here never counts as an opening.
+ */
+export function MailFrame(props: MailFrameProps) {
+  const { html, title, dark = false, width, minHeight = 320 } = props;
+  const { against, color } = props.marks ?? {};
+  const frame = useRef<HTMLIFrameElement>(null);
+  const [ready, setReady] = useState(false);
+  const [height, setHeight] = useState(minHeight);
+
+  useEffect(() => {
+    function listen(event: MessageEvent) {
+      if (event.source !== frame.current?.contentWindow) return;
+      if (event.data.ready === true) setReady(true);
+      if (typeof event.data.height === 'number')
+        setHeight(Math.min(Math.max(event.data.height, minHeight), 4_000));
+    }
+    addEventListener('message', listen);
+    return () => removeEventListener('message', listen);
+  }, [minHeight]);
+
+  useEffect(() => {
+    // The frame's origin is opaque, so no target origin can name it; the mail is no secret to its reader.
+    const marks = against === undefined || color === undefined ? undefined : { against, color };
+    if (ready) frame.current?.contentWindow?.postMessage({ html, dark, marks }, '*');
+  }, [ready, html, dark, against, color]);
+
+  return (
+    <iframe
+      ref={frame}
+      src="/console/frame"
+      sandbox="allow-scripts"
+      title={title}
+      className="mail-frame"
+      style={{ width, height }}
+    />
+  );
+}

@@ -1,0 +1,86 @@
+import { CloseButton, Group, Paper, Text, UnstyledButton } from '@mantine/core';
+import { useSyncExternalStore } from 'react';
+import { text } from '../texts/text.ts';
+
+interface Notice {
+  readonly id: number;
+  readonly message: string;
+  /** Takes back what the notice tells of. */
+  readonly undo?: () => Promise<unknown>;
+  /** What is told once it is taken back. */
+  readonly undone: string;
+}
+
+/** Milliseconds that a notice stays; longer where there is something to decide. */
+const displayMs = { told: 6_000, undo: 12_000 };
+
+let notices: readonly Notice[] = [];
+let last = 0;
+const listeners = new Set<() => void>();
+
+function change(next: readonly Notice[]): void {
+  notices = next;
+  for (const listener of listeners) listener();
+}
+
+function dismiss(id: number): void {
+  change(notices.filter((notice) => notice.id !== id));
+}
+
+/** Tells that something was done, wherever the person goes meanwhile, and offers to take it back. */
+export function showNotice(
+  message: string,
+  undo?: () => Promise<unknown>,
+  undone = text('undo.done'),
+): void {
+  last += 1;
+  const id = last;
+  // The newest three are enough to read.
+  change([...notices.slice(-2), { id, message, undone, ...(undo !== undefined && { undo }) }]);
+  setTimeout(() => dismiss(id), undo === undefined ? displayMs.told : displayMs.undo);
+}
+
+async function undoNotice({ id, undo, undone }: Notice): Promise<void> {
+  dismiss(id);
+  try {
+    await undo?.();
+    showNotice(undone);
+  } catch {
+    showNotice(text('undo.failed'));
+  }
+}
+
+function listen(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** The notices of the moment, read out to those who cannot see them. */
+export function Notices() {
+  const shown = useSyncExternalStore(listen, () => notices);
+  return (
+    <section className="notices" aria-label={text('notices')} aria-live="polite">
+      {shown.map((notice) => (
+        <Paper key={notice.id} className="notice" shadow="md" p="sm">
+          <Group justify="space-between" wrap="nowrap">
+            <Text size="sm" className="breakable">
+              {notice.message}
+            </Text>
+            <Group gap="xs" wrap="nowrap">
+              {notice.undo !== undefined && (
+                <UnstyledButton className="undo" onClick={() => undoNotice(notice)}>
+                  {text('undo')}
+                </UnstyledButton>
+              )}
+              <CloseButton
+                size="sm"
+                aria-label={text('close')}
+                onClick={() => dismiss(notice.id)}
+              />
+            </Group>
+          </Group>
+        </Paper>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,122 @@
+import { Alert, Button, Group, List, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { EditConflict } from '../api/if-unchanged.ts';
+import { ApiProblem } from '../api/problem.ts';
+import { signInTabUrl } from '../api/sign-in.ts';
+import { text, textOr } from '../texts/text.ts';
+import { ChangeList } from './change-list.tsx';
+
+interface ProblemAlertProps {
+  error: unknown;
+  retry?: (() => void) | undefined;
+  /** What is done once the page shows how things are now, where somebody else changed or removed them meanwhile. */
+  onRefreshed?: (() => void) | undefined;
+}
+
+/** Says what went wrong, with every value that was refused where its field does not say so, and what can be done next. */
+export function ProblemAlert({ error, retry, onRefreshed }: ProblemAlertProps) {
+  const client = useQueryClient();
+  if (error === null || error === undefined) return null;
+  const problem = error instanceof ApiProblem ? error : undefined;
+  const title = problem === undefined ? text('problem.network') : titleOf(problem);
+  if (problem?.isShownAtFields)
+    return (
+      <Alert color="red" role="alert">
+        {text('problem.atFields', { count: problem.errors.length })}
+      </Alert>
+    );
+  if (problem?.status === 401) return <SessionExpired retry={retry} />;
+  const other = problem?.status === 412 || problem?.status === 404;
+
+  async function refresh() {
+    // A draft that is being edited does not change under one's hands.
+    await client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'draft' });
+    onRefreshed?.();
+  }
+
+  return (
+    <Alert color="red" title={title} role="alert">
+      {problem === undefined ? (
+        <Text size="sm">{text('problem.networkHint')}</Text>
+      ) : (
+        <ProblemDetails problem={problem} />
+      )}
+      <Group gap="xs">
+        {retry !== undefined && isRetryable(problem) && (
+          <Button size="compact-sm" variant="light" color="red" mt="xs" onClick={retry}>
+            {text('problem.retry')}
+          </Button>
+        )}
+        {other && onRefreshed !== undefined && (
+          <Button size="compact-sm" variant="default" mt="xs" onClick={refresh}>
+            {text('problem.renew')}
+          </Button>
+        )}
+      </Group>
+    </Alert>
+  );
+}
+
+/** The page stays where something typed would be lost with it. */
+function SessionExpired({ retry }: Pick<ProblemAlertProps, 'retry'>) {
+  return (
+    <Alert color="red" title={text('problem.session')} role="alert">
+      <Text size="sm">{text('problem.sessionHint')}</Text>
+      <Group gap="xs" mt="xs">
+        <Button
+          component="a"
+          href={signInTabUrl}
+          target="_blank"
+          size="compact-sm"
+          variant="default"
+        >
+          {text('problem.signIn')}
+        </Button>
+        {retry !== undefined && (
+          <Button size="compact-sm" variant="light" color="red" onClick={retry}>
+            {text('problem.retry')}
+          </Button>
+        )}
+      </Group>
+    </Alert>
+  );
+}
+
+/** Whether asking again may be answered otherwise: what a role may not see, and what is not there, stays so. */
+function isRetryable(problem: ApiProblem | undefined): boolean {
+  return problem?.status !== 403 && problem?.status !== 404;
+}
+
+/** What is not there is named by the message; what cannot be the name of anything, by what it stands for. */
+function titleOf({ status, title, message, errors }: ApiProblem): string {
+  if (status !== 404) return title;
+  return textOr(`missing.${errors[0]?.field}`, message);
+}
+
+function ProblemDetails({ problem }: { problem: ApiProblem }) {
+  if (problem instanceof EditConflict) return <ChangeList changes={problem.changes} />;
+  if (problem.status === 404)
+    return problem.errors.length === 0 && <Text size="sm">{text('problem.gone')}</Text>;
+  // The other refusals say themselves who may.
+  if (problem.body.permission !== undefined) return <Text size="sm">{text('problem.role')}</Text>;
+  return (
+    <>
+      {problem.message !== titleOf(problem) && <Text size="sm">{problem.message}</Text>}
+      {problem.status === 412 && <Text size="sm">{text('problem.notSaved')}</Text>}
+      {problem.errors.length > 1 && (
+        <List size="sm" mt={4}>
+          {problem.errors.map(({ field, reason }) => (
+            <List.Item key={`${field} ${reason}`}>
+              <strong>{field}</strong> {reason}
+            </List.Item>
+          ))}
+        </List>
+      )}
+      {problem.status >= 500 && problem.requestId !== undefined && (
+        <Text size="xs" mt={4}>
+          {text('problem.requestId', { id: problem.requestId })}
+        </Text>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,48 @@
+import { Alert, Text } from '@mantine/core';
+import type { Message } from '../api/management.generated.ts';
+import { TimeText } from '../components/time-text.tsx';
+import { text, textOr } from '../texts/text.ts';
+import { parseEventDetail } from './event-detail.ts';
+
+const colors: Readonly<Record<string, string>> = {
+  delivered: 'green',
+  bounced: 'red',
+  failed: 'red',
+  expired: 'orange',
+  suppressed: 'orange',
+  uncertain: 'grape',
+};
+
+/** Answers "why hasn't it arrived?" from the state, the last reply and what comes next. */
+export function DeliveryExplanationAlert({ message }: { message: Message }) {
+  const { state, nextAttempt, events } = message;
+  const last = events.findLast(({ kind }) => kind === state || kind === 'deferred');
+  const { reply, reason } = parseEventDetail(last?.detail);
+  return (
+    <Alert
+      color={colors[state] ?? 'blue'}
+      title={text(state === 'delivered' ? 'why.delivered' : 'why.title')}
+      role="status"
+    >
+      <Text size="sm">{textOr(`why.state.${state}`, state)}</Text>
+      {reply !== undefined && state !== 'delivered' && (
+        <Text size="sm">{text('why.reply', { reply })}</Text>
+      )}
+      {reply === undefined && reason !== undefined && state !== 'delivered' && (
+        <Text size="sm">{text('why.reason', { reason })}</Text>
+      )}
+      {nextAttempt !== null && (
+        <Text size="sm">
+          {text('why.waits', { reason: nextAttempt.reason })}{' '}
+          {nextAttempt.at === null ? (
+            text('why.person')
+          ) : (
+            <>
+              {text('why.next')} <TimeText value={nextAttempt.at} distance />.
+            </>
+          )}
+        </Text>
+      )}
+    </Alert>
+  );
+}

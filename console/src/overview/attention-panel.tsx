@@ -1,0 +1,94 @@
+import { Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { useAccountId } from '../account/use-me.ts';
+import { useSettings } from '../account/use-settings.ts';
+import { Icon } from '../components/icon.tsx';
+import { PageAnchor } from '../components/links.tsx';
+import { type TextKey, text } from '../texts/text.ts';
+import { useAttention } from './use-overview.ts';
+
+interface AttentionEntry {
+  readonly message: string;
+  /** The page where it can be mended. */
+  readonly to?: Page | undefined;
+}
+
+/** What needs somebody, each with the page where it can be mended. */
+export function AttentionPanel() {
+  const account = useAccountId();
+  const entries = useAttentionEntries();
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="attention">
+      <Title order={2} id="attention" mb="xs">
+        {text('overview.attention')}
+      </Title>
+      {entries.length === 0 && (
+        <Text size="sm" c="dimmed">
+          {text('overview.calm')}
+        </Text>
+      )}
+      <Stack gap="xs" role={entries.length > 0 ? 'list' : undefined}>
+        {entries.map(({ message, to }) => (
+          <Group
+            key={message}
+            role="listitem"
+            gap="xs"
+            wrap="nowrap"
+            align="flex-start"
+            className="concern"
+          >
+            <Icon name="warning" />
+            <Text size="sm" className="breakable">
+              {message}{' '}
+              {to !== undefined && (
+                <PageAnchor to={to} params={{ account }} size="sm" underline="always">
+                  {text(`nav.${pageName(to)}` as TextKey)}
+                </PageAnchor>
+              )}
+            </Text>
+          </Group>
+        ))}
+      </Stack>
+    </Paper>
+  );
+}
+
+const pages = {
+  suspended: '/$account/settings',
+  'quota-used-up': '/$account/settings',
+  'quota-nearly-used': '/$account/settings',
+  'domain-broken': '/$account/domains',
+  'domain-pending': '/$account/domains',
+  'webhook-failing': '/$account/webhooks',
+  'webhook-paused': '/$account/webhooks',
+  'destination-throttled': '/$account/destinations',
+  'bounces-rising': '/$account/reports',
+  'complaints-rising': '/$account/reports',
+  paused: '/$account/destinations',
+  'messages-held': '/$account/destinations',
+  'no-sender': '/$account/senders',
+  'no-template': '/$account/templates',
+  'no-integration': '/$account/integrations',
+  'no-transactional': '/$account/settings',
+} as const;
+
+type Page = (typeof pages)[keyof typeof pages];
+
+/** The link says where it leads. */
+function pageName(to: Page): string {
+  return to.replace('/$account/', '');
+}
+
+function useAttentionEntries(): AttentionEntry[] {
+  const { data: settings } = useSettings();
+  const entries: AttentionEntry[] = (useAttention().data?.items ?? []).map(
+    ({ kind, sentence, nextStep }) => ({
+      message: `${sentence} ${nextStep}`,
+      to: pages[kind as keyof typeof pages],
+    }),
+  );
+  if (settings?.deliveryRedirect)
+    entries.push({
+      message: text('overview.redirected', { address: settings.deliveryRedirect }),
+    });
+  return entries;
+}

@@ -1,0 +1,93 @@
+import { Group, Paper, SegmentedControl, SimpleGrid, Text, Title } from '@mantine/core';
+import { useState } from 'react';
+import type { Report } from '../api/management.generated.ts';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import {
+  formatAtLeast,
+  formatDuration,
+  formatNumber,
+  formatShare,
+} from '../format/format-number.ts';
+import { CountPlot } from '../report/count-plot.tsx';
+import { lastDays, useReport } from '../report/use-report.ts';
+import { text } from '../texts/text.ts';
+import { useQueue } from './use-overview.ts';
+
+/** What became of the messages of today, or of the last 30 days: in figures and as a plot. */
+export function KeyMetrics() {
+  const [days, setDays] = useState<1 | 30>(30);
+  const unit = days === 1 ? 'hour' : 'day';
+  const { now } = lastDays(days);
+  const total = useReport(now, 'none');
+  const rows = useReport(now, unit);
+  const { data: queue } = useQueue();
+  const waiting =
+    queue &&
+    formatAtLeast(
+      queue.destinations.reduce((sum, row) => sum + row.waiting, 0),
+      queue.partial,
+    );
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="figures">
+      <Group justify="space-between" mb="sm">
+        <Title order={2} id="figures">
+          {text('overview.figures')}
+        </Title>
+        <SegmentedControl
+          size="xs"
+          aria-label={text('reports.period')}
+          value={String(days)}
+          onChange={(value) => setDays(value === '1' ? 1 : 30)}
+          data={[
+            { value: '1', label: text('reports.days', { count: 1 }) },
+            { value: '30', label: text('reports.days', { count: 30 }) },
+          ]}
+        />
+      </Group>
+      <ProblemAlert error={total.error ?? rows.error} retry={() => rows.refetch()} />
+      <SimpleGrid cols={{ base: 2, xs: 3 }} verticalSpacing="sm" mb="md">
+        {metricsOf(total.data, waiting).map(({ name, value, share }) => (
+          <div key={name}>
+            <Text className="figure" fw={650}>
+              {value}
+            </Text>
+            <Text size="xs" c="dimmed">
+              {name} {share}
+            </Text>
+          </div>
+        ))}
+      </SimpleGrid>
+      <CountPlot rows={rows.data?.rows} period={now} unit={unit} />
+    </Paper>
+  );
+}
+
+interface Metric {
+  readonly name: string;
+  readonly value: string;
+  readonly share?: string;
+}
+
+/** Dashes stand where nothing is known yet. */
+function metricsOf(report: Report | undefined, waiting: string | undefined): Metric[] {
+  const row = report?.rows[0];
+  const counts = row?.counts;
+  const number = (value: number) => (report === undefined ? '–' : formatNumber(value));
+  const accepted = counts?.accepted ?? 0;
+  const bounced = (counts?.bounced_hard ?? 0) + (counts?.bounced_soft ?? 0);
+  const part = (value: number) => ({
+    value: number(value),
+    ...(accepted > 0 && { share: formatShare(value, accepted) }),
+  });
+  return [
+    { name: text('reports.accepted'), value: number(accepted) },
+    { name: text('reports.delivered'), ...part(counts?.delivered ?? 0) },
+    { name: text('reports.bounced'), ...part(bounced) },
+    { name: text('reports.opened'), ...part(counts?.opened_people_unique ?? 0) },
+    { name: text('overview.waiting'), value: waiting ?? '–' },
+    {
+      name: text('reports.latency'),
+      value: row?.latency ? formatDuration(row.latency.p50) : '–',
+    },
+  ];
+}

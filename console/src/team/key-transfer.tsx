@@ -1,0 +1,73 @@
+import { Checkbox, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useAccount, useAccountId, useMay, useMe } from '../account/use-me.ts';
+import type { ApiKey, User } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { usePages } from '../api/pages.ts';
+import { text } from '../texts/text.ts';
+
+/** The API keys that a person made in the account, and whether the one who ends their role takes them over. */
+export interface KeyTransfer {
+  readonly count: number;
+  /** How many there are is known: until then nobody's role is ended unasked. */
+  readonly isLoaded: boolean;
+  /** They are one’s own, or one is no owner: nobody takes them over here. */
+  readonly canTransfer: boolean;
+  readonly own: boolean;
+  readonly transfer: boolean;
+  setTransfer(transfer: boolean): void;
+  /** Of the request that ends the role. */
+  readonly query: { readonly keysTo?: string };
+}
+
+/** Whether the keys that a person made end with a change of their role. */
+export function revokesKeys(before: User['role'], after: User['role']): boolean {
+  if (after === before || after === 'owner') return false;
+  return after !== 'developer' || before === 'owner';
+}
+
+export function useKeyTransfer({ email }: User): KeyTransfer {
+  const accountId = useAccountId();
+  const may = useMay();
+  const { account } = useAccount();
+  const me = useMe().data?.person?.email;
+  const [transfer, setTransfer] = useState(false);
+  const enabled = may('keys:read') && may('users:write');
+  const pages = usePages<ApiKey>({
+    queryKey: ['keys', accountId],
+    enabled,
+    read: () =>
+      answerOf(api.GET('/accounts/{accountId}/keys', { params: { path: { accountId } } })),
+  });
+  const count = pages.items.filter(({ createdBy }) => createdBy === email).length;
+  const own = me === email;
+  const canTransfer = me !== undefined && !own && account?.role === 'owner';
+  return {
+    count,
+    isLoaded: !(enabled && pages.isPending),
+    canTransfer,
+    own,
+    transfer,
+    setTransfer,
+    query: canTransfer && transfer && count > 0 ? { keysTo: me } : {},
+  };
+}
+
+/** Offers an owner the keys of somebody whose role ends. */
+export function KeyTransferChoice({
+  keys: { count, canTransfer, own, transfer, setTransfer },
+}: {
+  keys: KeyTransfer;
+}) {
+  if (count === 0) return null;
+  if (!canTransfer)
+    return <Text size="sm">{text(own ? 'team.ownKeysEnd' : 'team.keysEnd', { count })}</Text>;
+  return (
+    <Checkbox
+      label={text('team.keys', { count })}
+      description={text('team.keysElse', { count })}
+      checked={transfer}
+      onChange={(event) => setTransfer(event.currentTarget.checked)}
+    />
+  );
+}

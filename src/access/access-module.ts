@@ -1,0 +1,49 @@
+import type { AccountDirectory } from '../account/account-directory.ts';
+import type { ChangeListener } from '../foundation/change-listener.ts';
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { Log } from '../foundation/log.ts';
+import type { MasterKey } from '../foundation/master-key.ts';
+import { AccessTokenStore } from './access-token-store.ts';
+import { ApiKeyParser } from './api-key.ts';
+import { ApiKeyChecker } from './api-key-checker.ts';
+import { Authenticator } from './authenticator.ts';
+import type { AccessFacts } from './authorize.ts';
+import { isOperator } from './operator-store.ts';
+import { TokenChecker } from './token-checker.ts';
+import { TokenMint } from './token-mint.ts';
+
+export interface AccessModuleDependencies {
+  readonly database: Database;
+  readonly key: MasterKey;
+  readonly changes: ChangeListener;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly accounts: AccountDirectory;
+}
+
+/** Who makes a request, and what decisions about it rest on. */
+export interface AccessModule {
+  readonly authenticator: Authenticator;
+  readonly facts: AccessFacts;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** Connects the files of the room. */
+export function createAccessModule(dependencies: AccessModuleDependencies): AccessModule {
+  const { database, key, changes, clock, log, accounts } = dependencies;
+  const store = new AccessTokenStore(database);
+  const tokens = new TokenChecker({ mint: new TokenMint(key), store, changes, clock });
+  const keys = new ApiKeyChecker({ database, keys: new ApiKeyParser(key), changes, clock, log });
+  return {
+    authenticator: new Authenticator(tokens, keys),
+    facts: {
+      account: (accountId) => accounts.account(accountId),
+      roleIn: (personId, accountId) => accounts.roleIn(personId, accountId),
+      isOperator: (personId) => isOperator(database.kysely, personId),
+    },
+    start: () => keys.start(),
+    stop: () => keys.stop(),
+  };
+}

@@ -1,0 +1,37 @@
+import type { Permission } from './permission.ts';
+
+/** An operation of the contract, which access tokens and API keys open. */
+export interface TokenOperation {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly permission: Permission;
+  /** What a program can do with it, as the consent page and the documentation say it. */
+  readonly allows: string;
+}
+
+/** Everything that an access token opens, whichever grant it came from. What isn't here, a token can't do. */
+export const tokenOperations = {
+  send: {
+    method: 'POST',
+    path: '/ete/v1/email/{account_id}/{template_id}',
+    permission: 'messages:send',
+    allows: 'send email with this account’s templates and verified senders',
+  },
+  status: {
+    method: 'GET',
+    path: '/ete/v1/message/{account_id}/{message_id}',
+    permission: 'messages:status',
+    allows: 'read the status of this account’s messages, including their recipients',
+  },
+  list: {
+    method: 'GET',
+    path: '/api/1/list',
+    permission: 'lists:read',
+    allows: 'list this account’s contact lists (not the contacts in them)',
+  },
+} as const satisfies Readonly<Record<string, TokenOperation>>;
+
+/** The permissions of an access token; its user must have them in the account, too. */
+export const tokenPermissions: ReadonlySet<Permission> = new Set(
+  Object.values(tokenOperations).map(({ permission }) => permission),
+);

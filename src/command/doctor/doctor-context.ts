@@ -1,0 +1,28 @@
+import type { Config } from '../../config/config.ts';
+import { findRunningEmbedded } from '../../embedded-database/find-running-embedded.ts';
+import { type Database, openDatabase } from '../../foundation/database/open-database.ts';
+
+/** What one check found: a fact, and what to do about it where it is not well. */
+export interface Diagnosis {
+  readonly ok: boolean;
+  readonly finding: string;
+  readonly advice?: string;
+}
+
+/** What the checks look at. The database is undefined where no service runs on the data folder. */
+export interface DoctorContext {
+  readonly config: Config;
+  readonly database: Database | undefined;
+  close(): Promise<void>;
+}
+
+/** Connects to the operator's database, or to the embedded one of a running service; starts nothing. */
+export async function openDoctorContext(config: Config): Promise<DoctorContext> {
+  const settings =
+    config.databaseUrl === undefined
+      ? await findRunningEmbedded(config.dataDir)
+      : { url: config.databaseUrl };
+  const database =
+    settings && openDatabase(settings, { applicationName: 'signalpost doctor', maxConnections: 2 });
+  return { config, database, close: async () => database?.close() };
+}

@@ -1,0 +1,111 @@
+import cluster, { type Worker } from 'node:cluster';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Config } from '../config/config.ts';
+import type { Log } from '../foundation/log.ts';
+import { gatherMetrics } from './gather-metrics.ts';
+import { choosePort } from './listen.ts';
+import { aborted } from './stop-signal.ts';
+
+/** What a process tells the first one. */
+interface ReadyMessage {
+  readonly answersAt: string;
+}
+
+const minRestartDelayMs = 500;
+const maxRestartDelayMs = 30_000;
+
+/** Says to the first process where this one answers. */
+export function reportUrl(url: string): void {
+  process.send?.({ answersAt: url } satisfies ReadyMessage);
+}
+
+/**
+ * Keeps so many processes of this command running, which share one port: one that dies is started again, after a pause
+ * that grows while it dies at once. The first is started alone, so that what keeps it from starting is said once.
+ * @throws OperatorError where the port or the address cannot be had
+ * @returns the exit code: 0 after an orderly stop, the first process's own where it never answered
+ */
+export async function superviseProcesses(
+  count: number,
+  config: Pick<Config, 'host' | 'port'>,
+  stopping: AbortSignal,
+  log: Log,
+  announce: (url: string) => void,
+): Promise<number> {
+  const port = await choosePort(config);
+  gatherMetrics();
+  const fork = (): Worker => cluster.fork({ PORT: String(port) });
+  const first = await startProcess(fork(), stopping);
+  if (typeof first === 'number') return stopping.aborted ? 0 : first;
+  announce(first.url);
+  const slots = [superviseProcess(first.worker, fork, stopping, log)];
+  for (let slot = 1; slot < count && !stopping.aborted; slot += 1)
+    slots.push(superviseProcess(fork(), fork, stopping, log));
+  await aborted(stopping);
+  await Promise.all(slots);
+  return 0;
+}
+
+/** One place for a process, filled again whenever it is empty. */
+async function superviseProcess(
+  given: Worker,
+  fork: () => Worker,
+  stopping: AbortSignal,
+  log: Log,
+): Promise<void> {
+  let restartDelayMs = minRestartDelayMs;
+  for (let worker = given; ; worker = fork()) {
+    const started = Date.now();
+    const exit = exitOf(worker);
+    const asking = askToStop(worker, stopping);
+    const code = await exit;
+    asking.end();
+    if (stopping.aborted) return;
+    restartDelayMs =
+      Date.now() - started > maxRestartDelayMs
+        ? minRestartDelayMs
+        : Math.min(restartDelayMs * 2, maxRestartDelayMs);
+    log.error(
+      { pid: worker.process.pid, code, pause: restartDelayMs },
+      'a process died and is started again',
+    );
+    await delay(restartDelayMs, undefined, { signal: stopping }).catch(() => undefined);
+    if (stopping.aborted) return;
+  }
+}
+
+/** Asks again and again: a process that is just starting does not listen yet. */
+function askToStop(worker: Worker, stopping: AbortSignal): { end(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  const ask = (): void => {
+    worker.send('stop', () => undefined);
+    timer ??= setInterval(ask, 500);
+  };
+  if (stopping.aborted) ask();
+  else stopping.addEventListener('abort', ask, { once: true });
+  return {
+    end() {
+      stopping.removeEventListener('abort', ask);
+      clearInterval(timer);
+    },
+  };
+}
+
+async function startProcess(
+  worker: Worker,
+  stopping: AbortSignal,
+): Promise<{ worker: Worker; url: string } | number> {
+  const asking = askToStop(worker, stopping);
+  const url = new Promise<string>((resolve) => {
+    worker.on('message', (message: Partial<ReadyMessage>) => {
+      if (message.answersAt !== undefined) resolve(message.answersAt);
+    });
+  });
+  const found = await Promise.race([url, exitOf(worker)]);
+  asking.end();
+  return typeof found === 'string' ? { worker, url: found } : found;
+}
+
+function exitOf(worker: Worker): Promise<number> {
+  return new Promise((resolve) => worker.once('exit', (code) => resolve(code ?? 1)));
+}

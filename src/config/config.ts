@@ -1,0 +1,289 @@
+import { resolve } from 'node:path';
+import { parseSource, type Source } from '../delivery/direct/source-pools.ts';
+import { readSmtpServers } from '../delivery/smtp-server-settings.ts';
+import { type DnsServer, parseDnsServer } from '../foundation/dns/dns-server.ts';
+import { OperatorError } from '../foundation/errors.ts';
+import { capToOpenFileLimit } from '../http/limits/cap-to-open-file-limit.ts';
+import type { ConnectionLimits } from '../http/limits/limit-connections.ts';
+import { readSecretFiles } from './read-secret-files.ts';
+import {
+  readBearerToken,
+  readChoice,
+  readCount,
+  readDatabaseUrl,
+  readDays,
+  readDomainList,
+  readEmailAddress,
+  readHostName,
+  readKey,
+  readList,
+  readMailbox,
+  readNetworks,
+  readPort,
+  readProxies,
+  readPublicUrl,
+  readSwitch,
+  readTls,
+  type SenderMailbox,
+} from './read-setting.ts';
+
+/** How messages leave: to the local inbox, to a relay by SMTP, or straight to the recipients' servers. */
+export type DeliveryKind = 'inbox' | 'relay' | 'direct';
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  /** Undefined: the embedded database under `dataDir`. */
+  readonly databaseUrl: string | undefined;
+  readonly demo: boolean;
+  readonly delivery: DeliveryKind;
+  readonly smtpUrl: string | undefined;
+  /** The address that others see, without a trailing slash; undefined until the port is known. */
+  readonly publicUrl: string | undefined;
+  readonly trustProxy: readonly string[];
+  readonly connections: ConnectionLimits;
+  readonly deliveryRedirect: string | undefined;
+  readonly deliveryAllow: readonly string[];
+  /** Where bounces and complaints come in by mail; undefined: nowhere. */
+  readonly bounceServer: BounceServerConfig | undefined;
+  readonly intake: IntakeConfig;
+  /** Networks that webhooks may go to although they are not public. */
+  readonly webhookNetworks: readonly string[];
+  /** Readers' addresses stay whole in events of opens and clicks. */
+  readonly keepReaderAddresses: boolean;
+  readonly metrics: MetricsAccess;
+  /** What programs read the inbox with; undefined: nothing was set. */
+  readonly inboxToken: string | undefined;
+  /** Days that the audit log is kept; 0: for ever. */
+  readonly auditDays: number;
+  readonly logLevel: string;
+  /** Base64 of 32 bytes; undefined: a key file in `dataDir`. */
+  readonly key: string | undefined;
+  /** The key before, or the one still in use, while the master key is rotated. */
+  readonly previousKey: string | undefined;
+  readonly hostname: string | undefined;
+  /** Resolvers to ask; none: the machine's own. */
+  readonly dnsServers: readonly DnsServer[];
+  readonly direct: DirectSettings;
+  /** Whom mail of the service itself comes from; undefined: there is none. */
+  readonly systemMailFrom: SenderMailbox | undefined;
+  /** Settings that are set and have no effect any more, with what to do instead. */
+  readonly deprecationWarnings: readonly string[];
+}
+
+/** Settings of delivery straight to recipients' servers. */
+export interface DirectSettings {
+  /** Addresses that mail leaves from; none: the system's choice. */
+  readonly sources: readonly Source[];
+  readonly port: number;
+  /** Mail may go to this machine itself. */
+  readonly loopback: boolean;
+  /** Private networks that recipients' servers may be in. */
+  readonly networks: readonly string[];
+}
+
+/** The SMTP server for bounces and complaints; key and certificate are PEM. */
+export interface BounceServerConfig {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: { readonly key: string; readonly cert: string } | undefined;
+}
+
+/** What relays that report by webhook prove themselves with. */
+export interface IntakeConfig {
+  readonly snsTopics: readonly string[];
+  readonly postmarkPassword: string | undefined;
+  readonly mailgunKey: string | undefined;
+  readonly sendgridKey: string | undefined;
+}
+
+/** Who may read `/metrics`: everyone, or who has the token; nobody without one. */
+export interface MetricsAccess {
+  readonly public: boolean;
+  readonly token: string | undefined;
+}
+
+/** Where mail never leaves the machine, it may come from anybody. */
+const localSender = 'Signalpost <signalpost@localhost.localdomain>';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Read = (name: string) => string | undefined;
+
+/**
+ * Reads the environment once. An empty variable counts as not set.
+ * @throws OperatorError for a wrong value or settings that contradict each other, saying what to change
+ */
+export function readConfig(given: Environment): Config {
+  const environment = readSecretFiles(given);
+  const read: Read = (name) => {
+    const value = environment[name]?.trim();
+    return value === '' ? undefined : value;
+  };
+  const smtpUrl = readSmtpUrl(read('SMTP_URL'));
+  const databaseUrl = readDatabaseUrl(read('DATABASE_URL'));
+  const demo = readSwitch('DEMO', read('DEMO')) ?? databaseUrl === undefined;
+  const hostname = readHostName('SMTP_HOSTNAME', read('SMTP_HOSTNAME'));
+  const delivery = readDelivery(read('DELIVERY'), smtpUrl, hostname);
+  refuseDirectSettings(delivery, read);
+  return {
+    host: read('HOST') ?? '127.0.0.1',
+    port: readPort('PORT', read('PORT') ?? '3000'),
+    dataDir: resolve(read('DATA_DIR') ?? './data'),
+    databaseUrl,
+    demo,
+    delivery,
+    smtpUrl,
+    publicUrl: readPublicUrl(
+      read('PUBLIC_URL'),
+      readSwitch('ALLOW_INSECURE_PUBLIC_URL', read('ALLOW_INSECURE_PUBLIC_URL')) ?? false,
+    ),
+    trustProxy: readProxies(read('TRUST_PROXY')),
+    connections: readConnections(
+      read('MAX_CONNECTIONS') ?? '20000',
+      read('MAX_CONNECTIONS_PER_PEER'),
+    ),
+    deliveryRedirect: readEmailAddress('DELIVERY_REDIRECT', read('DELIVERY_REDIRECT')),
+    deliveryAllow: readDomainList('DELIVERY_ALLOW', read('DELIVERY_ALLOW')),
+    bounceServer: readBounceServer(read),
+    intake: {
+      snsTopics: readList(read('INTAKE_SNS_TOPICS')),
+      postmarkPassword: read('INTAKE_POSTMARK_PASSWORD'),
+      mailgunKey: read('INTAKE_MAILGUN_KEY'),
+      sendgridKey: read('INTAKE_SENDGRID_KEY'),
+    },
+    webhookNetworks: readNetworks('WEBHOOK_NETWORKS', read('WEBHOOK_NETWORKS')),
+    keepReaderAddresses:
+      readSwitch('KEEP_READER_ADDRESSES', read('KEEP_READER_ADDRESSES')) ?? false,
+    metrics: readMetricsAccess(read),
+    inboxToken: readBearerToken('INBOX_TOKEN', read('INBOX_TOKEN')),
+    auditDays: readDays('AUDIT_DAYS', read('AUDIT_DAYS') ?? '400'),
+    logLevel: readChoice('LOG_LEVEL', read('LOG_LEVEL') ?? 'info', [
+      'debug',
+      'info',
+      'warn',
+      'error',
+      'silent',
+    ]),
+    key: readKey('SIGNALPOST_KEY', read('SIGNALPOST_KEY')),
+    previousKey: readPreviousKey(read),
+    hostname,
+    dnsServers: readList(read('DNS_SERVERS')).map(parseDnsServer),
+    direct: {
+      sources: readList(read('DIRECT_SOURCES')).map(parseSource),
+      port: readPort('DIRECT_PORT', read('DIRECT_PORT') ?? '25'),
+      loopback: readSwitch('DIRECT_LOOPBACK', read('DIRECT_LOOPBACK')) ?? false,
+      networks: readNetworks('DELIVERY_NETWORKS', read('DELIVERY_NETWORKS')),
+    },
+    systemMailFrom: readMailbox(
+      'SYSTEM_MAIL_FROM',
+      read('SYSTEM_MAIL_FROM') ?? (delivery === 'inbox' ? localSender : undefined),
+    ),
+    deprecationWarnings: findDeprecatedSettings(read),
+  };
+}
+
+const defaultMaxPerPeer = 2_000;
+
+/** No peer gets more than half of the connections unless it is told so. */
+function readConnections(totalText: string, perPeerText: string | undefined): ConnectionLimits {
+  const total = capToOpenFileLimit(readCount('MAX_CONNECTIONS', totalText));
+  const perPeer =
+    perPeerText === undefined
+      ? Math.max(1, Math.min(defaultMaxPerPeer, Math.floor(total / 2)))
+      : readCount('MAX_CONNECTIONS_PER_PEER', perPeerText);
+  return { total, perPeer };
+}
+
+function readMetricsAccess(read: Read): MetricsAccess {
+  const isPublic = readSwitch('METRICS_PUBLIC', read('METRICS_PUBLIC')) ?? false;
+  const token = readBearerToken('METRICS_TOKEN', read('METRICS_TOKEN'));
+  if (isPublic && token !== undefined) {
+    throw new OperatorError(
+      'METRICS_PUBLIC=1 opens /metrics to everyone, so METRICS_TOKEN protects nothing; remove one of them.',
+    );
+  }
+  return { public: isPublic, token };
+}
+
+function readPreviousKey(read: Read): string | undefined {
+  const previous = readKey('SIGNALPOST_KEY_PREVIOUS', read('SIGNALPOST_KEY_PREVIOUS'));
+  if (previous === undefined || read('SIGNALPOST_KEY') !== undefined) return previous;
+  throw new OperatorError('SIGNALPOST_KEY_PREVIOUS needs SIGNALPOST_KEY beside it.');
+}
+
+function readBounceServer(read: Read): BounceServerConfig | undefined {
+  const port = read('BOUNCE_PORT');
+  if (port === undefined) {
+    const unused = ['BOUNCE_HOST', 'BOUNCE_TLS_KEY', 'BOUNCE_TLS_CERT'].find((name) => read(name));
+    if (unused === undefined) return undefined;
+    throw new OperatorError(`${unused} is set, but nothing listens without BOUNCE_PORT; set both.`);
+  }
+  const [key, cert] = [read('BOUNCE_TLS_KEY'), read('BOUNCE_TLS_CERT')];
+  if ((key === undefined) !== (cert === undefined)) {
+    throw new OperatorError(
+      'BOUNCE_TLS_KEY and BOUNCE_TLS_CERT belong together; set both or none.',
+    );
+  }
+  return {
+    host: read('BOUNCE_HOST') ?? '0.0.0.0',
+    port: readPort('BOUNCE_PORT', port),
+    tls:
+      key === undefined || cert === undefined
+        ? undefined
+        : readTls(['BOUNCE_TLS_KEY', key], ['BOUNCE_TLS_CERT', cert]),
+  };
+}
+
+function readDelivery(
+  text: string | undefined,
+  smtpUrl: string | undefined,
+  hostname: string | undefined,
+): DeliveryKind {
+  const kind = readChoice('DELIVERY', text ?? (smtpUrl === undefined ? 'inbox' : 'relay'), [
+    'inbox',
+    'relay',
+    'direct',
+  ]);
+  if (kind === 'relay' && smtpUrl === undefined) {
+    throw new OperatorError(
+      'DELIVERY=relay needs SMTP_URL, the address of the relay: smtp://user:password@host:587.',
+    );
+  }
+  if (kind !== 'relay' && smtpUrl !== undefined) {
+    throw new OperatorError(
+      `SMTP_URL is set, but DELIVERY=${kind} does not use it; remove one of the two.`,
+    );
+  }
+  if (kind === 'direct' && hostname === undefined) {
+    throw new OperatorError(
+      'DELIVERY=direct needs SMTP_HOSTNAME, the name of this mail server in DNS: mail.example.com.',
+    );
+  }
+  return kind;
+}
+
+/** A setting of another way of delivery would be passed over in silence. */
+function refuseDirectSettings(delivery: DeliveryKind, read: Read): void {
+  const unused = ['DIRECT_SOURCES', 'DIRECT_PORT', 'DIRECT_LOOPBACK', 'DELIVERY_NETWORKS'].find(
+    (name) => read(name),
+  );
+  if (delivery === 'direct' || unused === undefined) return;
+  throw new OperatorError(
+    `${unused} is set, but DELIVERY=${delivery} does not use it; remove it, or set DELIVERY=direct.`,
+  );
+}
+
+function readSmtpUrl(text: string | undefined): string | undefined {
+  if (text !== undefined) readSmtpServers(text);
+  return text;
+}
+
+function findDeprecatedSettings(read: Read): string[] {
+  return ['PASSWORD_TEMPLATE', 'SENDER_TEMPLATE']
+    .filter((name) => read(name) !== undefined)
+    .map(
+      (name) =>
+        `${name} no longer has an effect; remove it. These mails have built-in templates, come from SYSTEM_MAIL_FROM, and operators can replace their text.`,
+    );
+}

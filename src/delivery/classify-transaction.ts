@@ -1,0 +1,106 @@
+import type { RecipientResult } from '../queue/attempt.ts';
+import type { RetryKind } from '../queue/retry-schedule.ts';
+import { causeAfterText, classifyReply } from './classify-reply.ts';
+import { formatReply, type Reply } from './reply.ts';
+import type { PermanentCause } from './reply-rules.ts';
+import type { FaultKind, Stage, TransactionEnd, TransactionResult } from './transport.ts';
+
+type Verdict = Omit<RecipientResult, 'recipient'>;
+
+/**
+ * What a transaction came to for each envelope address. Not asked for ends that say nothing about the message (`lost`,
+ * `stopped`).
+ */
+export function classifyTransaction(
+  result: TransactionResult,
+  addresses: Iterable<string>,
+): Map<string, Verdict> {
+  const verdicts = new Map<string, Verdict>();
+  for (const address of addresses) {
+    const refusal = result.refused.get(address);
+    const verdict =
+      refusal === undefined
+        ? classifyEnd(result.end)
+        : classifyRecipientReply(refusal, 'rcpt', result.end);
+    verdicts.set(address, { ...verdict, detail: { ...verdict.detail, server: result.server } });
+  }
+  return verdicts;
+}
+
+function classifyEnd(end: TransactionEnd): Verdict {
+  switch (end.kind) {
+    case 'reply':
+      return classifyRecipientReply(end.reply, end.stage, end);
+    case 'fault':
+      return {
+        outcome: 'deferred',
+        reason: `${faultSentences[end.fault]}: ${end.text}`,
+        retry: 'connection',
+        detail: { cause: end.fault, stage: end.stage },
+      };
+    case 'uncertain':
+      return {
+        outcome: 'uncertain',
+        reason: `it may have been delivered: ${end.text}`,
+        retry: 'uncertain',
+        detail: { cause: 'uncertain', stage: 'final' },
+      };
+    case 'unfit':
+      return { outcome: 'bounced', reason: end.text, detail: { cause: end.cause } };
+    default:
+      return { outcome: 'deferred', reason: 'it was not tried', retry: 'connection' };
+  }
+}
+
+const faultSentences: Readonly<Record<FaultKind, string>> = {
+  name: 'the server’s name could not be looked up',
+  connection: 'no connection to the server',
+  tls: 'no trustworthy encryption with the server',
+  timeout: 'the server did not answer',
+  closed: 'the server closed the connection',
+  protocol: 'the server did not speak SMTP as expected',
+  source: 'no source address of this machine may be used now',
+  database: 'our own database did not answer in time',
+};
+
+/** What was refused, for sentences. */
+const objects: Readonly<Record<Stage, string>> = {
+  connect: 'the connection',
+  mail: 'the sender',
+  rcpt: 'the recipient',
+  data: 'the message',
+  final: 'the message',
+};
+
+function classifyRecipientReply(reply: Reply, stage: Stage, end: TransactionEnd): Verdict {
+  const meaning = classifyReply(reply.code, reply.enhanced, reply.text);
+  const said = formatReply(reply);
+  const detail = { reply: said, stage };
+  if (meaning.kind === 'delivered') {
+    // A recipient in a transaction whose end was refused never has a reply of class 2 as its last word.
+    if (stage === 'final' && end.kind === 'reply')
+      return { outcome: 'delivered', reason: said, detail };
+    return { outcome: 'deferred', reason: said, retry: 'ordinary', detail };
+  }
+  // A refused connection speaks about us or the server, not about the message: it never fails one for good.
+  if (meaning.kind === 'permanent' && stage !== 'connect') {
+    return {
+      outcome: 'bounced',
+      reason: `the server refused ${objects[stage]}: ${said}`,
+      detail: { ...detail, cause: causeOf(meaning.cause, stage, reply) },
+    };
+  }
+  const retry: RetryKind = meaning.kind === 'temporary' ? meaning.retry : 'connection';
+  const after = meaning.kind === 'temporary' ? meaning.after : undefined;
+  return {
+    outcome: 'deferred',
+    reason: `the server put ${objects[stage]} off: ${said}`,
+    retry: stage === 'connect' && retry === 'ordinary' ? 'connection' : retry,
+    ...(after !== undefined && { retryAfter: after }),
+    detail: { ...detail, cause: meaning.cause },
+  };
+}
+
+function causeOf(cause: PermanentCause, stage: Stage, reply: Reply): PermanentCause {
+  return stage === 'data' || stage === 'final' ? causeAfterText(cause, reply) : cause;
+}

@@ -1,0 +1,119 @@
+import type { Clock } from '../../foundation/clock.ts';
+import type { Database } from '../../foundation/database/open-database.ts';
+import { DnsCache } from '../../foundation/dns/dns-cache.ts';
+import { DnsClient } from '../../foundation/dns/dns-client.ts';
+import type { DnsServer } from '../../foundation/dns/dns-server.ts';
+import { newId } from '../../foundation/ids.ts';
+import type { Log } from '../../foundation/log.ts';
+import type { MasterKey } from '../../foundation/master-key.ts';
+import { PublicNetworks } from '../../foundation/network/public-networks.ts';
+import type { FindIdentity } from '../deliver-message.ts';
+import { findDirectIdentity, type SigningDomainLookup } from '../find-identity.ts';
+import { fetchStsPolicy } from '../mta-sts/fetch-sts-policy.ts';
+import { StsPolicies } from '../mta-sts/sts-policies.ts';
+import { StsPolicyStore } from '../mta-sts/sts-policy-store.ts';
+import { ReturnPaths } from '../return-path.ts';
+import { Shaper } from '../shaping/shaper.ts';
+import { ShapingStore } from '../shaping/shaping-store.ts';
+import type { SmtpTimeouts } from '../smtp-session.ts';
+import { TlsCounter } from '../tls-report/tls-counter.ts';
+import { TlsResultStore } from '../tls-report/tls-result-store.ts';
+import type { Transport } from '../transport.ts';
+import { WarmUpStore } from '../warm-up/warm-up-store.ts';
+import { WarmUps } from '../warm-up/warm-ups.ts';
+import { DirectTransport } from './direct-transport.ts';
+import { HopPools } from './hop-pools.ts';
+import { RouteSender } from './send-by-route.ts';
+import { localAddresses, type Source, SourcePools } from './source-pools.ts';
+
+export interface DirectModuleDependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly key: MasterKey;
+  readonly domains: SigningDomainLookup;
+  readonly dnsServers: readonly DnsServer[];
+  /** Name of this mail server. */
+  readonly hostname: string;
+  readonly sources: readonly Source[];
+  readonly port: number;
+  readonly allowLoopback: boolean;
+  /** Private networks that servers may be in. */
+  readonly allowedNetworks: readonly string[];
+}
+
+/** Delivery straight to recipients' servers, with what it keeps in the background. */
+export interface DirectModule {
+  readonly transport: Transport;
+  readonly findIdentity: FindIdentity;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A connection is had soon or not at all; otherwise RFC 5321 section 4.5.3.2 is followed, as with relays. */
+const timeouts: Partial<SmtpTimeouts> = { connect: 30_000 };
+/** Messages under way at the same time: most of them wait for servers far away. */
+export const directSlots = 250;
+const cleanupIntervalMs = 3_600_000;
+
+/** Connects look-ups, policies, pace, sources and connections. */
+export function createDirectModule(dependencies: DirectModuleDependencies): DirectModule {
+  const { database, clock, log, allowLoopback } = dependencies;
+  const node = newId();
+  const loopback = allowLoopback ? ['127.0.0.0/8', '::1/128'] : [];
+  const networks = new PublicNetworks([...dependencies.allowedNetworks, ...loopback]);
+  const dns = new DnsCache(new DnsClient(dependencies.dnsServers), clock);
+  const warmUpStore = new WarmUpStore(database, node);
+  const warmUps = new WarmUps(warmUpStore, () => clock.now(), log);
+  const sources = new SourcePools(dependencies.sources, dependencies.hostname, warmUps);
+  const shapingStore = new ShapingStore(database, node, () => clock.now());
+  const shaper = new Shaper({ store: shapingStore, log, now: () => clock.now() });
+  const tlsStore = new TlsResultStore(database, node);
+  const tally = new TlsCounter((counts) => tlsStore.add(counts), log);
+  const pools = new HopPools();
+  const policies = new StsPolicies({
+    dns,
+    store: new StsPolicyStore(database),
+    fetch: (domain) => fetchStsPolicy(dns, domain, { networks }),
+    clock,
+    log,
+  });
+  const sender = new RouteSender({ sources, pools, tally, port: dependencies.port, timeouts });
+  const names = [dependencies.hostname, ...sources.all.map(({ name }) => name)];
+  const transport = new DirectTransport({
+    dns,
+    policies,
+    limiter: shaper,
+    sources,
+    pools,
+    sender,
+    routes: { ownNames: new Set(names), ownAddresses: localAddresses(), networks, allowLoopback },
+  });
+  let cleaner: NodeJS.Timeout | undefined;
+  const clean = (): void => {
+    const all = [shapingStore.clean(), tlsStore.clean(), warmUpStore.clean()];
+    Promise.all(all).catch((error: unknown) =>
+      log.debug({ err: error }, 'old counts of direct delivery cannot be removed'),
+    );
+  };
+  return {
+    transport,
+    findIdentity: findDirectIdentity(
+      dependencies.domains,
+      new ReturnPaths(dependencies.key),
+      warmUps,
+    ),
+    async start() {
+      await warmUps.start();
+      shaper.start();
+      tally.start();
+      cleaner = setInterval(clean, cleanupIntervalMs);
+    },
+    async stop() {
+      clearInterval(cleaner);
+      await shaper.stop();
+      await tally.stop();
+      await warmUps.stop();
+    },
+  };
+}

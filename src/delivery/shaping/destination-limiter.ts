@@ -1,0 +1,371 @@
+import { nextTimePlaceholder } from '../../queue/defer-backlog-store.ts';
+import type { SmtpSessionEnd } from '../smtp-session-limit.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
+import { type DeferPriority, DeferSchedule, type DeferTime } from './defer-schedule.ts';
+import { explainThrottle, formatUtcTime } from './explain-throttle.ts';
+import type { Destination, LimiterDelay, LimiterSlot, SlotOutcome } from './sending-limiter.ts';
+import type { DestinationState, RateOverride } from './shaping-store.ts';
+import { lengthenSmtpSessions, SmtpSessionTracker } from './smtp-session-length.ts';
+import {
+  initialThrottleState,
+  minRate,
+  slowDown,
+  speedUp,
+  type ThrottleLimits,
+  type ThrottleState,
+  useFewerConnections,
+} from './throttle-state.ts';
+
+export interface DestinationLimiterOptions {
+  /** Transactions with one destination at the same time on this node, whatever else is allowed. */
+  readonly maxConcurrent: number;
+  /** Messages that may wait in memory for their turn. */
+  readonly maxQueued: number;
+  /** How long they may, in milliseconds. */
+  readonly maxWaitMs: number;
+}
+
+interface Waiter {
+  readonly urgent: boolean;
+  readonly resolve: (answer: LimiterSlot | LimiterDelay) => void;
+  readonly until: number;
+}
+
+/** Who is told that the pace, or the length of sessions, was learnt anew. */
+export type OnLimitLearned = (limiter: DestinationLimiter, what: 'pace' | 'session') => void;
+
+/** A transaction that takes longer than this without another one ending makes the destination one that hangs. */
+const hungAfterMs = 5_000;
+/** Sooner than that, it is one that does not seem to answer. */
+const stuckAfterMs = 2_000;
+const minShare = 0.05;
+const demandSmoothing = 0.2;
+/** Milliseconds of silence that are made up for by going faster. */
+const maxCatchUpMs = 150;
+/** Messages per second that come back to a destination that hangs, or whose pace is being searched for. */
+const maxRechecksPerSecond = { hanging: 20, searching: 100 } as const;
+
+/** This node's part of one destination: who may go now, who waits a moment in memory, and who is put off. */
+export class DestinationLimiter {
+  readonly destination: Destination;
+  readonly #options: DestinationLimiterOptions;
+  readonly #now: () => number;
+  readonly #onLearned: OnLimitLearned;
+  readonly #waiting: Waiter[] = [];
+  readonly #sessions = new SmtpSessionTracker();
+  readonly #breaker = new CircuitBreaker();
+  readonly #deferSchedule: DeferSchedule;
+  throttle: ThrottleState;
+  version = '0';
+  slowedReason: string | undefined;
+  lastUsedAt: number;
+  #override: RateOverride = {};
+  /** Half until two beats have told who else is there. */
+  #share = 0.5;
+  #heartbeats = 0;
+  #othersSent = 0;
+  #open = 0;
+  #nextAt = 0;
+  #endedAt = 0;
+  #asked = 0;
+  #begun = 0;
+  #demand = 0;
+  #sent = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    destination: Destination,
+    options: DestinationLimiterOptions,
+    now: () => number,
+    onLearned: OnLimitLearned,
+  ) {
+    this.destination = destination;
+    this.#options = options;
+    this.#now = now;
+    this.#deferSchedule = new DeferSchedule(now);
+    this.#onLearned = onLearned;
+    const { startRate, connections } = destination.profile;
+    this.throttle = initialThrottleState(startRate, connections, now());
+    this.lastUsedAt = now();
+  }
+
+  get open(): number {
+    return this.#open;
+  }
+
+  /** True where something has happened since it was measured last, or is under way. */
+  get busy(): boolean {
+    return this.#asked > 0 || this.#begun > 0 || this.#open > 0 || this.#waiting.length > 0;
+  }
+
+  /** What this node wants and sends, per second, since the last call. */
+  measure(seconds: number): { readonly demand: number; readonly sent: number } {
+    // Messages come in batches; shares that followed each of them would never add up to the whole pace.
+    this.#demand =
+      this.#demand === 0
+        ? this.#asked / seconds
+        : this.#demand * (1 - demandSmoothing) + (this.#asked / seconds) * demandSmoothing;
+    this.#sent = this.#begun / seconds;
+    this.#asked = 0;
+    this.#begun = 0;
+    return { demand: this.#demand, sent: this.#sent };
+  }
+
+  /** Takes over what all nodes know. */
+  adopt(shared: DestinationState): void {
+    if (shared.version !== this.version) {
+      if (shared.throttle.session?.maxMessages !== this.throttle.session?.maxMessages)
+        this.#sessions.restart();
+      this.throttle = shared.throttle;
+      this.version = shared.version;
+      this.slowedReason = shared.slowedReason;
+    }
+    this.#override = shared.override;
+    this.#heartbeats += 1;
+    this.#share = this.#shareBeside(shared.othersDemand);
+    this.#othersSent = shared.othersSent;
+    this.#pump();
+  }
+
+  #shareBeside(othersDemand: number): number {
+    if (this.#demand === 0 || this.#heartbeats < 3) return 0.5;
+    return Math.max(minShare, this.#demand / (this.#demand + othersDemand));
+  }
+
+  /** Lets the pace grow where it may. @returns true where it did */
+  grow(): boolean {
+    const before = this.throttle;
+    if (this.#override.rate === undefined)
+      this.throttle = speedUp(before, this.#now(), this.#sent + this.#othersSent, this.#limits());
+    if (this.#override.messagesPerConnection === undefined) this.#lengthenSessions();
+    return this.throttle !== before;
+  }
+
+  #lengthenSessions(): void {
+    const { messagesPerConnection } = this.destination.profile;
+    const { full } = this.#sessions;
+    const session = lengthenSmtpSessions(
+      this.throttle.session,
+      messagesPerConnection,
+      this.#now(),
+      full,
+    );
+    if (session === this.throttle.session) return;
+    this.throttle = { ...this.throttle, session };
+    this.#sessions.restart();
+  }
+
+  /** A ticket at once or after a moment, or until when to wait. */
+  admit(urgent: boolean): Promise<LimiterSlot | LimiterDelay> {
+    const now = this.#now();
+    this.lastUsedAt = now;
+    this.#asked += 1;
+    const refusal = this.#refuse(now, urgent);
+    if (refusal !== undefined) return Promise.resolve(refusal);
+    if (this.#waiting.length === 0 && this.#canSend(now)) return Promise.resolve(this.#grant(now));
+    if (!this.#hasCapacity(now, urgent)) return Promise.resolve(this.#defer(urgent, now));
+    return new Promise((resolve) => {
+      const waiter = { urgent, resolve, until: now + this.#options.maxWaitMs };
+      const place = urgent ? this.#waiting.findIndex((other) => !other.urgent) : -1;
+      this.#waiting.splice(place === -1 ? this.#waiting.length : place, 0, waiter);
+      this.#schedule(now);
+    });
+  }
+
+  /** Sends away everybody who waits. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#deferWaiting(this.#now());
+  }
+
+  #limits(): ThrottleLimits {
+    const { maxRate, connections } = this.destination.profile;
+    return { maxRate: maxRate, maxConnections: this.#override.connections ?? connections };
+  }
+
+  /** Messages per second of this node. */
+  get #rate(): number {
+    return Math.max(minRate, (this.#override.rate ?? this.throttle.rate) * this.#share);
+  }
+
+  get #maxConnections(): number {
+    if (this.#breaker.isOpen) return 1;
+    const all = this.#override.connections ?? this.throttle.connections;
+    return Math.max(1, Math.min(Math.floor(all * this.#share), this.#options.maxConcurrent));
+  }
+
+  get #messagesPerConnection(): number {
+    const { messagesPerConnection } = this.destination.profile;
+    return (
+      this.#override.messagesPerConnection ??
+      this.throttle.session?.maxMessages ??
+      messagesPerConnection
+    );
+  }
+
+  #refuse(now: number, urgent: boolean): LimiterDelay | undefined {
+    if (now < this.#breaker.openUntil) return this.#waitForServer(urgent, now);
+    if (now >= this.throttle.blockedUntil) return undefined;
+    return this.#defer(urgent, now, this.throttle.blockedUntil);
+  }
+
+  #waitForServer(urgent: boolean, now: number): LimiterDelay {
+    const { openUntil: until, pauseMs: pause } = this.#breaker;
+    const back = this.#deferSchedule.spread(priorityOf(urgent), now, until, pause);
+    return delayUntil(back, now, (next) =>
+      this.#breaker.explain(this.destination.label, next, now),
+    );
+  }
+
+  #canSend(now: number): boolean {
+    return this.#open < this.#maxConnections && now >= this.#nextAt;
+  }
+
+  /** Nobody waits in memory for a destination that hangs, nor longer than a moment. */
+  #hasCapacity(now: number, urgent: boolean): boolean {
+    if (this.#isSilent(now, hungAfterMs)) return false;
+    const ahead = urgent
+      ? this.#waiting.filter((waiter) => waiter.urgent).length
+      : this.#waiting.length;
+    const within = ((ahead + 1) / this.#rate) * 1_000 <= this.#options.maxWaitMs;
+    return within && this.#waiting.length < this.#options.maxQueued;
+  }
+
+  #grant(now: number): LimiterSlot {
+    this.#open += 1;
+    this.#begun += 1;
+    if (this.#open === 1) this.#endedAt = now;
+    // Tickets leave evenly; a short pause is made up for, a long one is not.
+    const interval = 1_000 / this.#rate;
+    this.#nextAt = Math.max(this.#nextAt, now - maxCatchUpMs) + interval;
+    let used = false;
+    return {
+      connections: this.#maxConnections,
+      messagesPerConnection: this.#messagesPerConnection,
+      release: (use, ends = []) => {
+        if (used) return;
+        used = true;
+        this.#open -= 1;
+        this.#learn(use, now);
+        this.#learnSessions(ends, use.kind === 'accepted');
+        this.#pump();
+      },
+    };
+  }
+
+  #learn(use: SlotOutcome, begunAt: number): void {
+    const now = this.#now();
+    if (use.kind === 'unused') return;
+    this.#endedAt = now;
+    if (use.kind === 'unreachable') {
+      if (this.#breaker.recordFailure(use.text, begunAt, now)) this.#deferWaiting(now);
+      return;
+    }
+    this.#breaker.recordSuccess();
+    if (use.kind !== 'slowed') return;
+    const actual = this.#sent + this.#othersSent;
+    const throttle =
+      use.what === 'messages'
+        ? slowDown(this.throttle, now, begunAt, actual === 0 ? undefined : actual, use.after)
+        : useFewerConnections(this.throttle, now, begunAt, this.#open + 1);
+    if (throttle === this.throttle) return;
+    this.throttle = throttle;
+    this.slowedReason = use.text.slice(0, 300);
+    this.#onLearned(this, 'pace');
+  }
+
+  #learnSessions(ends: readonly SmtpSessionEnd[], trusted: boolean): void {
+    if (ends.length === 0) return;
+    const { messagesPerConnection } = this.destination.profile;
+    const shared = this.throttle.session;
+    const session = this.#sessions.learn(ends, trusted, shared, messagesPerConnection, this.#now());
+    if (session === shared) return;
+    this.throttle = { ...this.throttle, session };
+    this.#sessions.restart();
+    this.#onLearned(this, 'session');
+  }
+
+  #deferWaiting(now: number): void {
+    for (const waiter of this.#waiting.splice(0)) waiter.resolve(this.#defer(waiter.urgent, now));
+  }
+
+  #defer(urgent: boolean, now: number, notBefore = 0): LimiterDelay {
+    const hung = this.#isSilent(now, hungAfterMs);
+    const back = this.#deferSchedule.nextSlot(priorityOf(urgent), now, {
+      earliest: now + this.#options.maxWaitMs / 2,
+      notBefore,
+      spacing: 1_000 / (hung ? maxRechecksPerSecond.hanging : this.#recheckRate),
+    });
+    const explain = (next: string): string =>
+      hung ? this.#explainHang(next, now) : this.#explain(next, now);
+    return delayUntil(this.#mayGrowFast(now) ? { at: back.at } : back, now, explain);
+  }
+
+  /** While the pace is searched for and somebody answers, it may be a hundredfold in half a minute: nobody is sent far away. */
+  #mayGrowFast(now: number): boolean {
+    const stuck = this.#isSilent(now, stuckAfterMs);
+    return this.throttle.bad === undefined && this.#override.rate === undefined && !stuck;
+  }
+
+  /** True where all connections are busy, and none has come to an end for so long. */
+  #isSilent(now: number, silentMs: number): boolean {
+    return this.#open >= this.#maxConnections && now - this.#endedAt > silentMs;
+  }
+
+  /**
+   * Messages per second that come back to look for a turn: more than may go, or the pace could never be used up and grow.
+   */
+  get #recheckRate(): number {
+    const { bad } = this.throttle;
+    return bad === undefined
+      ? Math.max(maxRechecksPerSecond.searching, this.#rate * 4)
+      : this.#rate * 3;
+  }
+
+  #explain(next: string, now: number): string {
+    const { label } = this.destination;
+    const rate = this.#override.rate ?? this.throttle.rate;
+    return explainThrottle({ label, rate, slowedAt: this.throttle.slowedAt, next, now });
+  }
+
+  #explainHang(next: string, now: number): string {
+    return `waiting: all ${this.#open} connections with ${this.destination.label} have been busy since ${formatUtcTime(this.#endedAt, now)}, next at ${next} (UTC)`;
+  }
+
+  #pump(): void {
+    const now = this.#now();
+    while (this.#waiting.length > 0 && this.#canSend(now))
+      this.#waiting.shift()?.resolve(this.#grant(now));
+    for (let place = this.#waiting.length - 1; place >= 0; place -= 1) {
+      const waiter = this.#waiting[place];
+      if (waiter === undefined || now < waiter.until) continue;
+      this.#waiting.splice(place, 1);
+      waiter.resolve(this.#defer(waiter.urgent, now));
+    }
+    this.#schedule(now);
+  }
+
+  #schedule(now: number): void {
+    clearTimeout(this.#timer);
+    if (this.#waiting.length === 0) return;
+    const turn = this.#open < this.#maxConnections ? this.#nextAt : Number.POSITIVE_INFINITY;
+    const until = Math.min(turn, ...this.#waiting.map((waiter) => waiter.until));
+    this.#timer = setTimeout(() => this.#pump(), Math.max(1, until - now));
+  }
+}
+
+function priorityOf(urgent: boolean): DeferPriority {
+  return urgent ? 'urgent' : 'other';
+}
+
+/** @param explain says why, with the time as it is to be shown */
+function delayUntil(
+  { at, backlog }: DeferTime,
+  now: number,
+  explain: (next: string) => string,
+): LimiterDelay {
+  const wait = { delayMs: at - now, reason: explain(formatUtcTime(at, now)) };
+  return backlog === undefined
+    ? wait
+    : { ...wait, backlog: { ...backlog, reason: explain(nextTimePlaceholder) } };
+}

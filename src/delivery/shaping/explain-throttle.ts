@@ -1,0 +1,34 @@
+/** `40/min`, `2.5/s`: a rate as people say it. */
+export function formatRate(perSecond: number): string {
+  if (perSecond >= 10) return `${Math.round(perSecond)}/s`;
+  if (perSecond >= 2) return `${perSecond.toFixed(1)}/s`;
+  const perMinute = perSecond * 60;
+  return `${perMinute >= 10 ? Math.round(perMinute) : perMinute.toFixed(1)}/min`;
+}
+
+/** `12:03` in UTC; with seconds where it is near. */
+export function formatUtcTime(time: number, now: number): string {
+  const text = new Date(time).toISOString();
+  return Math.abs(time - now) < 60_000 ? text.slice(11, 19) : text.slice(11, 16);
+}
+
+export interface ThrottleFacts {
+  readonly label: string;
+  readonly rate: number;
+  readonly slowedAt: number | undefined;
+  /** As it is shown. */
+  readonly next: string;
+  readonly now: number;
+}
+
+/** What stands in the reason of a message that waits for a receiver, behind the receiver's label. */
+export const throttledPhrase = 'asked to slow down at';
+
+/** `waiting: Gmail asked to slow down at 12:03, 40/min now, next at 12:07 (UTC)` */
+export function explainThrottle({ label, rate, slowedAt, next, now }: ThrottleFacts): string {
+  const why =
+    slowedAt === undefined
+      ? `the pace of ${label} is still being found out`
+      : `${label} ${throttledPhrase} ${formatUtcTime(slowedAt, now)}`;
+  return `waiting: ${why}, ${formatRate(rate)} now, next at ${next} (UTC)`;
+}

@@ -1,0 +1,77 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { DataFolder } from './data-folder.ts';
+
+/** The process that `postmaster.pid` names, whoever that is by now; undefined without the file. */
+export function readPostmasterPid(folder: DataFolder): number | undefined {
+  const pid = Number.parseInt(postmasterLines(folder)[0] ?? '', 10);
+  return Number.isSafeInteger(pid) && pid > 1 ? pid : undefined;
+}
+
+/** The lines of `postmaster.pid`: the first is the process, the eighth its state. */
+export function postmasterLines(folder: DataFolder): string[] {
+  try {
+    return readFileSync(join(folder.cluster, 'postmaster.pid'), 'utf8').split('\n');
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Whether this very process is a PostgreSQL on this data folder. The number alone proves nothing:
+ * after a restart of the machine it may belong to anybody.
+ */
+export function isClusterProcess(pid: number, folder: DataFolder): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  if (process.platform === 'linux') return runsInCluster(pid, folder);
+  // Its command line ends with the folder, on Windows perhaps in quotes.
+  return commandOf(pid).trimEnd().replace(/"$/, '').endsWith(folder.cluster);
+}
+
+/**
+ * All processes of PostgreSQL on this data folder: also those that a killed postmaster left
+ * behind, still busy with a statement. Known on Linux only; elsewhere they end by themselves.
+ */
+export function findClusterProcesses(folder: DataFolder): number[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && runsInCluster(pid, folder));
+}
+
+/** Each process of PostgreSQL works in its data folder; compared by identity, not by name. */
+function runsInCluster(pid: number, folder: DataFolder): boolean {
+  try {
+    const [program = ''] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split(/[\0:]/);
+    if (!basename(program).startsWith('postgres')) return false;
+    const own = statSync(folder.cluster);
+    const its = statSync(`/proc/${pid}/cwd`);
+    return own.ino === its.ino && own.dev === its.dev;
+  } catch {
+    return false;
+  }
+}
+
+function commandOf(pid: number): string {
+  const [program, args] =
+    process.platform === 'win32'
+      ? ([
+          'powershell',
+          [
+            '-NoProfile',
+            '-Command',
+            `(Get-CimInstance Win32_Process -Filter "ProcessId=${pid}").CommandLine`,
+          ],
+        ] as const)
+      : (['ps', ['-ww', '-o', 'command=', '-p', String(pid)]] as const);
+  try {
+    return execFileSync(program, args, { encoding: 'utf8', windowsHide: true });
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,135 @@
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lchownSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { OperatorError } from '../foundation/errors.ts';
+import { SETTINGS_FILE } from './cluster-settings.ts';
+import type { DataFolder } from './data-folder.ts';
+import { randomPassword, storePassword } from './database-password.ts';
+import type { DatabaseUser } from './database-user.ts';
+import type { PostgresPrograms } from './postgres-program.ts';
+import { runInitdb } from './run-initdb.ts';
+
+const UNFINISHED = 'database.unfinished-';
+const MAX_ROUNDS = 100;
+const ROUND_MS = 100;
+
+/** What a new database is made with. */
+export interface ClusterOptions {
+  /** False: not flushed to the disk. */
+  readonly durable: boolean;
+  /** Ends the making; nothing of it stays. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Makes the database's folder, unless it is there already: in a folder of its own, moved into
+ * place when complete, so that a start that is killed leaves nothing half made.
+ *
+ * @throws OperatorError where it was made by another major version, or cannot be made
+ */
+export async function createCluster(
+  folder: DataFolder,
+  programs: PostgresPrograms,
+  options: ClusterOptions,
+): Promise<'made' | 'found'> {
+  await removeUnfinished(folder);
+  if (existsSync(folder.cluster) && readdirSync(folder.cluster).length > 0) {
+    requireOwnVersion(folder, programs.version);
+    if (programs.user) changeOwner(folder.cluster, programs.user);
+    return 'found';
+  }
+  const unfinished = mkdtempSync(join(folder.path, UNFINISHED));
+  try {
+    if (programs.user) chownSync(unfinished, programs.user.uid, programs.user.gid);
+    const password = randomPassword();
+    await runInitdb(folder, programs, { ...options, parentFolder: unfinished, password });
+    storePassword(folder.passwordFile, password);
+    moveIntoPlace(join(unfinished, 'database'), folder, options.durable);
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+  await removeUnfinished(folder);
+  return 'made';
+}
+
+/**
+ * Removes what a start that was killed left half made. Its initdb may outlive it and still be writing there, for a second
+ * or two, so what comes back is removed again.
+ */
+async function removeUnfinished(folder: DataFolder): Promise<void> {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const names = readdirSync(folder.path).filter((name) => name.startsWith(UNFINISHED));
+    if (names.length === 0) return;
+    for (const name of names) tryToRemove(join(folder.path, name));
+    await delay(ROUND_MS);
+  }
+}
+
+function tryToRemove(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch {
+    // Written to at this moment; the next round tries again.
+  }
+}
+
+function requireOwnVersion(folder: DataFolder, version: string): void {
+  const file = join(folder.cluster, 'PG_VERSION');
+  if (!existsSync(file)) {
+    throw new OperatorError(
+      `The folder ${folder.cluster} holds no database, yet it is not empty. Restore it from your backup, or move it away for a new one.`,
+    );
+  }
+  const found = readFileSync(file, 'utf8').trim();
+  const own = version.split('.')[0];
+  if (found === own) return;
+  throw new OperatorError(
+    `The database in ${folder.cluster} was made by PostgreSQL ${found}, and this release of Signalpost brings PostgreSQL ${own}. Start the release that made it, dump the database and restore it into a new DATA_DIR with this one.`,
+  );
+}
+
+/**
+ * A database that root restored from a backup may belong to root and be open to others, which
+ * PostgreSQL refuses: it goes back to its user.
+ */
+function changeOwner(cluster: string, user: DatabaseUser): void {
+  if (statSync(cluster).uid !== 0) return;
+  chmodSync(cluster, 0o700);
+  for (const name of readdirSync(cluster, { recursive: true, encoding: 'utf8' })) {
+    lchownSync(join(cluster, name), user.uid, user.gid);
+  }
+  // The folder itself comes last: it says that all inside is done.
+  chownSync(cluster, user.uid, user.gid);
+}
+
+function moveIntoPlace(cluster: string, folder: DataFolder, durable: boolean): void {
+  appendFileSync(
+    join(cluster, 'postgresql.conf'),
+    `\n# Signalpost's own settings, written anew at each start. ALTER SYSTEM overrides them.\ninclude_if_exists = '${SETTINGS_FILE}'\n`,
+    { flush: durable },
+  );
+  renameSync(cluster, folder.cluster);
+  if (durable) syncFolder(folder.path);
+}
+
+function syncFolder(path: string): void {
+  if (process.platform === 'win32') return;
+  const handle = openSync(path, 'r');
+  fsyncSync(handle);
+  closeSync(handle);
+}

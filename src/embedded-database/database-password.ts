@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { OperatorError } from '../foundation/errors.ts';
+import { ADMIN_ROLE, DATABASE_NAME } from './connection-settings.ts';
+import type { DataFolder } from './data-folder.ts';
+import { type PostgresPrograms, startProgram } from './postgres-program.ts';
+import { waitForExit } from './wait-for-exit.ts';
+
+/** A password for a role of the database: 256 random bits in base64url. */
+export function randomPassword(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** Keeps a password where only this user can read it: whole, or not at all where the disk is full. */
+export function storePassword(file: string, password: string): void {
+  const unfinished = `${file}.unfinished`;
+  writeFileSync(unfinished, `${password}\n`, { mode: 0o600, flush: true });
+  renameSync(unfinished, file);
+}
+
+/** Reads what `keepPassword` wrote; undefined where the file is missing or empty. */
+export function readPassword(file: string): string | undefined {
+  if (!existsSync(file)) return undefined;
+  return readFileSync(file, 'utf8').trim() || undefined;
+}
+
+/** The password of the role that the service runs with, made where its file is missing or empty. */
+export function servicePassword(folder: DataFolder): string {
+  const stored = readPassword(folder.servicePasswordFile);
+  if (stored !== undefined) return stored;
+  const password = randomPassword();
+  storePassword(folder.servicePasswordFile, password);
+  return password;
+}
+
+/**
+ * Gives the database's superuser a new password where the file with it was lost, such as by a backup of the
+ * database alone, or emptied by a full disk: whoever can write the data folder owns the database
+ * anyway. PostgreSQL must not be running.
+ */
+export async function resetSuperuserPassword(
+  folder: DataFolder,
+  programs: PostgresPrograms,
+): Promise<string> {
+  // The alphabet of base64url has no character that means anything inside a string of SQL.
+  const password = randomPassword();
+  const args = ['--single', '-D', folder.cluster, DATABASE_NAME];
+  const child = startProgram(programs, 'postgres', args, {
+    cwd: folder.path,
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(`ALTER ROLE ${ADMIN_ROLE} PASSWORD '${password}'\n`);
+  const [exit, stderrText] = await Promise.all([
+    waitForExit(child),
+    child.stderr ? text(child.stderr) : '',
+  ]);
+  const problem = exit.problem ?? /(?:ERROR|FATAL|PANIC): +(.*)/.exec(stderrText)?.[1];
+  if (exit.code === 0 && !problem) {
+    storePassword(folder.passwordFile, password);
+    return password;
+  }
+  throw new OperatorError(
+    `The file ${folder.passwordFile} is missing, and the database takes no new password: ${problem}. Restore the file from your backup.`,
+  );
+}

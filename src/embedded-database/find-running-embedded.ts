@@ -1,0 +1,67 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { OperatorError } from '../foundation/errors.ts';
+import { ADMIN_ROLE, type ConnectionSettings } from './connection-settings.ts';
+import { type DataFolder, dataFolderAt } from './data-folder.ts';
+import { readPassword } from './database-password.ts';
+import { isDataFolderLocked, readInfoFile, readServiceInfo } from './service-lock.ts';
+
+/** What `database.json` holds: how to reach the running database, without its password. */
+type DatabaseInfo = Omit<ConnectionSettings, 'password'>;
+
+const POLL_MS = 50;
+
+/**
+ * Finds the embedded database of the service that runs on a data folder, for another process of
+ * the same installation; undefined where no service runs there.
+ *
+ * @param timeoutMs how long to wait for a database that is still starting, in milliseconds
+ * @throws OperatorError where the service's database does not answer in that time
+ */
+export async function findRunningEmbedded(
+  dataDir: string,
+  timeoutMs = 30_000,
+): Promise<ConnectionSettings | undefined> {
+  const path = resolve(dataDir);
+  const folder = dataFolderAt(existsSync(path) ? realpathSync(path) : path);
+  if (!existsSync(folder.lockFile)) return undefined;
+  const deadline = Date.now() + timeoutMs;
+  while (isDataFolderLocked(folder)) {
+    const settings = readSettings(folder);
+    if (settings && (await canConnect(settings))) return settings;
+    if (Date.now() > deadline) throw notAnsweringError(folder, timeoutMs);
+    await delay(POLL_MS);
+  }
+  return undefined;
+}
+
+function readSettings(folder: DataFolder): ConnectionSettings | undefined {
+  const note = readInfoFile<DatabaseInfo>(folder.databaseInfoFile);
+  if (note === undefined) return undefined;
+  // A release before 0.2.0 that still runs works as the superuser; `migrate --plan` looks at it before the upgrade.
+  const isAdmin = note.user === ADMIN_ROLE;
+  const password = readPassword(isAdmin ? folder.passwordFile : folder.servicePasswordFile);
+  return password !== undefined ? { ...note, password } : undefined;
+}
+
+async function canConnect(settings: ConnectionSettings): Promise<boolean> {
+  const client = new pg.Client({ ...settings, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+function notAnsweringError(folder: DataFolder, timeoutMs: number): OperatorError {
+  const pid = readServiceInfo(folder)?.pid;
+  return new OperatorError(
+    `The database of the Signalpost that runs on ${folder.path}${pid ? ` (process ${pid})` : ''} has not answered for ${Math.round(timeoutMs / 1000)} s. See ${folder.log}.`,
+  );
+}

@@ -1,0 +1,135 @@
+import type { ChildProcess } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { postmasterLines } from './cluster-processes.ts';
+import type { DataFolder } from './data-folder.ts';
+import { lastLogError, openDatabaseLog } from './database-log.ts';
+import type { EmbeddedLog } from './embedded-log.ts';
+import {
+  type PostgresPrograms,
+  programOptions,
+  programPath,
+  startProgram,
+} from './postgres-program.ts';
+import { waitForExit } from './wait-for-exit.ts';
+
+/** A running PostgreSQL that is our child. */
+export interface Postmaster {
+  readonly pid: number | undefined;
+  /** Resolves when it has ended, with why. Never rejects. */
+  readonly ended: Promise<string>;
+  /** Waits until it answers, however long its recovery takes. Rejects where it ends instead. */
+  ready(): Promise<void>;
+  /**
+   * Ends it for good where somebody else told it to end (SIGTERM): it would refuse new
+   * connections, and wait for the ones that a pool never closes.
+   */
+  forceStopIfStopping(): void;
+  /** Ends it: transactions are rolled back, all is flushed, connections are dropped. */
+  stop(): Promise<void>;
+}
+
+/** PostgreSQL ended before it was ready; the message is its own reason. */
+export class PostmasterFailed extends Error {
+  override name = 'PostmasterFailed';
+}
+
+const POLL_MS = 10;
+/** Recovery after a crash is normal, so it is told only when it takes a person's notice, in ms. */
+const LOG_INTERVAL_MS = 10_000;
+/** Before the stop gets rougher, in milliseconds; together they fit into a 30 s shutdown. */
+const FAST_STOP_MS = 12_000;
+const IMMEDIATE_STOP_MS = 7_000;
+
+/** Starts PostgreSQL on a data folder that nothing else uses. */
+export function startPostmaster(
+  folder: DataFolder,
+  programs: PostgresPrograms,
+  log: EmbeddedLog,
+): Postmaster {
+  const logFile = openDatabaseLog(folder);
+  const child = startProgram(programs, 'postgres', ['-D', folder.cluster], {
+    cwd: folder.path,
+    stdio: ['ignore', logFile.handle, logFile.handle],
+  });
+  closeSync(logFile.handle);
+  // A service that ends without stopping it, by an error of its own, does not leave it running.
+  const atExit = () => child.kill('SIGINT');
+  process.once('exit', atExit);
+  const ended = waitForExit(child).then(({ code, problem }) => {
+    process.removeListener('exit', atExit);
+    return problem ?? lastLogError(folder, logFile.size) ?? `it ended with code ${code}`;
+  });
+  return {
+    pid: child.pid,
+    ended,
+    ready: () => waitUntilReady(child, ended, folder, log),
+    forceStopIfStopping: () => {
+      if (postmasterLines(folder)[7]?.trim() === 'stopping') child.kill('SIGINT');
+    },
+    stop: () => stopChild(child, ended, folder, programs),
+  };
+}
+
+/** PostgreSQL writes its state into its pid file; connecting would tell no more, but later. */
+async function waitUntilReady(
+  child: ChildProcess,
+  ended: Promise<string>,
+  folder: DataFolder,
+  log: EmbeddedLog,
+): Promise<void> {
+  let problem: string | undefined;
+  void ended.then((reason) => {
+    problem = reason;
+  });
+  let nextLogAt = Date.now() + LOG_INTERVAL_MS;
+  for (;;) {
+    if (problem !== undefined) throw new PostmasterFailed(problem);
+    const lines = postmasterLines(folder);
+    if (Number(lines[0]) === child.pid && lines[7]?.trim() === 'ready') return;
+    if (Date.now() > nextLogAt) {
+      log.info({}, 'the database is still recovering from an abrupt end');
+      nextLogAt += LOG_INTERVAL_MS;
+    }
+    await delay(POLL_MS);
+  }
+}
+
+async function stopChild(
+  child: ChildProcess,
+  ended: Promise<string>,
+  folder: DataFolder,
+  programs: PostgresPrograms,
+): Promise<void> {
+  if (process.platform === 'win32') {
+    stopOnWindows(folder, programs);
+    await ended;
+    return;
+  }
+  child.kill('SIGINT');
+  if (await endsWithin(ended, FAST_STOP_MS)) return;
+  child.kill('SIGQUIT');
+  if (await endsWithin(ended, IMMEDIATE_STOP_MS)) return;
+  child.kill('SIGKILL');
+  await ended;
+}
+
+async function endsWithin(ended: Promise<string>, timeoutMs: number): Promise<boolean> {
+  const timer = new AbortController();
+  const result = await Promise.race([
+    ended.then(() => true),
+    delay(timeoutMs, false, { signal: timer.signal }).catch(() => false),
+  ]);
+  timer.abort();
+  return result;
+}
+
+/** Windows has no such signals; PostgreSQL brings a program that tells it by other means. */
+function stopOnWindows(folder: DataFolder, programs: PostgresPrograms): void {
+  execFileSync(
+    programPath(programs.folder, 'pg_ctl'),
+    ['stop', '-D', folder.cluster, '-m', 'fast', '-w', '-t', String(FAST_STOP_MS / 1000)],
+    { ...programOptions(programs.user), stdio: 'ignore' },
+  );
+}

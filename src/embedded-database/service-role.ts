@@ -1,0 +1,85 @@
+import pg from 'pg';
+import { type ConnectionSettings, DATABASE_NAME, SERVICE_ROLE } from './connection-settings.ts';
+
+/** What the service keeps in its database. Schemas that an operator added stay the operator's. */
+const SCHEMAS = ['public', 'graphile_worker'];
+
+/**
+ * Gives the service a plain role that owns its database (ASVS 4.0.3 1.2.1, 1.2.2): a fault in a statement then reaches no
+ * file and no program of the machine. Clusters of release 0.1.0, where the superuser owns everything, are handed over.
+ *
+ * Runs before anyone uses the database. Each statement may be the last one before a crash: the next start does the rest.
+ */
+export async function prepareServiceRole(
+  admin: ConnectionSettings,
+  service: ConnectionSettings,
+): Promise<void> {
+  // The service's role may put functions into `public`: none of them may stand in for PostgreSQL's own here.
+  const client = new pg.Client({ ...admin, options: '-c search_path=pg_catalog,pg_temp' });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await makeRole(client, service.password);
+    for (const statement of await ownershipStatements(client)) await client.query(statement);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Sets password and attributes each time, so that a lost password file or a role that was changed mends itself. */
+async function makeRole(client: pg.Client, password: string): Promise<void> {
+  const found = await client.query('select from pg_roles where rolname = $1', [SERVICE_ROLE]);
+  if (found.rowCount === 0) await client.query(`create role ${SERVICE_ROLE}`);
+  // The alphabet of base64url has no character that means anything inside a string of SQL.
+  await client.query(
+    `alter role ${SERVICE_ROLE} login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password '${password}'`,
+  );
+  // Sessions of other roles would be opaque to the followers of events, which wait for the oldest transaction.
+  await client.query(`grant pg_read_all_stats to ${SERVICE_ROLE}`);
+}
+
+/** A statement for each thing that the service should own and does not; the database itself comes last. */
+async function ownershipStatements(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ statement: string }>(foreignObjects, [
+    SCHEMAS,
+    SERVICE_ROLE,
+    DATABASE_NAME,
+  ]);
+  return rows.map((row) => row.statement);
+}
+
+/**
+ * Indexes, types of rows and sequences of columns follow their tables. Members of extensions belong to their extension.
+ * The schema `public` belongs to the database's owner by itself.
+ */
+const foreignObjects = `
+  with service as (select oid from pg_roles where rolname = $2),
+  spaces as (select oid, nspname, nspowner from pg_namespace where nspname = any ($1)),
+  found (place, statement) as (
+    select 1, format('alter schema %I owner to %I', nspname, $2) from spaces
+      where nspowner <> (select oid from service) and nspname <> 'public'
+    union all
+    select 2, format('alter %s %I.%I owner to %I',
+        case relkind when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence'
+          when 'f' then 'foreign table' when 'c' then 'type' else 'table' end, nspname, relname, $2)
+      from pg_class join spaces on spaces.oid = relnamespace
+      where relkind in ('r', 'p', 'v', 'm', 'S', 'f', 'c') and relowner <> (select oid from service)
+        and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = pg_class.oid
+          and (deptype = 'e' or relkind = 'S' and deptype in ('a', 'i')))
+    union all
+    select 3, format('alter routine %s owner to %I', pg_proc.oid::regprocedure, $2)
+      from pg_proc join spaces on spaces.oid = pronamespace
+      where proowner <> (select oid from service)
+        and not exists (select from pg_depend where classid = 'pg_proc'::regclass and objid = pg_proc.oid and deptype = 'e')
+    union all
+    select 4, format('alter type %I.%I owner to %I', nspname, typname, $2)
+      from pg_type join spaces on spaces.oid = typnamespace
+      where typtype in ('e', 'd', 'r') and typowner <> (select oid from service)
+        and not exists (select from pg_depend where classid = 'pg_type'::regclass and objid = pg_type.oid and deptype in ('i', 'e'))
+    union all
+    select 5, format('alter statistics %I.%I owner to %I', nspname, stxname, $2)
+      from pg_statistic_ext join spaces on spaces.oid = stxnamespace where stxowner <> (select oid from service)
+    union all
+    select 6, format('alter database %I owner to %I', datname, $2)
+      from pg_database where datname = $3 and datdba <> (select oid from service))
+  select statement from found order by place`;

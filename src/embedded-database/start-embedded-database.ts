@@ -1,0 +1,93 @@
+import { rmSync } from 'node:fs';
+import { codeOf } from '../foundation/database/sqlstate.ts';
+import { OperatorError } from '../foundation/errors.ts';
+import { chooseEndpoint, type DatabaseEndpoint } from './choose-endpoint.ts';
+import { clearLeftovers } from './clear-leftovers.ts';
+import { ADMIN_ROLE, DATABASE_NAME, SERVICE_ROLE } from './connection-settings.ts';
+import { createCluster } from './create-cluster.ts';
+import {
+  type DataFolder,
+  diskFull,
+  folderProblem,
+  isDiskFullMessage,
+  openDataFolder,
+} from './data-folder.ts';
+import { readPassword, resetSuperuserPassword, servicePassword } from './database-password.ts';
+import { chooseDatabaseUser, requireReachable } from './database-user.ts';
+import { EmbeddedDatabase } from './embedded-database.ts';
+import type { EmbeddedLog } from './embedded-log.ts';
+import { findPrograms } from './find-programs.ts';
+import { PostmasterFailed } from './postmaster.ts';
+import { lockDataFolder } from './service-lock.ts';
+
+export interface EmbeddedOptions {
+  readonly dataDir: string;
+  readonly log: EmbeddedLog;
+  /** Ends a start that is under way; it then rejects with the signal's reason, all stopped. */
+  readonly signal?: AbortSignal;
+  /** False for databases that are thrown away: nothing is flushed to the disk. */
+  readonly durable?: boolean;
+}
+
+/**
+ * Starts the embedded PostgreSQL on a data folder, which is made where it is missing, and keeps
+ * it running until `stop()`.
+ *
+ * @throws OperatorError with one sentence where the folder, another service, the platform or
+ *   PostgreSQL itself stands in the way
+ */
+export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+  const folder = openDataFolder(options.dataDir);
+  const lock = lockDataFolder(folder);
+  try {
+    const { log, signal, durable = true } = options;
+    const user = chooseDatabaseUser(folder);
+    if (user) requireReachable(folder, user);
+    const programs = findPrograms(folder, user);
+    const state = await createCluster(folder, programs, { durable, signal });
+    rmSync(folder.databaseInfoFile, { force: true });
+    const endpoint = await chooseEndpoint(folder, user);
+    await clearLeftovers(folder, endpoint, log);
+    const password =
+      readPassword(folder.passwordFile) ?? (await resetSuperuserPassword(folder, programs));
+    const admin = { ...connectionOf(endpoint), user: ADMIN_ROLE, password };
+    const settings = { ...admin, user: SERVICE_ROLE, password: servicePassword(folder) };
+    const database = new EmbeddedDatabase({
+      folder,
+      lock,
+      programs,
+      endpoint,
+      admin,
+      settings,
+      durable,
+      log,
+    });
+    await database.start(signal);
+    log.info({ version: programs.version, state }, 'the embedded database is ready');
+    return database;
+  } catch (error) {
+    lock.release();
+    throw startProblem(error, folder) ?? error;
+  }
+}
+
+function connectionOf({ host, port }: DatabaseEndpoint) {
+  return { host, port, database: DATABASE_NAME };
+}
+
+function startProblem(error: unknown, folder: DataFolder): OperatorError | undefined {
+  if (error instanceof PostmasterFailed) {
+    if (isDiskFullMessage(error.message)) return diskFull(folder.path, { cause: error });
+    return new OperatorError(
+      `The database in ${folder.cluster} does not start: ${error.message}. See ${folder.log}.`,
+      { cause: error },
+    );
+  }
+  if (codeOf(error) === '28P01') {
+    return new OperatorError(
+      `The database in ${folder.cluster} refuses the password in ${folder.passwordFile}. Restore the file from your backup, or remove it to get a new password.`,
+      { cause: error },
+    );
+  }
+  return folderProblem(error, folder.path);
+}

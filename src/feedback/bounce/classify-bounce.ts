@@ -1,0 +1,101 @@
+import { causeAfterText, classifyReply } from '../../delivery/classify-reply.ts';
+import type { PermanentCause } from '../../delivery/reply-rules.ts';
+import { bouncePhrases } from './bounce-phrases.ts';
+import type { FeedbackMail } from './feedback-mail.ts';
+
+const maxDiagnosticLength = 500;
+/** Cisco's gateways put words of their own before the server's: `5.1.0 - Unknown address error 550-'5.7.1 Access denied'`. */
+const quotedReply = /^\s{0,4}[45]\.\d\.\d - [^'\n]{1,60} ([45]\d\d)-'([^'\n]{1,500})'/;
+/** A basic code that no rule names: the status alone decides. */
+const genericPermanentCode = 559;
+const genericTemporaryCode = 459;
+
+/**
+ * Decides what a failed delivery was about, from the status of the report and the words of the server.
+ * @param status the report's own, RFC 3463
+ * @param words what the server or the program said
+ * @param afterText the server refused only once it had the text
+ */
+export function classifyBounce(
+  status: string | undefined,
+  words: string,
+  afterText = false,
+): FeedbackMail & { kind: 'bounce' } {
+  const quoted = quotedReply.exec(words);
+  if (quoted !== null) {
+    const [, code = '', said = ''] = quoted;
+    const inner = classifyBounce(
+      /^[45]\.\d\.\d{1,3}\b/.exec(said)?.[0],
+      `${code} ${said}`,
+      afterText,
+    );
+    return { ...inner, diagnostic: sanitizeDiagnostic(words) };
+  }
+  const reply = findReply(words);
+  const enhanced = moreSpecificStatus(status, reply?.enhanced);
+  const digit = Number((enhanced ?? String(reply?.code ?? 5)).charAt(0));
+  const permanent = digit !== 4;
+  const code = codeFor(reply?.code, permanent);
+  const meaning = classifyReply(code, enhanced, words);
+  let cause = meaning.kind === 'delivered' ? 'other' : meaning.cause;
+  if (cause === 'other' || (reply === undefined && isVague(enhanced))) {
+    const phrase = bouncePhrases.find(({ text }) => text.test(words.slice(0, 4_000)));
+    if (phrase !== undefined) cause = phrase.cause;
+  }
+  if (permanent && afterText)
+    cause = causeAfterText(cause as PermanentCause, { enhanced: reply?.enhanced, text: words });
+  return {
+    kind: 'bounce',
+    permanent,
+    cause,
+    status: enhanced,
+    diagnostic: sanitizeDiagnostic(words),
+  };
+}
+
+function codeFor(code: number | undefined, permanent: boolean): number {
+  if (code === undefined) return permanent ? genericPermanentCode : genericTemporaryCode;
+  const sameClass = Math.floor(code / 100) === (permanent ? 5 : 4);
+  return sameClass ? code : permanent ? genericPermanentCode : genericTemporaryCode;
+}
+
+/** X.0.0 and X.5.0 say nothing; then the server's own status counts, if it says more. */
+function moreSpecificStatus(
+  report: string | undefined,
+  reply: string | undefined,
+): string | undefined {
+  if (report === undefined || isVague(report)) return reply ?? report;
+  return report;
+}
+
+function isVague(status: string | undefined): boolean {
+  return status === undefined || /^[245]\.(0\.0|0|5\.0|7\.0|3\.0)$/.test(status);
+}
+
+/** The first SMTP reply in a text: `550 5.1.1 …`, `550-5.1.1`, `552: …`, `#5.1.1`, or a status alone. */
+export function findReply(
+  text: string,
+): { readonly code: number | undefined; readonly enhanced: string | undefined } | undefined {
+  const words = text.slice(0, 20_000);
+  const full =
+    /(?<![\d.:[-])([45][0-5]\d)(?:[ :,>#-]+\(?#?([45]\.\d{1,3}\.\d{1,3})\b)?(?=[ :,;)>-]|$)/m.exec(
+      words,
+    );
+  const alone = /(?<![\d.])#?([45]\.\d{1,2}\.\d{1,3})(?![\d.])/.exec(words);
+  if (full === null && alone === null) return undefined;
+  return {
+    code: full === null ? undefined : Number(full[1]),
+    enhanced: full?.[2] ?? alone?.[1],
+  };
+}
+
+/** One line, bounded, without control characters, which PostgreSQL's JSON cannot all hold, and without mail addresses: events hold no personal data. */
+export function sanitizeDiagnostic(words: string): string {
+  return words
+    .slice(0, 4_000)
+    .replace(/[^\s<>"'(),;:[\]]{1,100}@[^\s<>"'(),;:[\]]{1,255}/g, '[address]')
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .slice(0, maxDiagnosticLength)
+    .toWellFormed();
+}

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Database } from '../../foundation/database/open-database.ts';
+import { storableJson } from '../../foundation/database/storable-json.ts';
+import type { MessageId } from '../../foundation/ids.ts';
+import { maxFeedbackEvents } from '../event-limits.ts';
+
+/** Something that happened to a message after it was handed over, told from outside. */
+export interface FeedbackEvent {
+  readonly messageId: MessageId;
+  /** 0 is To, 1 and up are Cc; an address is looked up among the message's recipients. */
+  readonly recipient: number | { readonly address: string };
+  readonly kind: 'bounced' | 'complained' | 'delayed' | 'unsubscribed';
+  readonly detail: Readonly<Record<string, unknown>>;
+  /** Names the report, so that hearing of it again changes nothing. */
+  readonly report: string;
+}
+
+/**
+ * Writes what was told about messages of this installation. A recipient of a message gets so many events of a kind and no
+ * more: anyone who had the message knows its return path, and a relay's reports repeat.
+ * @param offset milliseconds added to the database's clock
+ * @returns how many were past the limit of their message
+ */
+export async function writeFeedbackEvents(
+  kysely: Database['kysely'],
+  events: readonly FeedbackEvent[],
+  offset: number,
+): Promise<number> {
+  let past = 0;
+  for (let from = 0; from < events.length; from += maxRowsPerStatement)
+    past += await writeSome(kysely, events.slice(from, from + maxRowsPerStatement), offset);
+  return past;
+}
+
+/** Events of one statement: a relay may tell of thousands in one request. */
+const maxRowsPerStatement = 500;
+
+async function writeSome(
+  kysely: Database['kysely'],
+  events: readonly FeedbackEvent[],
+  offset: number,
+): Promise<number> {
+  const rows = events.map((event) => ({
+    message_id: event.messageId,
+    recipient: typeof event.recipient === 'number' ? event.recipient : null,
+    address: typeof event.recipient === 'number' ? null : event.recipient.address.toLowerCase(),
+    id: eventId(event),
+    kind: event.kind,
+    detail: event.detail,
+  }));
+  // A report names a message by its id alone; it is looked for in each account by itself.
+  const { rows: past } = await sql<{ count: number }>`
+    with found as materialized (
+      select distinct on (m.account_id, m.id, i.id) m.account_id, m.id as message_id, m.retention_days, i.id, i.kind, i.detail,
+        coalesce(i.recipient, case when m.content -> 'cc' is null then 0 else coalesce((
+          select c.place::smallint from json_array_elements_text(m.content -> 'cc') with ordinality as c (address, place)
+          where lower(c.address) = i.address limit 1), 0) end) as recipient
+      from json_to_recordset(${storableJson(JSON.stringify(rows))}::json)
+        as i (message_id uuid, recipient smallint, address text, id uuid, kind text, detail json)
+      cross join account a
+      cross join lateral (
+        select account_id, id, retention_days, content from message
+        where account_id = a.id and id = i.message_id limit 1) as m),
+    fresh as (
+      select f.*, row_number() over (partition by f.account_id, f.message_id, f.kind, f.recipient order by f.id) as place
+      from found f
+      where not exists (
+        select from message_event e where e.account_id = f.account_id and e.message_id = f.message_id and e.id = f.id
+          and e.retention_days = f.retention_days)),
+    placed as materialized (
+      select f.*, place + stored <= ${maxFeedbackEvents} as fits from fresh f
+      cross join lateral (
+        select count(*) as stored from (
+          select from message_event e
+          where e.account_id = f.account_id and e.message_id = f.message_id and e.retention_days = f.retention_days
+            and e.kind = f.kind and e.recipient = f.recipient
+          limit ${maxFeedbackEvents}) as s) as counted),
+    written as (
+      insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
+      select account_id, message_id, retention_days, id, now() + ${offset}::float8 * interval '1 ms', kind, recipient, detail
+      from placed where fits
+      on conflict do nothing)
+    select count(*)::int as count from placed where not fits`.execute(kysely);
+  return past[0]?.count ?? 0;
+}
+
+/** The same report about the same message always makes the same id. */
+function eventId(event: FeedbackEvent): string {
+  const recipient = typeof event.recipient === 'number' ? event.recipient : event.recipient.address;
+  const name = JSON.stringify([event.messageId, recipient, event.kind, event.report]);
+  const hex = createHash('sha256').update(name).digest('hex');
+  // A UUID of version 8 (RFC 9562 section 5.8).
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

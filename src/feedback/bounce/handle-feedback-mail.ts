@@ -1,0 +1,36 @@
+import type { ReturnPath } from '../../delivery/return-path.ts';
+import type { FeedbackEvent } from './feedback-event-store.ts';
+import type { FeedbackMail } from './feedback-mail.ts';
+import { parseFeedbackMail } from './parse-feedback-mail.ts';
+import type { ReceivedFeedback } from './receive-feedback-mail.ts';
+
+/**
+ * What a mail to a return path means for its message. The return path alone says whose message it is and which recipient,
+ * and proves that it answers mail of this service; what the mail itself names is not believed.
+ * @returns undefined where it says nothing about the message
+ */
+export function handleFeedbackMail(
+  path: ReturnPath,
+  { source, digest }: ReceivedFeedback,
+): FeedbackEvent | undefined {
+  const report = parseFeedbackMail(source);
+  const event = eventOf(report);
+  if (event === undefined) return undefined;
+  return { ...path, ...event, report: digest };
+}
+
+function eventOf(report: FeedbackMail): Pick<FeedbackEvent, 'kind' | 'detail'> | undefined {
+  if (report.kind === 'bounce') {
+    const { permanent, cause, status, diagnostic } = report;
+    const detail = { by: 'mail', cause, permanent, status, reason: diagnostic };
+    return { kind: 'bounced', detail };
+  }
+  if (report.kind === 'delay')
+    return {
+      kind: 'delayed',
+      detail: { by: 'mail', status: report.status, reason: report.diagnostic },
+    };
+  if (report.kind === 'complaint')
+    return { kind: 'complained', detail: { by: 'mail', feedbackType: report.feedbackType } };
+  return undefined;
+}

@@ -1,0 +1,202 @@
+import { classifyBounce, findReply, sanitizeDiagnostic } from './classify-bounce.ts';
+import type { FeedbackMail } from './feedback-mail.ts';
+import { type RecipientStatus, readDeliveryStatus } from './read-delivery-status.ts';
+import { eachPart, headerOf, type MimePart, readHeaders, readMime } from './read-mime.ts';
+
+/** Where the words of a program end and the returned message begins. */
+const originalBegins =
+  /^[- *=_]{0,40}(?:(?:below (?:this line )?is a copy of|this is a copy of|the following is a copy|copy of)[^\n]{0,60}|original message(?: follows| headers)?|(?:the )?header of the original message[^\n]{0,20}|(?:your )?(?:un(?:sent|delivered)|returned) message[^\n]{0,30}|message headers?(?: follow)?|forwarded message|message de départ|ursprüngliche nachricht)[- *=_:.]{0,40}$/im;
+/** The words about a failure come first. */
+const maxWordsLength = 60_000;
+
+const bounceSenders =
+  /\b(mailer-?daemon|postmaster|mail ?delivery|mdaemon|mailsystem|mail-?administrator|microsoftexchange[0-9a-f]*)\b/i;
+const bounceSubjects =
+  /undeliver|not (be )?deliver|delivery (status|fail|problem|error|has failed|incomplete)|failure (notice|delivery)|failed (mail|delivery)|mail (delivery|system error|could not)|returned (mail|to sender)|message (status|not delivered|undeliverable)|non remis|unzustellbar|nicht zugestellt|не (может быть )?доставлен|недоставлен|退信|系统退信|配信(エラー|不能)|エラー|devuelto|mancata consegna|onbestelbaar|não entregue/i;
+const autoSubjects =
+  /^(re: ?)?(auto(matic|mated)?[ -]?(reply|response|antwort)|out of (the )?office|abwesen|absence|réponse automatique|automatische antwort|vacation|on (annual )?leave|ooo\b|away from|i am away|自動返信|自动回复|автоответ)/i;
+
+/**
+ * Reads a mail that came to a return path: delivery status notifications (RFC 3464, 6533), abuse reports (RFC 5965) and
+ * what older programs send instead. What it cannot tell is `unknown`: nothing is ever concluded from a guess. Never throws.
+ */
+export function parseFeedbackMail(source: Buffer): FeedbackMail {
+  const mail = readMime(source);
+  const parts = [...eachPart(mail)];
+  const complaint = readComplaint(mail, parts);
+  if (complaint !== undefined) return complaint;
+  const status = parts.find(({ type }) => /^message\/(global-)?delivery-status$/.test(type));
+  if (status !== undefined) {
+    const report = fromStatus(readDeliveryStatus(status.text), wordsOf(parts));
+    if (report !== undefined) return report;
+  }
+  if (parts.some(({ type }) => /^message\/(global-)?disposition-notification$/.test(type)))
+    return { kind: 'notice', what: 'read' };
+  return isAutoReply(mail) ? { kind: 'auto-reply' } : fromWords(mail, parts);
+}
+
+function fromStatus(
+  recipients: readonly RecipientStatus[],
+  words: string,
+): FeedbackMail | undefined {
+  const worst =
+    recipients.find(({ action }) => action === 'failed') ??
+    recipients.find(({ action }) => action === 'delayed') ??
+    recipients[0];
+  if (worst === undefined) return undefined;
+  const { action, status, diagnostic } = worst;
+  if (action === 'failed') {
+    const own =
+      diagnostic === '' || /^(x-unknown|unknown)?$/i.test(diagnostic) ? words : diagnostic;
+    return classifyBounce(status, own, refusedAfterData(`${diagnostic}\n${words}`));
+  }
+  if (action === 'delayed')
+    return { kind: 'delay', status, diagnostic: sanitizeDiagnostic(diagnostic || words) };
+  return { kind: 'notice', what: action };
+}
+
+/** Whether the server refused only once it had the text: as Postfix, Exim, Sendmail and Cisco's gateways tell it. */
+function refusedAfterData(words: string): boolean {
+  if (
+    /in reply to (the )?end of\s+DATA|after end of data|SMTP command\s+DATA|5\.3\.0 - Other mail/i.test(
+      words,
+    )
+  )
+    return true;
+  const [, later = ''] = />>> DATA\s{1,4}<<< 5([\s\S]{0,2000})/.exec(words) ?? [];
+  // Without a valid recipient, DATA that was sent along with RCPT is refused too: the reply before was that to RCPT.
+  return later !== '' && !/<<< 5\d\d [^\n]{0,40}(need rcpt|no valid recipients)/i.test(later);
+}
+
+/** RFC 5965; and what providers send under its name without a report part. */
+function readComplaint(mail: MimePart, parts: readonly MimePart[]): FeedbackMail | undefined {
+  const report = parts.find(({ type }) => type === 'message/feedback-report');
+  if (report !== undefined) {
+    const fields = readHeaders(report.text);
+    const feedbackType = (fields.get('feedback-type')?.[0] ?? 'abuse')
+      .trim()
+      .toLowerCase()
+      .slice(0, 40);
+    // RFC 5965 section 7.3 and RFC 6591: these say nothing about the recipient's wish.
+    if (['not-spam', 'auth-failure', 'dkim', 'dmarc'].includes(feedbackType))
+      return { kind: 'notice', what: feedbackType };
+    return { kind: 'complaint', feedbackType };
+  }
+  const loop = /^(staff@hotmail\.com|scomp@aol\.net|feedbackloop@|fbl@|abuse-?report@)/i;
+  const from = headerOf(mail, 'from').replace(/^.*<|>.*$/g, '');
+  const carries = parts.some(({ type }) => type === 'message/rfc822');
+  if (carries && (loop.test(from) || mail.headers.has('x-hmxmroriginalrecipient')))
+    return { kind: 'complaint', feedbackType: 'abuse' };
+  return undefined;
+}
+
+/** RFC 3834 section 5, and the headers that older programs use. */
+function isAutoReply(mail: MimePart): boolean {
+  const submitted = headerOf(mail, 'auto-submitted').toLowerCase();
+  if (submitted.startsWith('auto-replied')) return !bounceSenders.test(headerOf(mail, 'from'));
+  if (mail.headers.has('x-failed-recipients')) return false;
+  if (mail.headers.has('x-autoreply') || mail.headers.has('x-autorespond')) return true;
+  if (/auto_?reply/i.test(headerOf(mail, 'precedence'))) return true;
+  return autoSubjects.test(headerOf(mail, 'subject'));
+}
+
+function fromWords(mail: MimePart, parts: readonly MimePart[]): FeedbackMail {
+  const from = headerOf(mail, 'from');
+  const subject = decodeSubject(headerOf(mail, 'subject'));
+  const words = wordsOf(parts);
+  const looksLikeBounce =
+    mail.headers.has('x-failed-recipients') ||
+    bounceSenders.test(from) ||
+    bounceSubjects.test(subject) ||
+    /^multipart\/report\b.*delivery-status/i.test(headerOf(mail, 'content-type')) ||
+    /qmail-send program/.test(words);
+  if (!looksLikeBounce) return { kind: 'unknown' };
+  if (isDelay(subject, words))
+    return { kind: 'delay', status: undefined, diagnostic: sanitizeDiagnostic(words) };
+  const bounce = classifyBounce(undefined, relevant(words), refusedAfterData(words));
+  const nothingSaid = bounce.cause === 'other' && findReply(words) === undefined;
+  return nothingSaid && !bounceSubjects.test(subject) ? { kind: 'unknown' } : bounce;
+}
+
+function isDelay(subject: string, words: string): boolean {
+  return (
+    /delayed|still being (tried|retried)|warning[: ]|verzögert|retardé/i.test(subject) &&
+    /(will (be retried|continue|keep trying)|still (trying|being)|do not need to resend|no action is required|not yet been delivered|wird weiter)/i.test(
+      words,
+    )
+  );
+}
+
+/** The lines about the failure: from the first that holds a reply or a known phrase on. */
+function relevant(words: string): string {
+  const lines = words.split('\n');
+  const first = lines.findIndex((line) => findReply(line)?.code !== undefined);
+  return first === -1 ? words : lines.slice(Math.max(0, first - 1)).join('\n');
+}
+
+/** What a report says to people, without the message that it returns. */
+function wordsOf(parts: readonly MimePart[]): string {
+  const texts = parts
+    .filter(({ type }) => type === 'text/plain' || type === '')
+    .map(({ text }) => text);
+  const html = parts.find(({ type }) => type === 'text/html')?.text ?? '';
+  const all = (texts.length > 0 ? texts.join('\n') : plainOf(html)).slice(0, maxWordsLength);
+  const end = originalBegins.exec(all);
+  return all.slice(0, Math.min(end === null || end.index < 40 ? all.length : end.index, 20_000));
+}
+
+function plainOf(html: string): string {
+  return withoutElements(html.slice(0, 100_000), ['head', 'style', 'script'])
+    .replace(/<(br|p|div|tr|li|h\d)\b[^<>]*>/gi, '\n')
+    .replace(/<[^<>]*>/g, '')
+    .replace(/&nbsp;/g, ' ')
+    .replace(/&lt;/g, '<')
+    .replace(/&gt;/g, '>')
+    .replace(/&amp;/g, '&');
+}
+
+/** Without these elements and what is in them; one that does not end takes the rest along. */
+function withoutElements(html: string, names: readonly string[]): string {
+  let text = html;
+  for (const name of names) {
+    const lower = text.toLowerCase();
+    let remaining = '';
+    let at = 0;
+    for (
+      let start = lower.indexOf(`<${name}`);
+      start !== -1;
+      start = lower.indexOf(`<${name}`, at)
+    ) {
+      remaining += text.slice(at, start);
+      const end = lower.indexOf(`</${name}>`, start);
+      at = end === -1 ? text.length : end + name.length + 3;
+    }
+    text = remaining + text.slice(at);
+  }
+  return text;
+}
+
+/** Encoded words of the two forms (RFC 2047 section 4). */
+function decodeSubject(subject: string): string {
+  return subject.replace(
+    /=\?([\w-]{1,40})\?([bq])\?([^?]{0,2000})\?=\s*/gi,
+    (_all, charset, form, text) => {
+      const bytes =
+        String(form).toLowerCase() === 'b'
+          ? Buffer.from(String(text), 'base64')
+          : Buffer.from(
+              String(text)
+                .replaceAll('_', ' ')
+                .replace(/=([0-9A-F]{2})/gi, (_code, hex: string) =>
+                  String.fromCharCode(Number.parseInt(hex, 16)),
+                ),
+              'latin1',
+            );
+      try {
+        return new TextDecoder(String(charset)).decode(bytes);
+      } catch {
+        return bytes.toString('utf8');
+      }
+    },
+  );
+}

@@ -1,0 +1,26 @@
+import type { DeliverableContent } from '../../delivery/deliverable-content.ts';
+import type { MailDecoration } from '../../delivery/prepare-mail.ts';
+import type { ClaimedMessage } from '../../queue/attempt.ts';
+import { unsubscribeField } from '../../template/built-in-fields.ts';
+import type { UnsubscribeTokens } from './unsubscribe-token.ts';
+
+/**
+ * List-Unsubscribe (RFC 2369 section 3.2), List-Unsubscribe-Post (RFC 8058 section 3.1, which asks for https) and the value of the link
+ * field. Only mail that may be unsubscribed from has them: not transactional, and without Cc, whose readers could use the
+ * To recipient's link; elsewhere the field is empty.
+ */
+export function unsubscribeDecoration(
+  tokens: UnsubscribeTokens,
+  base: string,
+  message: ClaimedMessage,
+  content: DeliverableContent,
+): Pick<MailDecoration, 'headerLines' | 'values'> {
+  const [address, ...cc] = content.recipients;
+  if (message.transactional || cc.length > 0 || address === undefined)
+    return { values: { [unsubscribeField]: '' } };
+  const link = `${base}/u/${tokens.make({ ...message, address })}`;
+  const headerLines = [`List-Unsubscribe:\r\n <${link}>`];
+  if (link.startsWith('https:'))
+    headerLines.push('List-Unsubscribe-Post: List-Unsubscribe=One-Click');
+  return { headerLines, values: { [unsubscribeField]: link } };
+}

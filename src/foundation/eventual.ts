@@ -1,2 +1,0 @@
-/** A value, or the promise of one where the database has to be asked: hot paths wait only for the latter. */
-export type Eventual<Value> = Value | Promise<Value>;

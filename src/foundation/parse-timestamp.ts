@@ -1,0 +1,10 @@
+/**
+ * The moment that a text names; undefined where it names none. `Date` takes a day that its month does not have for one of
+ * the next month.
+ */
+export function parseTimestamp(text: string): Date | undefined {
+  const timestamp = new Date(text);
+  if (Number.isNaN(timestamp.getTime())) return undefined;
+  const [day] = /^\d{4}-\d{2}-\d{2}/.exec(text) ?? [];
+  return day === undefined || new Date(day).toISOString().startsWith(day) ? timestamp : undefined;
+}

@@ -1,0 +1,31 @@
+import type { FaultCode } from '../foundation/errors.ts';
+
+interface CatalogEntry {
+  readonly status: number;
+  readonly message: string;
+}
+
+/** Status and exact public sentence of every fault: section 7 of the contract, and the additions to it. */
+export const errorCatalog: Readonly<Record<FaultCode, CatalogEntry>> = {
+  SENDER_NOT_ALLOWED: { status: 400, message: 'Sender Not Allowed' },
+  INVALID_ID: { status: 400, message: 'Invalid ID in request. accountId or templateId is invalid' },
+  VALIDATION_FAILED: { status: 400, message: 'Validation Failed for emailDetails object' },
+  PERSONALIZATION_FAILURE: {
+    status: 400,
+    message: 'Personalization Failure Exception. personalization fields were missed',
+  },
+  RECIPIENT_SUPPRESSED: { status: 400, message: 'Recipient email has been suppressed' },
+  ACCOUNT_SUSPENDED: { status: 401, message: 'Account Temporarily Suspended' },
+  UNAUTHORIZED: { status: 401, message: 'Unauthorized Request' },
+  IDEMPOTENCY_IN_PROGRESS: {
+    status: 409,
+    message: 'A request with this Idempotency-Key is still under way',
+  },
+  IDEMPOTENCY_MISMATCH: {
+    status: 422,
+    message: 'This Idempotency-Key was used with another request',
+  },
+  QUOTA_EXCEEDED: { status: 429, message: 'Quota Exceeded' },
+  IO_EXCEPTION: { status: 503, message: 'IO Exception was encountered' },
+  INTERNAL_ERROR: { status: 500, message: 'Internal Server Error' },
+};

@@ -1,0 +1,15 @@
+/**
+ * A path whose percent-encoding cannot be decoded is taken by the letter, so that it meets its route and is answered
+ * there, in that route's order of checks.
+ */
+export function escapeMalformedPercent(url: string): string {
+  if (!url.includes('%')) return url;
+  const query = url.indexOf('?');
+  const path = query === -1 ? url : url.slice(0, query);
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return path.replaceAll('%', '%25') + url.slice(path.length);
+  }
+}

@@ -1,0 +1,40 @@
+import type { FastifyRequest } from 'fastify';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { PersonId } from '../foundation/ids.ts';
+import { bearerTokenOf, isSameSecret } from '../http/bearer-token.ts';
+import type { CheckInboxAccess } from './guard-inbox.ts';
+import type { InboxBrowsers } from './inbox-browsers.ts';
+import { readableMail } from './inbox-reader-store.ts';
+
+export interface InboxAccessDependencies {
+  readonly database: Pick<Database, 'kysely'>;
+  /** What programs send as Bearer token; undefined: they get in by nothing. */
+  readonly token: string | undefined;
+  readonly browsers: Pick<InboxBrowsers, 'isKnown'>;
+  readonly browser: {
+    findSignedIn(request: FastifyRequest): Promise<{ readonly personId: PersonId } | undefined>;
+  };
+}
+
+/**
+ * Three ways lead in: the inbox's token, the cookie of a one-time link, and the browser of an operator. A Bearer token that is wrong is not made up for by a cookie.
+ */
+export function createInboxAccessCheck({
+  database,
+  token,
+  browsers,
+  browser,
+}: InboxAccessDependencies): CheckInboxAccess {
+  return async (request) => {
+    const given = bearerTokenOf(request);
+    if (given !== undefined) {
+      return token !== undefined && isSameSecret(given, token) ? 'open' : 'unknown';
+    }
+    if (await browsers.isKnown(request)) return 'open';
+    const reader = await browser.findSignedIn(request);
+    if (reader === undefined) return 'unknown';
+    const { personId } = reader;
+    const readable = await readableMail(database.kysely, { personId, boundTo: undefined });
+    return readable === 'all' ? 'open' : 'forbidden';
+  };
+}

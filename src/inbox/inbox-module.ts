@@ -1,0 +1,54 @@
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { Log } from '../foundation/log.ts';
+import type { Http } from '../http/create-http.ts';
+import { createInboxAccessCheck, type InboxAccessDependencies } from './inbox-access.ts';
+import { InboxArrivals } from './inbox-arrivals.ts';
+import { InboxBrowsers, type InboxBrowsersDependencies } from './inbox-browsers.ts';
+import { registerInboxRoutes } from './inbox-routes.ts';
+import { InboxStore } from './inbox-store.ts';
+import { type InboxServer, startInboxServer } from './start-inbox-server.ts';
+
+export interface InboxDependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly token: InboxAccessDependencies['token'];
+  /** Browsers and who is signed in with them. */
+  readonly browser: InboxAccessDependencies['browser'] &
+    Pick<InboxBrowsersDependencies, 'isSecure'>;
+}
+
+/** The inbox of a service that captures its mail: SMTP in, pages and API out. */
+export interface InboxModule {
+  registerRoutes(http: Http): void;
+  /** The port of the SMTP server on 127.0.0.1; undefined while it does not run. */
+  port(): number | undefined;
+  /** Starts the SMTP server. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Connects the files of the room; nothing runs yet. */
+export function createInbox(dependencies: InboxDependencies): InboxModule {
+  const { database, clock, log, token, browser } = dependencies;
+  const store = new InboxStore(database);
+  const arrivals = new InboxArrivals((seconds) => store.latest(seconds), log);
+  let server: InboxServer | undefined;
+  return {
+    registerRoutes(http) {
+      const isSecure = browser.isSecure.bind(browser);
+      const browsers = new InboxBrowsers({ database, clock, isSecure });
+      const checkAccess = createInboxAccessCheck({ database, token, browsers, browser });
+      registerInboxRoutes(http, { store, arrivals, browsers, checkAccess });
+    },
+    port: () => server?.port,
+    async start() {
+      server = await startInboxServer({ store, arrivals, log });
+    },
+    async stop() {
+      await server?.stop();
+      server = undefined;
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { type Static, Type } from 'typebox';
+import type { AccountId } from '../../foundation/ids.ts';
+import { Nullable, strict, Time, TimeOrDay, Uuid } from '../answer/common-schemas.ts';
+import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
+import { readOptionalTime } from '../answer/read-time.ts';
+import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { readAuditPage } from './audit-page-store.ts';
+
+const AuditView = Type.Object(
+  {
+    id: Uuid,
+    at: Time('When.'),
+    kind: Type.String({ description: 'What happened, such as `sender_changed`.' }),
+    outcome: Type.String(),
+    email: Nullable(Type.String({ description: 'Who did it; null for machines.' })),
+    clientId: Nullable(Type.String()),
+    remoteAddress: Nullable(Type.String()),
+    requestId: Nullable(Type.String()),
+    detail: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
+  },
+  { ...strict, title: 'AuditEvent' },
+);
+
+const query = pageQuery({
+  kind: Type.Optional(Type.String({ description: 'Only events of this kind.', maxLength: 100 })),
+  email: Type.Optional(Type.String({ description: 'Only what this person did.', maxLength: 320 })),
+  from: Type.Optional(TimeOrDay('At this time or later.')),
+  until: Type.Optional(TimeOrDay('Before this time.')),
+});
+
+async function readAuditEntries(
+  call: OperationCall<Static<typeof query>>,
+  accountId: AccountId | undefined,
+) {
+  const limit = pageSizeOf(call.query);
+  const [at, id] = readCursor(call.query, 'time', 'uuid') ?? [];
+  const { kind, email, from, until } = call.query;
+  const rows = await readAuditPage(
+    call.dependencies.database.kysely,
+    accountId,
+    {
+      kind,
+      email: email?.toLowerCase(),
+      from: readOptionalTime('from', from),
+      until: readOptionalTime('until', until),
+    },
+    {
+      before: at === undefined || id === undefined ? undefined : { at, id },
+      limit: limit + 1,
+    },
+  );
+  return toPage(
+    rows,
+    limit,
+    ({ place: _, ...row }) => row,
+    ({ place, id: last }) => [place, last],
+  );
+}
+
+export const listAuditEvents = defineOperation({
+  id: 'listAuditEvents',
+  summary: 'Read the audit log of an account, newest first',
+  query,
+  answer: pageOf(AuditView),
+  handle: (call) => readAuditEntries(call, accountOf(call).id),
+});
+
+export const listInstallationAuditEvents = defineOperation({
+  id: 'listInstallationAuditEvents',
+  summary: 'Read what the audit log has of no single account, newest first',
+  description: 'Sign-ins and password changes, and what operators did.',
+  query,
+  answer: pageOf(AuditView),
+  handle: (call) => readAuditEntries(call, undefined),
+});

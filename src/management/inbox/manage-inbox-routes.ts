@@ -1,0 +1,115 @@
+import { Type } from 'typebox';
+import type { CapturedMessageSummary, InboxMessageId } from '../../inbox/inbox-message.ts';
+import { readableMail } from '../../inbox/inbox-reader-store.ts';
+import type { InboxStore } from '../../inbox/inbox-store.ts';
+import { Nullable, strict, Time, Uuid } from '../answer/common-schemas.ts';
+import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
+import { notFound, Problem } from '../answer/problem.ts';
+import { inTransaction, recordAudit } from '../change-resource.ts';
+import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+
+const InboxSummaryView = Type.Object(
+  {
+    id: Uuid,
+    receivedAt: Time('When it was captured.'),
+    envelopeFrom: Type.String(),
+    envelopeTo: Type.Array(Type.String()),
+    from: Nullable(Type.String({ description: 'The From header, decoded.' })),
+    subject: Type.String(),
+    beginning: Type.String({ description: 'How the text begins.' }),
+  },
+  { ...strict, title: 'InboxSummary' },
+);
+
+/**
+ * The messages that the caller may see.
+ * @throws Problem where mail is not captured, and for callers who have no part in an account whose mail is there too
+ */
+async function inboxOf(call: OperationCall): Promise<InboxStore> {
+  const { inbox, database } = call.dependencies;
+  if (inbox === undefined) throw notFound('inbox: mail is not captured here');
+  const { actor } = call;
+  const reader =
+    actor?.kind === 'person'
+      ? { personId: actor.personId, boundTo: undefined }
+      : { personId: undefined, boundTo: accountOf(call).id };
+  const readable = await readableMail(database.kysely, reader);
+  if (readable !== undefined) return readable === 'all' ? inbox : inbox.ofAccounts();
+  throw new Problem(
+    'forbidden',
+    'The inbox holds the mail of all accounts: it is for operators, and for who owns or develops in every account',
+  );
+}
+
+function viewSummary(summary: CapturedMessageSummary) {
+  const { id, receivedAt, envelopeFrom, envelopeTo, from = null, subject, beginning } = summary;
+  return { id, receivedAt, envelopeFrom, envelopeTo, from, subject, beginning };
+}
+
+export const listInboxMessages = defineOperation({
+  id: 'listInboxMessages',
+  summary: 'List captured messages, newest first',
+  description:
+    'The inbox is one for the installation, so it is for operators, and for who owns or develops in every account. Only operators see mail of the service itself, such as password links, here. It exists where mail is captured.',
+  query: pageQuery({
+    search: Type.Optional(
+      Type.String({ description: 'In subject, addresses or text, in any case.', maxLength: 200 }),
+    ),
+  }),
+  answer: pageOf(InboxSummaryView),
+  async handle(call) {
+    const limit = pageSizeOf(call.query);
+    const [receivedAt, id] = readCursor(call.query, 'time', 'uuid') ?? [];
+    const after = receivedAt === undefined || id === undefined ? undefined : { receivedAt, id };
+    const rows = await (await inboxOf(call)).listAfter(call.query.search ?? '', after, limit + 1);
+    return toPage(rows, limit, viewSummary, ({ place, id: last }) => [place, last]);
+  },
+});
+
+export const getInboxMessage = defineOperation({
+  id: 'getInboxMessage',
+  summary: 'Read a captured message',
+  answer: Type.Object(
+    {
+      id: Uuid,
+      receivedAt: Time('When it was captured.'),
+      envelopeFrom: Type.String(),
+      envelopeTo: Type.Array(Type.String()),
+      subject: Type.String(),
+      headers: Type.Array(Type.Object({ name: Type.String(), value: Type.String() }, strict)),
+      html: Nullable(Type.String()),
+      text: Nullable(Type.String()),
+      source: Type.String({ description: 'As it was received.' }),
+    },
+    { ...strict, title: 'InboxMessage' },
+  ),
+  async handle(call) {
+    const message = await (await inboxOf(call)).read(call.params.inboxMessageId as InboxMessageId);
+    if (message === undefined) throw notFound('message');
+    const { id, receivedAt, envelopeFrom, envelopeTo, subject, html, text } = message;
+    return {
+      id,
+      receivedAt,
+      envelopeFrom,
+      envelopeTo,
+      subject,
+      headers: message.headers.map(([name, value]) => ({ name, value })),
+      html,
+      text,
+      source: message.source.toString('utf8'),
+    };
+  },
+});
+
+export const emptyInbox = defineOperation({
+  id: 'emptyInbox',
+  summary: 'Delete all captured messages',
+  async handle(call) {
+    const inbox = await inboxOf(call);
+    return inTransaction(call, async (transaction) => {
+      await inbox.remove({ to: undefined, since: undefined }, transaction);
+      await recordAudit(call, transaction, 'inbox_emptied', 'inbox');
+      return undefined;
+    });
+  },
+});

@@ -1,0 +1,64 @@
+import type { Database } from '../foundation/database/open-database.ts';
+import type { SharedPool } from '../foundation/database/shared-pool.ts';
+import { FairSlots } from '../foundation/fair-slots.ts';
+import type { Http } from '../http/create-http.ts';
+import { InboxStore } from '../inbox/inbox-store.ts';
+import { QueueControlStore } from '../queue/control-store.ts';
+import { RunningImports } from './import/running-imports.ts';
+import type { ManagementDependencies } from './management-dependencies.ts';
+import { registerManagementRoutes } from './management-routes.ts';
+import { registerDocumentRoutes } from './openapi/document-routes.ts';
+
+export interface ManagementModuleDependencies
+  extends Omit<
+    ManagementDependencies,
+    'changeSlots' | 'controls' | 'imports' | 'inbox' | 'unlimitedDatabase'
+  > {
+  /** Connections for what the API does. */
+  readonly connections: SharedPool;
+}
+
+/** The management API as the rest of the service sees it. */
+export interface Management {
+  registerRoutes(http: Http): void;
+  /** Ends what goes on behind answers; nothing may be asked any more. */
+  stop(): Promise<void>;
+}
+
+/** Changes of settings: one of each account at a time, since each waits for the one before in the database anyway. */
+const changeLimits = {
+  what: 'changes',
+  slots: 4,
+  slotsPerGroup: 1,
+  waiting: 128,
+  waitingPerGroup: 16,
+  timeout: 5_000,
+  retryAfter: 1,
+} as const;
+
+/** Connects the files of the room. */
+export function createManagement(dependencies: ManagementModuleDependencies): Management {
+  const { clock, facts, connections } = dependencies;
+  const shared = {
+    ...dependencies,
+    changeSlots: new FairSlots(changeLimits),
+    imports: new RunningImports(),
+  };
+  const dependenciesWith = (database: Database): ManagementDependencies => ({
+    ...shared,
+    database,
+    unlimitedDatabase: dependencies.database,
+    inbox: facts.delivery === 'inbox' ? new InboxStore(database) : undefined,
+    controls: new QueueControlStore(database, clock),
+  });
+  const installationDependencies = dependenciesWith(dependencies.database);
+  return {
+    registerRoutes(http) {
+      registerManagementRoutes(http, installationDependencies, (account) =>
+        dependenciesWith(connections.forAccount(account)),
+      );
+      registerDocumentRoutes(http, facts.version);
+    },
+    stop: () => shared.imports.stop(),
+  };
+}

@@ -1,0 +1,222 @@
+import { randomBytes } from 'node:crypto';
+import type { CommitWith } from '../foundation/database/commit-with.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { Dns } from '../foundation/dns/dns-answer.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import type { Log } from '../foundation/log.ts';
+import { checkRecord } from './check-record.ts';
+import { type DkimAlgorithm, generateDkimKey } from './dkim-key.ts';
+import type { DkimKeyStore } from './dkim-key-store.ts';
+import { domainRecords } from './domain-records.ts';
+import { evaluateDomain } from './evaluate-domain.ts';
+import { verifySendersOfDomain } from './sender-verification-store.ts';
+import type { DomainRecord, PublicDkimKey, SendingDomain, ServiceNames } from './sending-domain.ts';
+import {
+  addSendingDomain,
+  claimDueDomains,
+  isTrackingHostReady,
+  lockSendingDomain,
+  readSendingDomain,
+  saveCheckResult,
+} from './sending-domain-store.ts';
+
+export interface SendingDomainsDependencies {
+  readonly database: Database;
+  /** Without a memory: a check is about what is published now. */
+  readonly dns: Dns;
+  readonly keys: DkimKeyStore;
+  readonly service: ServiceNames;
+  readonly log: Log;
+}
+
+export interface NewSendingDomainOptions {
+  /** An Ed25519 key beside the RSA one (RFC 8463). */
+  readonly ed25519?: boolean;
+  /** Label of the return path's host; `bounces` unless given. */
+  readonly returnPathLabel?: string;
+}
+
+const checkIntervalMs = 30_000;
+const checkBatchSize = 5;
+/** A retired key's record stays this long: what it signed may be queued somewhere on its way (RFC 6376 section 3.6). */
+const retiredKeyRetentionMs = 7 * 86_400_000;
+
+/** Sets sending domains up, checks them, rotates their keys, and looks after them in the background. */
+export class SendingDomains {
+  readonly #dependencies: SendingDomainsDependencies;
+  #timer: NodeJS.Timeout | undefined;
+  #checking: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(dependencies: SendingDomainsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /**
+   * Adds a domain with keys of its own. Nothing is signed with them before their records are found.
+   * @param domain in A-labels
+   * @param commitWith what is committed with it
+   * @returns false where the account has it already
+   */
+  async add(
+    accountId: AccountId,
+    domain: string,
+    options: NewSendingDomainOptions = {},
+    commitWith?: CommitWith,
+  ): Promise<boolean> {
+    const returnPath = `${options.returnPathLabel ?? 'bounces'}.${domain}`;
+    const newKeys = await generateKeys(options.ed25519 === true);
+    return await this.#dependencies.database.kysely.transaction().execute(async (transaction) => {
+      if (!(await addSendingDomain(transaction, accountId, domain, returnPath))) return false;
+      for (const { algorithm, selector, privateKey } of newKeys)
+        await this.#dependencies.keys.add(
+          transaction,
+          accountId,
+          domain,
+          selector,
+          algorithm,
+          privateKey,
+        );
+      await commitWith?.(transaction);
+      return true;
+    });
+  }
+
+  /**
+   * Makes new keys beside the old ones; they take over once their records are found.
+   * @param commitWith what is committed with it
+   * @returns false for an unknown domain
+   */
+  async rotate(accountId: AccountId, domain: string, commitWith?: CommitWith): Promise<boolean> {
+    const { database, keys } = this.#dependencies;
+    if ((await readSendingDomain(database.kysely, accountId, domain)) === undefined) return false;
+    const existingKeys = await keys.list(database.kysely, accountId, domain);
+    const newKeys = await generateKeys(
+      existingKeys.some((key) => key.algorithm === 'ed25519-sha256'),
+    );
+    return await database.kysely.transaction().execute(async (transaction) => {
+      // It may have been removed since.
+      if (!(await lockSendingDomain(transaction, accountId, domain))) return false;
+      for (const { algorithm, selector, privateKey } of newKeys)
+        await keys.add(transaction, accountId, domain, selector, algorithm, privateKey);
+      await commitWith?.(transaction);
+      return true;
+    });
+  }
+
+  /** The keys of a domain without their private parts, oldest first. */
+  keys(
+    { accountId, domain }: SendingDomain,
+    kysely = this.#dependencies.database.kysely,
+  ): Promise<PublicDkimKey[]> {
+    return this.#dependencies.keys.list(kysely, accountId, domain);
+  }
+
+  /** The records that a domain needs now. */
+  async records(
+    domain: SendingDomain,
+    kysely = this.#dependencies.database.kysely,
+  ): Promise<DomainRecord[]> {
+    return domainRecords(domain, await this.keys(domain, kysely), this.#dependencies.service);
+  }
+
+  /** Checks a domain now. @returns it as it is afterwards; undefined where it was removed meanwhile */
+  async check(domain: SendingDomain): Promise<SendingDomain | undefined> {
+    const { database, dns, keys, service, log } = this.#dependencies;
+    const { accountId, domain: name } = domain;
+    const list = await keys.list(database.kysely, accountId, name);
+    const records = domainRecords(domain, list, service);
+    const findings = await Promise.all(records.map((record) => checkRecord(dns, record, service)));
+    const age = Date.now() - domain.stateAt.getTime();
+    const evaluation = evaluateDomain(domain.state, domain.badChecks, list, findings, age);
+    const saved = await database.kysely.transaction().execute(async (transaction) => {
+      // Looking its records up takes seconds.
+      if (!(await lockSendingDomain(transaction, accountId, name))) return false;
+      await keys.setState(transaction, accountId, name, evaluation.activate, 'active');
+      await keys.setState(transaction, accountId, name, evaluation.retire, 'retired');
+      const before = new Date(Date.now() - retiredKeyRetentionMs);
+      await keys.removeRetired(transaction, accountId, name, before);
+      const wasTrackingReady = await isTrackingHostReady(transaction, accountId, name);
+      await saveCheckResult(transaction, domain, evaluation, findings);
+      if (evaluation.state === 'verified')
+        await verifySendersOfDomain(transaction, accountId, name);
+      const isTrackingReady = findings.some(
+        ({ record, state }) => record.kind === 'tracking' && state === 'ok',
+      );
+      if (evaluation.state !== domain.state || isTrackingReady !== wasTrackingReady)
+        await keys.announce(transaction, accountId, name);
+      return true;
+    });
+    if (!saved) return undefined;
+    if (evaluation.state !== domain.state) {
+      const failing = findings.filter(({ state }) => state === 'missing' || state === 'wrong');
+      const details = {
+        accountId,
+        domain: name,
+        records: failing.map(({ record }) => record.name),
+      };
+      if (evaluation.state === 'broken') log.error(details, 'a sending domain is broken');
+      else log.info({ accountId, domain: name }, `a sending domain is ${evaluation.state}`);
+    }
+    return await readSendingDomain(database.kysely, accountId, name);
+  }
+
+  /** Begins looking after domains in the background; nodes share the work. */
+  start(): void {
+    this.#timer ??= setInterval(() => {
+      this.#checking ??= this.checkDue()
+        .catch((error: unknown) =>
+          this.#dependencies.log.warn({ err: error }, 'sending domains cannot be checked'),
+        )
+        .finally(() => {
+          this.#checking = undefined;
+        });
+    }, checkIntervalMs);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+    await this.#checking;
+  }
+
+  /**
+   * Checks every domain whose check is due. Each is taken by one node only, a few at a time, so that a node that dies or
+   * stops loses none for long.
+   */
+  async checkDue(): Promise<void> {
+    while (!this.#stopped) {
+      const due = await claimDueDomains(this.#dependencies.database.kysely, checkBatchSize);
+      if (due.length === 0) return;
+      for (const domain of due) await this.#checkOne(domain);
+    }
+  }
+
+  /** One domain's fault, such as its removal meanwhile, does not stop the others. */
+  async #checkOne(domain: SendingDomain): Promise<void> {
+    try {
+      await this.check(domain);
+    } catch (error) {
+      const { accountId, domain: name } = domain;
+      this.#dependencies.log.warn(
+        { err: error, accountId, domain: name },
+        'a domain cannot be checked now',
+      );
+    }
+  }
+}
+
+async function generateKeys(ed25519: boolean) {
+  const algorithms: DkimAlgorithm[] = [
+    'rsa-sha256',
+    ...(ed25519 ? ['ed25519-sha256' as const] : []),
+  ];
+  const selectorPrefix = `sp${randomBytes(4).toString('hex')}`;
+  return await Promise.all(
+    algorithms.map(async (algorithm) => ({
+      algorithm,
+      selector: `${selectorPrefix}${algorithm === 'rsa-sha256' ? 'r' : 'e'}`,
+      privateKey: await generateDkimKey(algorithm),
+    })),
+  );
+}

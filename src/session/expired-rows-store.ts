@@ -1,0 +1,98 @@
+import { sql } from 'kysely';
+import type { Database } from '../foundation/database/open-database.ts';
+
+/** What is removed some time after its end, in chunks; each skips rows that another node is removing. */
+export const expiringKinds = [
+  'access tokens',
+  'codes',
+  'browser sessions',
+  'links',
+  'invitations',
+  'guesses',
+  'audit events',
+] as const;
+export type ExpiringKind = (typeof expiringKinds)[number];
+
+/** When time is over. */
+export interface ExpiryOptions {
+  /** Milliseconds added to the database's clock. */
+  readonly offset: number;
+  /** Days that the audit log is kept; 0: for ever. */
+  readonly auditDays: number;
+}
+
+/**
+ * Removes some rows of one kind whose time is over.
+ * @returns how many went
+ */
+export function removeExpiredRows(
+  database: Database,
+  kind: ExpiringKind,
+  limit: number,
+  options: ExpiryOptions,
+): Promise<number> {
+  return removers[kind](database, limit, options);
+}
+
+type Remove = (database: Database, limit: number, options: ExpiryOptions) => Promise<number>;
+
+const removers: Readonly<Record<ExpiringKind, Remove>> = {
+  'access tokens': (database, limit, { offset }) =>
+    countAffected(
+      sql`delete from access_token where hash in (
+        select hash from access_token
+        where expires_at < now() + ${offset}::float8 * interval '1 ms'
+        order by expires_at limit ${limit} for update skip locked)`.execute(database.kysely),
+    ),
+  // A code that was used is kept for an hour, so that a second use of it is recognised.
+  codes: (database, limit, { offset }) =>
+    countAffected(
+      sql`delete from grant_code where hash in (
+        select hash from grant_code
+        where expires_at < now() + ${offset}::float8 * interval '1 ms' - interval '1 hour'
+        limit ${limit} for update skip locked)`.execute(database.kysely),
+    ),
+  'browser sessions': (database, limit, { offset }) =>
+    countAffected(
+      sql`delete from browser_session where hash in (
+        select hash from browser_session
+        where expires_at < now() + ${offset}::float8 * interval '1 ms'
+        limit ${limit} for update skip locked)`.execute(database.kysely),
+    ),
+  links: (database, limit, { offset }) =>
+    countAffected(
+      sql`delete from password_reset where hash in (
+        select hash from password_reset
+        where expires_at < now() + ${offset}::float8 * interval '1 ms'
+        limit ${limit} for update skip locked)`.execute(database.kysely),
+    ),
+  invitations: (database, limit, { offset }) =>
+    countAffected(
+      sql`delete from invitation where (account_id, email) in (
+        select account_id, email from invitation
+        where expires_at < now() + ${offset}::float8 * interval '1 ms'
+        limit ${limit} for update skip locked)`.execute(database.kysely),
+    ),
+  'audit events': async (database, limit, { offset, auditDays }) => {
+    if (auditDays === 0) return 0;
+    return countAffected(
+      sql`delete from audit_event where id in (
+        select id from audit_event
+        where at < now() + ${offset}::float8 * interval '1 ms' - ${auditDays} * interval '1 day'
+        order by at limit ${limit} for update skip locked)`.execute(database.kysely),
+    );
+  },
+  guesses: (database, limit, { offset }) =>
+    countAffected(
+      sql`delete from wrong_guess where key in (
+        select key from wrong_guess
+        where last_at < now() + ${offset}::float8 * interval '1 ms' - interval '1 hour'
+        limit ${limit} for update skip locked)`.execute(database.kysely),
+    ),
+};
+
+async function countAffected(
+  answer: Promise<{ readonly numAffectedRows?: bigint }>,
+): Promise<number> {
+  return Number((await answer).numAffectedRows ?? 0);
+}

@@ -1,0 +1,188 @@
+import { TokenMint } from '../access/token-mint.ts';
+import { findPersonByEmail } from '../account/person-store.ts';
+import { AuditStore } from '../audit/audit-store.ts';
+import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { Log } from '../foundation/log.ts';
+import type { MasterKey } from '../foundation/master-key.ts';
+import type { Http } from '../http/create-http.ts';
+import { MailedLinks } from '../outbox/mailed-links.ts';
+import { ClientAuthenticator } from './authenticate-client.ts';
+import { registerAuthorizeRoutes } from './authorize/authorize-routes.ts';
+import { ConsentStore } from './authorize/consent-store.ts';
+import { BrowserSessionStore } from './browser/browser-session-store.ts';
+import { BrowserSessions } from './browser/browser-sessions.ts';
+import { KnownDevices } from './browser/known-devices.ts';
+import { ClientSecretHasher } from './client-secret.ts';
+import { ExpiredRowCleaner } from './expired-row-cleaner.ts';
+import { CodeGrant } from './grants/code-grant.ts';
+import { PasswordGrant } from './grants/password-grant.ts';
+import { RefreshGrant } from './grants/refresh-grant.ts';
+import { renewSecretHash } from './integration-control-store.ts';
+import type { IntegrationDirectory } from './integration-directory.ts';
+import { registerInvitationRoutes } from './invitation/invitation-routes.ts';
+import { Invitations } from './invitation/invitations.ts';
+import { LoginThrottle } from './login-throttle.ts';
+import { registerChangePasswordRoutes } from './me/change-password-routes.ts';
+import { registerMeRoutes } from './me/me-routes.ts';
+import { registerSecondFactorRoutes } from './me/second-factor-routes.ts';
+import { registerMetadataRoutes } from './metadata-routes.ts';
+import { OwnTokens } from './own-tokens.ts';
+import { registerOwnTokensRoutes } from './own-tokens-routes.ts';
+import { PasswordAuthenticator } from './password-authenticator.ts';
+import { PasswordChecker } from './password-checker.ts';
+import { registerPasswordLinkRoutes } from './password-link-routes.ts';
+import { PasswordLinkStore } from './password-link-store.ts';
+import { PasswordLinks } from './password-links.ts';
+import { RecoveryCodeStore } from './recovery-code-store.ts';
+import { RecoveryCodes } from './recovery-codes.ts';
+import { RefreshTokenStore } from './refresh-token-store.ts';
+import { registerPages } from './register-pages.ts';
+import { SecondFactors } from './second-factor.ts';
+import { SecondFactorStore } from './second-factor-store.ts';
+import { registerSignInCodeRoutes } from './sign-in-code-routes.ts';
+import { registerSignInRoutes } from './sign-in-routes.ts';
+import { TokenEndpoint } from './token-endpoint.ts';
+import { registerTokenRoutes } from './token-routes.ts';
+import { WrongGuessStore } from './wrong-guess-store.ts';
+
+export interface SessionModuleDependencies {
+  readonly database: Database;
+  readonly key: MasterKey;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly integrations: IntegrationDirectory;
+  /** The address that others see; asked when it is needed, since a free port is known only then. */
+  readonly publicUrl: () => string;
+  /** Whether there is mail of the service itself: links to set a password, invitations. */
+  readonly systemMailEnabled: boolean;
+  /** How many processes share the node's cores with this one, itself included; one where not given. */
+  readonly processes: number | undefined;
+  /** Days that the audit log is kept; 0: for ever. */
+  readonly auditDays: number;
+}
+
+/** Session authentication as the rest of the service sees it. */
+export interface SessionModule {
+  /** Says who is signed in with a browser. */
+  readonly browser: BrowserSessions;
+  /** Asks people into accounts. */
+  readonly invitations: Invitations;
+  registerRoutes(http: Http): void;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** Connects the parts of session authentication with each other. */
+export function createSessionModule(dependencies: SessionModuleDependencies): SessionModule {
+  const { database, key, clock, log, integrations, publicUrl } = dependencies;
+  const mint = new TokenMint(key);
+  const audit = new AuditStore(database);
+  const throttle = new LoginThrottle(new WrongGuessStore(database), key, clock);
+  const passwords = new PasswordChecker(dependencies.processes);
+  const clients = new ClientAuthenticator(
+    integrations,
+    new ClientSecretHasher(key),
+    audit,
+    clock,
+    (clientId, from, to) => renewSecretHash(database.kysely, clientId, from, to),
+  );
+  const findPerson = (email: string) => findPersonByEmail(database.kysely, email);
+  const passwordAuthenticator = new PasswordAuthenticator({ findPerson, passwords, throttle });
+  const secondFactors = new SecondFactors({
+    store: new SecondFactorStore(database),
+    throttle,
+    key,
+    clock,
+  });
+  const recoveryCodes = new RecoveryCodes({
+    store: new RecoveryCodeStore(database),
+    throttle,
+    key,
+  });
+  const endpoint = new TokenEndpoint(clients, [
+    new PasswordGrant({ database, mint, clock, audit, passwordAuthenticator, secondFactors }),
+    new CodeGrant({ database, mint, clock, audit }),
+    new RefreshGrant({ store: new RefreshTokenStore(database), mint, clock, audit }),
+  ]);
+  const cleaner = new ExpiredRowCleaner(database, clock, log, dependencies.auditDays);
+  const sessions = new BrowserSessionStore(database);
+  const browser = new BrowserSessions({ store: sessions, key, clock, publicUrl });
+  const devices = new KnownDevices({ browser, key, clock });
+  const links = new PasswordLinks({
+    database,
+    store: new PasswordLinkStore(database),
+    mint,
+    passwords,
+    audit,
+    clock,
+    log,
+    findPerson,
+    mailedLinks: new MailedLinks(key),
+    mailEnabled: dependencies.systemMailEnabled,
+  });
+  const mailEnabled = dependencies.systemMailEnabled;
+  const invitations = new Invitations({ database, key, clock, passwords, mailEnabled });
+  const ownTokens = new OwnTokens({ database, mint, clock, audit });
+  const consents = new ConsentStore(database);
+  const findIntegration = (clientId: string) => integrations.integration(clientId);
+  return {
+    browser,
+    invitations,
+    registerRoutes(http) {
+      registerTokenRoutes(http, endpoint);
+      registerOwnTokensRoutes(http, { clients, tokens: ownTokens, publicUrl });
+      registerMetadataRoutes(http, publicUrl);
+      registerPages(http, (scope) => {
+        registerSignInRoutes(scope, {
+          browser,
+          devices,
+          passwordAuthenticator,
+          secondFactors,
+          audit,
+        });
+        registerSignInCodeRoutes(scope, { browser, devices, secondFactors, recoveryCodes, audit });
+        registerAuthorizeRoutes(scope, {
+          database,
+          clock,
+          mint,
+          browser,
+          consents,
+          audit,
+          findIntegration,
+          publicUrl,
+        });
+        registerPasswordLinkRoutes(scope, { browser, devices, links, throttle });
+        registerInvitationRoutes(scope, { browser, invitations });
+        registerMeRoutes(scope, {
+          database,
+          browser,
+          sessions,
+          consents,
+          secondFactors,
+          audit,
+          clock,
+        });
+        registerChangePasswordRoutes(scope, {
+          database,
+          browser,
+          passwordAuthenticator,
+          passwords,
+          audit,
+        });
+        registerSecondFactorRoutes(scope, {
+          browser,
+          passwordAuthenticator,
+          secondFactors,
+          recoveryCodes,
+          audit,
+        });
+      });
+    },
+    start: () => cleaner.start(),
+    async stop() {
+      await links.drain();
+      await cleaner.stop();
+    },
+  };
+}

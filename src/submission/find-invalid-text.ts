@@ -1,0 +1,77 @@
+import type { FaultDetail } from '../foundation/errors.ts';
+
+/** Levels of objects and arrays within each other; nothing that is asked for needs a tenth. RFC 8259 section 9 allows a limit. */
+const maxDepth = 64;
+/** Characters of a path in an answer: names come from the body, and one can stand before thousands of values. */
+const maxPathCharacters = 300;
+
+/** A value's place within its parent; its path is only put together where there is something to say. */
+interface PathNode {
+  readonly parent: PathNode | undefined;
+  readonly name: string | number;
+}
+
+/**
+ * Finds strings and member names of a parsed JSON value that hold NUL or an unpaired surrogate: neither can be stored
+ * as text nor sent. They can stand in valid JSON only as `\u` escapes, so a text without those need not be searched.
+ * What is nested deeper than 64 levels is named and not looked into. Takes time in proportion to the value's size.
+ * @param maxProblems after so many it looks no further
+ * @param maxValues members and array items, nested ones included; of a value with more only that is named
+ */
+export function findInvalidText(
+  root: unknown,
+  maxProblems = Number.POSITIVE_INFINITY,
+  maxValues = Number.POSITIVE_INFINITY,
+): FaultDetail[] {
+  const details: FaultDetail[] = [];
+  let values = -1;
+  visit(root, undefined, 1);
+  if (values <= maxValues) return details;
+  return [{ field: '', reason: `has more than ${maxValues} values; send fewer at once` }];
+
+  function visit(value: unknown, place: PathNode | undefined, level: number): void {
+    values += 1;
+    if (details.length >= maxProblems || values > maxValues) return;
+    if (typeof value === 'string') {
+      const reason = describeProblem(value);
+      if (reason !== undefined) details.push({ field: pathOf(place), reason });
+    } else if (typeof value === 'object' && value !== null) {
+      if (level > maxDepth)
+        details.push({ field: pathOf(place), reason: `is nested deeper than ${maxDepth} levels` });
+      else visitMembers(value, place, level + 1);
+    }
+  }
+
+  function visitMembers(value: object, parent: PathNode | undefined, level: number): void {
+    if (Array.isArray(value)) {
+      value.forEach((entry, name) => {
+        visit(entry, { parent, name }, level);
+      });
+      return;
+    }
+    for (const [name, member] of Object.entries(value)) {
+      const place = { parent, name };
+      const reason = describeProblem(name);
+      if (reason !== undefined)
+        details.push({ field: pathOf(place), reason: `its name ${reason}` });
+      visit(member, place, level);
+    }
+  }
+}
+
+function describeProblem(text: string): string | undefined {
+  if (text.includes('\0')) return 'holds a NUL character';
+  return text.isWellFormed() ? undefined : 'holds half of a surrogate pair';
+}
+
+/** The path in a form that can be answered: its end is what tells most, so that is kept of a long one. */
+function pathOf(place: PathNode | undefined): string {
+  let path = '';
+  for (let at = place; at !== undefined && path.length <= maxPathCharacters; at = at.parent) {
+    const { name, parent } = at;
+    const step = typeof name === 'number' ? `[${name}]` : name.slice(-maxPathCharacters - 1);
+    path = `${typeof name === 'number' || parent === undefined ? '' : '.'}${step}${path}`;
+  }
+  const cut = path.length > maxPathCharacters ? `…${path.slice(-maxPathCharacters)}` : path;
+  return cut.replaceAll('\0', '\u{fffd}').toWellFormed();
+}

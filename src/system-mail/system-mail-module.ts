@@ -1,0 +1,72 @@
+import type { ChangeListener } from '../foundation/change-listener.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { Log } from '../foundation/log.ts';
+import type { MasterKey } from '../foundation/master-key.ts';
+import { MailedLinks } from '../outbox/mailed-links.ts';
+import { systemMailTopic } from '../outbox/system-mail-store.ts';
+import type { Submission } from '../submission/submission-module.ts';
+import { SystemMailer, type SystemSender } from './send-system-mail.ts';
+
+export interface SystemMailDependencies {
+  readonly database: Database;
+  readonly key: MasterKey;
+  readonly log: Log;
+  readonly changes: Pick<ChangeListener, 'subscribe'>;
+  /** Undefined: there is no such mail. */
+  readonly from: SystemSender | undefined;
+  readonly publicUrl: () => string;
+  readonly sendOwn: Submission['sendServiceMessage'];
+}
+
+/** Mail of the service itself, as the rest of the service sees it. */
+export interface SystemMailModule {
+  /** Goes on with what waits. */
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** Milliseconds between two looks where no announcement came. */
+const pollIntervalMs = 5_000;
+
+/** Connects the parts of the room. */
+export function createSystemMailModule(dependencies: SystemMailDependencies): SystemMailModule {
+  const { database, key, log, from, publicUrl, sendOwn } = dependencies;
+  const links = new MailedLinks(key);
+  const mailer = new SystemMailer({ database, log, key, links, from, publicUrl, sendOwn });
+  let running: Promise<void> | undefined;
+  let again = false;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = true;
+
+  function poll(): void {
+    if (stopped) return;
+    if (running !== undefined) {
+      again = true;
+      return;
+    }
+    again = false;
+    running = mailer
+      .sendWaiting()
+      .catch((error: unknown) =>
+        log.warn({ err: error }, 'mail of the service itself could not be sent; it is retried'),
+      )
+      .finally(() => {
+        running = undefined;
+        if (again) poll();
+      });
+  }
+
+  dependencies.changes.subscribe(systemMailTopic, poll);
+  return {
+    start() {
+      stopped = false;
+      timer = setInterval(poll, pollIntervalMs).unref();
+      poll();
+    },
+    async stop() {
+      stopped = true;
+      clearInterval(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import type { CompiledNode } from './compiled-template.ts';
+
+/** What a reader has seen before a place in a text: words in the line, a line's end, a blank line. */
+type PrecedingText = 'words' | 'line' | 'blank';
+
+/**
+ * A section that has lines of its own takes the line breaks after it along when it is left out, so
+ * that no gap stays behind; one that is a line among others leaves the gap after the last of them.
+ */
+export function attachLineBreaks(
+  nodes: readonly CompiledNode[],
+  initial: PrecedingText,
+): CompiledNode[] {
+  const result: CompiledNode[] = [];
+  const rest = nodes.slice();
+  let before = initial;
+  for (let node = rest.shift(); node !== undefined; node = rest.shift()) {
+    if (node === '') continue;
+    if (typeof node === 'string' || node.type !== 'section') {
+      before = afterNode(node);
+      result.push(node);
+      continue;
+    }
+    const inside = attachLineBreaks(node.nodes, before);
+    const [next] = rest;
+    const alone = before === 'blank' || (before === 'line' && !endsLine(inside));
+    const breaks = alone && typeof next === 'string' ? (/^\n+/.exec(next)?.[0] ?? '') : '';
+    if (typeof next === 'string') rest[0] = next.slice(breaks.length);
+    const whole = appendText(inside, breaks);
+    result.push({ ...node, nodes: whole });
+    if (!endsLine(whole)) before = 'words';
+  }
+  return result;
+}
+
+function afterNode(node: CompiledNode): PrecedingText {
+  if (typeof node !== 'string' || !node.endsWith('\n')) return 'words';
+  return node.endsWith('\n\n') ? 'blank' : 'line';
+}
+
+function endsLine(nodes: readonly CompiledNode[]): boolean {
+  const last = nodes.at(-1);
+  if (typeof last === 'string') return last.endsWith('\n');
+  return last?.type === 'section' && endsLine(last.nodes);
+}
+
+function appendText(nodes: readonly CompiledNode[], text: string): CompiledNode[] {
+  const last = nodes.at(-1);
+  if (text === '') return nodes.slice();
+  return typeof last === 'string' ? [...nodes.slice(0, -1), last + text] : [...nodes, text];
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DirectShop } from '../support/direct-shop.ts';
+import { signInToManagement } from '../support/management-client.ts';
+import { runSignalpost } from '../support/run-signalpost.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const direct = await DirectShop.open('127.0.0.86=mail.sender.test', {
+  address: '127.0.0.85',
+  port: 0,
+  onData: () => '421 4.7.28 Our system has detected an unusual rate, try again in 300 seconds',
+});
+direct.zones
+  .set('gmail.test', { MX: [[5, 'gmail-smtp-in.l.google.com']] })
+  .set('gmail-smtp-in.l.google.com', { A: ['127.0.0.85'] });
+const manager = await signInToManagement(direct.service, direct.shop.owner.email);
+const account = `/accounts/${direct.shop.id}`;
+const sentence =
+  /waiting: Gmail asked to slow down at \d\d:\d\d(:\d\d)?, [\d.]+\/(min|s) now, next at \d\d:\d\d(:\d\d)? \(UTC\)/;
+
+async function run(...args: string[]): Promise<string> {
+  const settings = { DATABASE_URL: direct.databaseUrl, ...direct.environment };
+  const { exit, output } = runSignalpost(args, settings);
+  assert.equal(await exit, 0, output.stderr);
+  return output.stdout;
+}
+
+test('a message that waits for the pace of its receiver says who asked for it, what holds now and when next', async (t) => {
+  const first = await direct.send('ann@gmail.test');
+  await waitFor('the refusal', async () => /421 4\.7\.28/.test(await direct.reasonOf(first)));
+  const id = await direct.send('bob@gmail.test');
+  await waitFor('the wait', async () => sentence.test(await direct.reasonOf(id)));
+
+  const { body: status } = await direct.client.status(id);
+  await t.test('in the contract’s status', () => {
+    assert.match(JSON.stringify(status), sentence);
+    assert.equal(status.state, 'queued');
+  });
+  await t.test('in the management API', async () => {
+    const shown = await manager.get(`${account}/messages/${id}`);
+    assert.match(String((shown.body.nextAttempt as { reason: string }).reason), sentence);
+    const queue = await manager.get(`${account}/queue`);
+    assert.match(queue.text, /"destination":"gmail\.test","waiting":2/);
+  });
+  await t.test('on the command line', async () => {
+    assert.match(
+      await run('queue', 'list', '--account', direct.shop.id, '--message', id),
+      sentence,
+    );
+    assert.match(
+      await run('queue', 'list', '--account', direct.shop.id),
+      /^gmail\.test\t2 waiting\tnext \d{4}-/m,
+    );
+    assert.match(await run('destination', 'list'), /^google\t.*asked for less at .*4\.7\.28/m);
+  });
+});

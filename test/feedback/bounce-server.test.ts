@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { createTransport } from 'nodemailer';
+import { ReturnPaths } from '../../src/delivery/return-path.ts';
+import { type MessageId, newMessageId } from '../../src/foundation/ids.ts';
+import { FeedbackShop } from '../support/feedback-shop.ts';
+import { testKey } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const shop = await FeedbackShop.open({ BOUNCE_PORT: '0', BOUNCE_HOST: '127.0.0.1' });
+await shop.publish('note', '<p>Note</p>');
+const paths = new ReturnPaths(testKey);
+const port = shop.service.app.bouncePort();
+
+async function report(name: string): Promise<Buffer> {
+  return readFile(join(import.meta.dirname, 'mail-reports', `${name}.eml`));
+}
+
+async function deliver(to: string | string[], raw: Buffer): Promise<unknown> {
+  const transport = createTransport({ host: '127.0.0.1', port });
+  try {
+    return await transport.sendMail({ envelope: { from: '', to }, raw });
+  } finally {
+    transport.close();
+  }
+}
+
+const pathOf = (messageId: string, recipient = 0): string =>
+  paths.make({ messageId: messageId as MessageId, recipient }, 'bounces.shop.test');
+
+test('a bounce by mail becomes an event of its message and suppresses the recipient of that message', async () => {
+  const { id } = await shop.send('note', { to: 'Victim@people.test' });
+  await deliver(pathOf(id).toUpperCase(), await report('postfix-user-unknown'));
+  const [event] = await shop.events(id, 'bounced');
+  assert.equal(event?.recipient, 0);
+  assert.equal(event?.detail.cause, 'no-mailbox');
+  assert.equal(event?.detail.status, '5.1.1');
+  assert.equal(event?.detail.by, 'mail');
+  assert.equal(await shop.state(id), 'delivered');
+  await waitFor('the suppression', async () => {
+    const { rows } = await shop.database.pool.query(
+      'select address, reason, message_id from suppression',
+    );
+    // Not ann@people.test, whom the report names.
+    return (
+      rows.length > 0 &&
+      assert.deepEqual(rows, [
+        { address: 'victim@people.test', reason: 'hard_bounce', message_id: id },
+      ]) === undefined
+    );
+  });
+});
+
+test('the same report again changes nothing', async () => {
+  const { id } = await shop.send('note');
+  await deliver(pathOf(id), await report('postfix-mailbox-full'));
+  await deliver(pathOf(id), await report('postfix-mailbox-full'));
+  assert.equal((await shop.events(id, 'bounced')).length, 1);
+});
+
+test('a bounce whose words hold what the database cannot store is kept without it', async () => {
+  const { id } = await shop.send('note', { to: 'control@people.test' });
+  const plain = (await report('postfix-user-unknown')).toString('latin1');
+  assert.match(plain, /unknown/i);
+  await deliver(
+    pathOf(id),
+    Buffer.from(plain.replaceAll('nknown', 'nkn=00own').replaceAll('nkn=00own', 'nknown\0')),
+  );
+  const [event] = await shop.events(id, 'bounced');
+  assert.equal(event?.detail.cause, 'no-mailbox');
+  assert.doesNotMatch(String(event?.detail.reason), /\p{Cc}/u);
+});
+
+test('a complaint about a Cc recipient is that recipient’s', async () => {
+  const { id } = await shop.send('note', { cc: ['one@people.test', 'two@people.test'] });
+  await deliver(pathOf(id, 2), await report('arf-rfc5965'));
+  const [event] = await shop.events(id, 'complained');
+  assert.equal(event?.recipient, 2);
+  assert.equal(event?.detail.feedbackType, 'abuse');
+});
+
+test('who knows the return path of a message cannot fill the table with reports about it', async () => {
+  const { id } = await shop.send('note');
+  const bounce = String(await report('postfix-mailbox-full'));
+  const transport = createTransport({
+    host: '127.0.0.1',
+    port,
+    pool: true,
+    maxConnections: 1,
+    maxMessages: 1_000,
+  });
+  try {
+    for (let time = 0; time < 60; time += 1) {
+      const raw = `X-Time: ${time}\r\n${bounce}`;
+      await transport.sendMail({ envelope: { from: '', to: pathOf(id) }, raw });
+    }
+  } finally {
+    transport.close();
+  }
+  assert.equal((await shop.events(id, 'bounced')).length, 50);
+  // Another kind of report about it still counts, and so do those about other messages.
+  await deliver(pathOf(id), await report('arf-rfc5965'));
+  assert.equal((await shop.events(id, 'complained')).length, 1);
+  const { id: other } = await shop.send('note');
+  await deliver(pathOf(other), await report('postfix-mailbox-full'));
+  assert.equal((await shop.events(other, 'bounced')).length, 1);
+});
+
+test('a report with a large message in it is taken, one past the limit is refused', async () => {
+  const { id } = await shop.send('note');
+  const bounce = await report('postfix-mailbox-full');
+  const padding = (bytes: number): Buffer => Buffer.alloc(bytes, `${'x'.repeat(76)}\r\n`);
+  await deliver(pathOf(id), Buffer.concat([bounce, padding(9 * 1024 ** 2)]));
+  assert.equal((await shop.events(id, 'bounced')).length, 1);
+  await assert.rejects(
+    deliver(pathOf(id), Buffer.concat([bounce, padding(11 * 1024 ** 2)])),
+    /552/,
+  );
+});
+
+test('what says nothing about delivery is taken and forgotten', async () => {
+  const { id } = await shop.send('note');
+  for (const name of ['auto-reply-vacation', 'person-answers', 'read-receipt', 'postfix-delivered'])
+    await deliver(pathOf(id), await report(name));
+  assert.deepEqual(await shop.events(id, 'bounced', 'complained', 'delayed'), []);
+});
+
+test('addresses that were not made here, and a second recipient, are refused', async () => {
+  const raw = await report('postfix-user-unknown');
+  const real = pathOf(newMessageId());
+  const forged = `${real[2] === 'a' ? 'b-b' : 'b-a'}${real.slice(3)}`;
+  for (const to of ['postmaster@bounces.shop.test', 'b-@x.test', forged])
+    await assert.rejects(deliver(to, raw), /550/);
+  const info = (await deliver([real, real.replace('bounces', 'other')], raw)) as {
+    rejected: string[];
+  };
+  assert.equal(info.rejected.length, 1);
+});
+
+test('a report about a message that is not kept is taken, so that it does not come back', async () => {
+  await deliver(pathOf(newMessageId()), await report('postfix-user-unknown'));
+});

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { FeedbackMail } from '../../src/feedback/bounce/feedback-mail.ts';
+import { parseFeedbackMail } from '../../src/feedback/bounce/parse-feedback-mail.ts';
+
+const folder = join(import.meta.dirname, 'mail-reports');
+
+interface Label {
+  /** Where the format and its words are to be seen: a file of a public repository, an RFC, or a page. */
+  readonly source: string;
+  readonly kind: FeedbackMail['kind'];
+  readonly cause?: string;
+  readonly permanent?: boolean;
+}
+
+const labels = JSON.parse(await readFile(join(folder, 'labels.json'), 'utf8')) as Record<
+  string,
+  Label
+>;
+const sources = await Promise.all(
+  Object.keys(labels).map(
+    async (name) => [name, await readFile(join(folder, `${name}.eml`))] as const,
+  ),
+);
+
+test('there are at least 60 formats, and each has a label', async () => {
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.eml'));
+  assert.ok(files.length >= 60);
+  assert.deepEqual(files.map((file) => file.slice(0, -4)).sort(), Object.keys(labels).sort());
+});
+
+test('each format names its source, and at least 60 are to be seen in public', () => {
+  const shown = /^(?:[\w-]+\/[\w-]+ \S+|RFC \d{4} |https:\/\/)/;
+  const own = /^(?:none: .|postfix-user-unknown, .)/;
+  const all = Object.entries(labels);
+  for (const [name, { source }] of all) assert.ok(shown.test(source) || own.test(source), name);
+  assert.ok(all.filter(([, { source }]) => shown.test(source)).length >= 60);
+});
+
+for (const [name, source] of sources) {
+  test(`the report ${name} is read as labelled`, () => {
+    const report = parseFeedbackMail(source);
+    const read =
+      report.kind === 'bounce'
+        ? { kind: report.kind, cause: report.cause, permanent: report.permanent }
+        : { kind: report.kind };
+    const { source: _, ...label } = labels[name] ?? {};
+    assert.deepEqual(read, label);
+  });
+}
+
+test('no diagnostic holds an address', () => {
+  for (const [name, source] of sources) {
+    const report = parseFeedbackMail(source);
+    if ('diagnostic' in report) assert.doesNotMatch(report.diagnostic, /\w@\w/, name);
+  }
+});
+
+test('reading takes whatever a stranger sends, cut and mixed as it may be, in short time', () => {
+  const buffers = sources.map(([, source]) => source);
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...buffers),
+      fc.constantFrom(...buffers),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.uint8Array({ maxLength: 200 }),
+      (one, two, share, noise) => {
+        const source = Buffer.concat([
+          one.subarray(0, one.length * share),
+          noise,
+          two.subarray(two.length * share),
+        ]);
+        return parseFeedbackMail(source).kind.length > 0;
+      },
+    ),
+  );
+  const started = performance.now();
+  for (const piece of [
+    'a',
+    '--x\n',
+    '550 ',
+    ' \n',
+    ':\n',
+    '=?utf-8?q?',
+    'user ',
+    '@a.b',
+    '<p>',
+    '-',
+    '<style',
+    'domain ',
+    'mailbox ',
+    '- \n',
+    '<',
+  ]) {
+    const head =
+      'From: MAILER-DAEMON@x.test\nContent-Type: multipart/report; boundary=x\n\n--x\n\n';
+    parseFeedbackMail(Buffer.from(head + piece.repeat(200_000)));
+    parseFeedbackMail(
+      Buffer.from(
+        `From: MAILER-DAEMON@x.test\nContent-Type: text/html\n\n${piece.repeat(200_000)}`,
+      ),
+    );
+  }
+  assert.ok(performance.now() - started < 5_000, `${performance.now() - started} ms`);
+});
+
+test('a run of blanks in quoted-printable text takes no longer than other text of its length', () => {
+  const blanks = ' '.repeat(199_000);
+  const source = Buffer.from(
+    `From: mailer-daemon@mx.test\nSubject: Undelivered\nContent-Transfer-Encoding: quoted-printable\n\n550 5.1.1 user unknown${blanks}x`,
+  );
+  const began = performance.now();
+  const report = parseFeedbackMail(source);
+  // The square of the length takes minutes.
+  assert.ok(performance.now() - began < 5_000);
+  assert.equal(report.kind, 'bounce');
+});
+
+test('blanks before a soft line break are text (RFC 2045 section 6.7)', () => {
+  const source = Buffer.from(
+    'From: mailer-daemon@mx.test\nSubject: Undelivered\nContent-Transfer-Encoding: quoted-printable\n\n550 5.1.1 user =\nunk= \nnown',
+  );
+  const report = parseFeedbackMail(source);
+  assert.ok('diagnostic' in report);
+  assert.equal(report.diagnostic, '550 5.1.1 user unknown');
+});

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import { maxBytesRead } from '../../src/feedback/bounce/read-mime.ts';
+import {
+  FeedbackMailReceiver,
+  type ReceivedFeedback,
+} from '../../src/feedback/bounce/receive-feedback-mail.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const piece = Buffer.alloc(64 * 1024, 'a line of a report\r\n');
+
+function* mail(bytes: number): Generator<Buffer> {
+  for (let left = bytes; left > 0; left -= piece.length) yield piece.subarray(0, left);
+}
+
+const itself = (report: ReceivedFeedback): Promise<ReceivedFeedback> => Promise.resolve(report);
+
+test('of a large mail no more is kept than is looked at, and its digest is that of the whole', async () => {
+  const receiver = new FeedbackMailReceiver();
+  const bytes = 8 * 1024 ** 2 + 17;
+  const report = await receiver.receive(mail(bytes), itself);
+  assert.equal(report?.source.length, maxBytesRead);
+  const whole = createHash('sha256').update(Buffer.concat([...mail(bytes)]));
+  assert.equal(report?.digest, whole.digest('base64url'));
+  assert.equal(receiver.held, 0);
+});
+
+test('many large mails at once are held up to the limit, and small ones are taken beside them', async () => {
+  const most = 4 * 1024 ** 2;
+  const receiver = new FeedbackMailReceiver(most);
+  const streams = Array.from({ length: 100 }, () => new PassThrough());
+  const received = streams.map((stream) => receiver.receive(stream, itself));
+  for (const stream of streams) for (const part of mail(3 * 1024 ** 2)) stream.write(part);
+  await waitFor('all to be read', () => streams.every((stream) => stream.readableLength === 0));
+  assert.ok(receiver.held > 0 && receiver.held <= most, `${receiver.held} bytes are held`);
+  const small = await receiver.receive(mail(40_000), itself);
+  assert.equal(small?.source.length, 40_000);
+  for (const stream of streams) stream.end();
+  const reports = await Promise.all(received);
+  const taken = reports.filter((report) => report !== undefined).length;
+  assert.ok(taken > 0 && taken < 3, `${taken} of 100 were taken`);
+  assert.equal(receiver.held, 0);
+  const next = await receiver.receive(mail(most), itself);
+  assert.equal(next?.source.length, maxBytesRead);
+});
+
+test('a connection that breaks gives back what it held', async () => {
+  const receiver = new FeedbackMailReceiver();
+  const stream = new PassThrough();
+  const received = receiver.receive(stream, itself);
+  for (const part of mail(1024 ** 2)) stream.write(part);
+  await waitFor('some to be held', () => receiver.held > 0);
+  stream.destroy(new Error('the connection is gone'));
+  await assert.rejects(received, /gone/);
+  assert.equal(receiver.held, 0);
+});

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { batchReads } from '../../src/foundation/batch-reads.ts';
+
+test('keys that are asked for together are one statement, and each gets what is at its place', async () => {
+  const statements: (readonly string[])[] = [];
+  const read = batchReads(async (keys: readonly string[]) => {
+    statements.push(keys);
+    return keys.map((key) => (key === 'nobody' ? undefined : `row of ${key}`));
+  });
+  assert.deepEqual(await Promise.all([read('a'), read('nobody'), read('b'), read('a')]), [
+    'row of a',
+    undefined,
+    'row of b',
+    'row of a',
+  ]);
+  assert.deepEqual(statements, [['a', 'nobody', 'b', 'a']]);
+});
+
+test('a statement has no more keys than it may, and no more than two are under way', async () => {
+  const sizes: number[] = [];
+  let underWay = 0;
+  const read = batchReads(async (keys: readonly number[]) => {
+    sizes.push(keys.length);
+    underWay += 1;
+    assert.ok(underWay <= 2);
+    await new Promise(setImmediate);
+    underWay -= 1;
+    return keys;
+  }, 3);
+  const keys = Array.from({ length: 10 }, (_, index) => index);
+  assert.deepEqual(await Promise.all(keys.map(read)), keys);
+  assert.deepEqual(sizes, [3, 3, 3, 1]);
+});
+
+test('a statement that fails fails all that asked with it, and the next one is tried anew', async () => {
+  let away = true;
+  const read = batchReads(async (keys: readonly string[]) => {
+    if (away) throw new Error('the database is away');
+    return keys;
+  });
+  const answers = await Promise.allSettled([read('a'), read('b')]);
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  away = false;
+  assert.equal(await read('a'), 'a');
+});

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PublicNetworks } from '../../../src/foundation/network/public-networks.ts';
+import { postWebhook } from '../../../src/webhook/post-webhook.ts';
+
+const strict = new PublicNetworks([]);
+
+test('addresses inside private and special networks are told from public ones, however they are written', () => {
+  for (const address of [
+    '127.0.0.1',
+    '10.1.2.3',
+    '172.31.255.255',
+    '192.168.0.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '0.0.0.0',
+    '224.0.0.1',
+    '255.255.255.255',
+    '::1',
+    '::',
+    '::ffff:127.0.0.1',
+    '::ffff:7f00:1',
+    '::ffff:a9fe:a9fe',
+    '64:ff9b::7f00:1',
+    'fe80::1',
+    'fe80::1%eth0',
+    'fd00::1',
+    'fec0::1',
+    '2002:7f00:1::',
+    '2001:db8::1',
+    'ff02::1',
+    '::127.0.0.1',
+    'nonsense',
+    '',
+  ])
+    assert.equal(strict.allows(address), false, address);
+  for (const address of [
+    '93.184.216.34',
+    '8.8.8.8',
+    '172.32.0.1',
+    '2606:2800:220:1::1',
+    '::ffff:8.8.8.8',
+  ])
+    assert.equal(strict.allows(address), true, address);
+  assert.equal(new PublicNetworks(['10.0.0.0/8']).allows('10.1.2.3'), true);
+  assert.equal(new PublicNetworks(['10.0.0.0/8']).allows('192.168.0.1'), false);
+});
+
+test('names of the machine itself are told from others, and allowed where the operator allows the loopback', () => {
+  for (const name of ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'a.b.localhost.']) {
+    assert.equal(strict.allowsName(name), false, name);
+    assert.equal(new PublicNetworks(['127.0.0.0/8']).allowsName(name), true, name);
+    assert.equal(new PublicNetworks(['10.0.0.0/8']).allowsName(name), false, name);
+  }
+  for (const name of ['localhost.example.com', 'mylocalhost', 'hooks.example.com'])
+    assert.equal(strict.allowsName(name), true, name);
+});
+
+test('no request goes into a private network, whatever its address looks like', async () => {
+  for (const url of [
+    'https://127.0.0.1/',
+    'https://2130706433/',
+    'https://0x7f.1/',
+    'https://0177.0.0.1/',
+    'https://[::1]/',
+    'https://[::ffff:169.254.169.254]/',
+    'http://8.8.8.8/',
+    'ftp://8.8.8.8/',
+    'https://user:pass@8.8.8.8/',
+    'nonsense',
+  ]) {
+    const { status, text } = await postWebhook(url, {}, '{}', strict);
+    assert.equal(status, 0, url);
+    assert.notEqual(text, '', url);
+  }
+});
+
+test('a name that leads into a private network is not asked', async () => {
+  // Resolved by the system's hosts file, to the loopback.
+  const { status, text } = await postWebhook('https://localhost/', {}, '{}', strict);
+  assert.equal(status, 0);
+  assert.equal(text, 'the address is inside a private network');
+});

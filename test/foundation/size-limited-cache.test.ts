@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { SizeLimitedCache } from '../../src/foundation/size-limited-cache.ts';
+
+test('what was not asked for longest goes first', () => {
+  const memory = new SizeLimitedCache<string>(10);
+  memory.set('a', 'A', 4);
+  memory.set('b', 'B', 4);
+  assert.equal(memory.get('a'), 'A');
+  memory.set('c', 'C', 4);
+  assert.equal(memory.get('b'), undefined);
+  assert.equal(memory.get('a'), 'A');
+  assert.equal(memory.get('c'), 'C');
+});
+
+test('a value larger than everything allowed is not kept and drives nothing out', () => {
+  const memory = new SizeLimitedCache<string>(10);
+  memory.set('a', 'A', 4);
+  memory.set('huge', 'H', 11);
+  assert.equal(memory.get('huge'), undefined);
+  assert.equal(memory.get('a'), 'A');
+});
+
+test('whatever is put in and asked for, the total size is that of what is kept and within the bound', () => {
+  const step = fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd'), size: fc.nat(12) });
+  fc.assert(
+    fc.property(fc.array(step), (steps) => {
+      const memory = new SizeLimitedCache<number>(20);
+      const sizes = new Map<string, number>();
+      for (const { key, size } of steps) {
+        memory.set(key, size, size);
+        sizes.set(key, size);
+        assert.ok(memory.size <= 20);
+        assert.equal(memory.get(key), size);
+      }
+      let total = 0;
+      for (const key of sizes.keys()) total += memory.get(key) ?? 0;
+      assert.equal(memory.size, total);
+    }),
+  );
+});

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { transferApiKeys } from '../../src/access/api-key-store.ts';
+import { issueApiKey } from '../../src/access/create-api-key.ts';
+import { saveMembership } from '../../src/account/membership-store.ts';
+import type { PersonId } from '../../src/foundation/ids.ts';
+import { disablePerson } from '../../src/session/disable-person.ts';
+import { addKey } from '../support/api-key.ts';
+import { openManagedShop } from '../support/management-client.ts';
+import { SendClient } from '../support/send-client.ts';
+import { SessionWorld } from '../support/session-world.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { url, database } = await createTestDatabase();
+const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+const { shop, owner: operator } = await openManagedShop(database, service, '46100');
+await database.pool.query('update person set operator = true where id = $1', [shop.owner.id]);
+const world = new SessionWorld(database, shop.id);
+
+async function addPerson(role: 'owner' | 'developer') {
+  const person = await world.addPerson({ accounts: [] });
+  await saveMembership(database.kysely, { accountId: shop.id, personId: person.id, role });
+  return person;
+}
+
+async function keysOf(personId: PersonId): Promise<number> {
+  const { rows } = await database.pool.query(
+    'select count(*)::integer as count from api_key where created_by = $1',
+    [personId],
+  );
+  return rows[0].count;
+}
+
+test('ASVS 4.0.3 3.3.3: an operator who disables a person ends their keys, or gives them to an owner', async () => {
+  const leaver = await addPerson('developer');
+  const key = await addKey(database, shop.id, { createdBy: leaver.id });
+  const sender = new SendClient(service, key);
+  const person = `/installation/people/${leaver.email}`;
+  for (const wrong of ['nobody@shop.test', leaver.email, (await addPerson('developer')).email]) {
+    const refused = await operator.put(`${person}?keysTo=${wrong}`, { disabled: true });
+    assert.equal(refused.status, 422, wrong);
+    assert.match(refused.text, /"field":"keysTo"/);
+  }
+  assert.equal((await sender.send()).status, 200);
+  const heir = await addPerson('owner');
+  const done = await operator.put(`${person}?keysTo=${heir.email}`, { disabled: true });
+  assert.equal(done.status, 200, done.text);
+  assert.equal((await sender.send()).status, 200);
+  assert.deepEqual([await keysOf(leaver.id), await keysOf(heir.id)], [0, 1]);
+  const { rows } = await database.pool.query(
+    `select account_id, detail from audit_event where kind = 'api_keys_taken_over'`,
+  );
+  assert.deepEqual(rows, [
+    { account_id: shop.id, detail: { id: leaver.email, by: heir.email, count: 1 } },
+  ]);
+  assert.equal(
+    (await operator.put(`/installation/people/${heir.email}`, { disabled: true })).status,
+    200,
+  );
+  await waitFor('the key to end', async () => (await sender.send()).status === 401, 1_000);
+});
+
+test('ASVS 4.0.3 11.1.6: a key that is made while its maker is disabled is not made', async () => {
+  const maker = await addPerson('developer');
+  const { making } = await database.kysely.transaction().execute(async (disabling) => {
+    await disablePerson(disabling, maker.id);
+    const making = database.kysely.transaction().execute((transaction) =>
+      issueApiKey(transaction, {
+        accountId: shop.id,
+        name: 'Left behind',
+        scopes: ['messages:send'],
+        networks: null,
+        templates: null,
+        createdBy: maker.id,
+        expiresAt: undefined,
+      }),
+    );
+    await somebodyWaits();
+    return { making };
+  });
+  assert.ok((await making).problem);
+  assert.equal(await keysOf(maker.id), 0);
+});
+
+test('ASVS 4.0.3 11.1.6: keys that are taken over by somebody who is demoted meanwhile end all the same', async () => {
+  const leaver = await addPerson('developer');
+  const heir = await addPerson('owner');
+  await addKey(database, shop.id, { createdBy: leaver.id });
+  const { demoting } = await database.kysely.transaction().execute(async (takingOver) => {
+    assert.equal(await transferApiKeys(takingOver, shop.id, leaver.id, heir.id), 1);
+    const demoting = saveMembership(database.kysely, {
+      accountId: shop.id,
+      personId: heir.id,
+      role: 'viewer',
+    });
+    await somebodyWaits();
+    return { demoting };
+  });
+  await demoting;
+  assert.deepEqual([await keysOf(leaver.id), await keysOf(heir.id)], [0, 0]);
+  assert.equal(await transferApiKeys(database.kysely, shop.id, leaver.id, heir.id), 0);
+});
+
+/** A transaction of this database waits for another one. */
+function somebodyWaits(): Promise<unknown> {
+  return waitFor('a transaction to wait', async () => {
+    const { rows } = await database.pool.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows.length > 0;
+  });
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setOperator } from '../../src/account/person-store.ts';
+import { openManagedShop, signInToManagement } from '../support/management-client.ts';
+import { SendClient } from '../support/send-client.ts';
+import { getToken } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database, url } = await createTestDatabase();
+
+/**
+ * A node, and the process of the database on which it hears announcements. Each test has one of its own: a connection that is
+ * lost on a busy machine has another process from then on.
+ */
+async function startNode() {
+  const before = await listeners();
+  const node = await startTestService({ databaseUrl: url, roles: ['http'] });
+  const listener = await waitFor('the node to listen', async () =>
+    (await listeners()).find((pid) => !before.includes(pid)),
+  );
+  return { node, listener };
+}
+
+async function listeners(): Promise<number[]> {
+  const { rows } = await database.pool.query<{ pid: number }>(
+    `select pid from pg_stat_activity where datname = current_database() and application_name = 'signalpost changes'`,
+  );
+  return rows.map(({ pid }) => pid);
+}
+
+const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+await waitFor('the service to listen', async () => (await listeners()).length === 1);
+const { shop, owner, path } = await openManagedShop(database, service);
+await setOperator(database.kysely, shop.owner.id, true);
+
+/** Does something while no announcement gets through to a node, as for a moment on a busy machine. */
+async function beforeItHears(listener: number, act: () => Promise<void>): Promise<void> {
+  process.kill(listener, 'SIGSTOP');
+  try {
+    await act();
+  } finally {
+    process.kill(listener, 'SIGCONT');
+  }
+}
+
+test('whoever renames an account reads its new name from any node at once', async () => {
+  const { node, listener } = await startNode();
+  const elsewhere = await signInToManagement(node, shop.owner.email);
+  await elsewhere.get('/me');
+  await beforeItHears(listener, async () => {
+    assert.equal((await owner.put(path, { name: 'Known at once' })).status, 200);
+    const { accounts } = (await elsewhere.get('/me')).body as { accounts: { name: string }[] };
+    assert.equal(accounts[0]?.name, 'Known at once');
+  });
+});
+
+test('whoever makes an account goes on there at any node at once', async () => {
+  const { node, listener } = await startNode();
+  const elsewhere = await signInToManagement(node, shop.owner.email);
+  await elsewhere.get('/accounts/46199/lists');
+  await beforeItHears(listener, async () => {
+    const made = await owner.put('/installation/accounts/46199', { name: 'Third' });
+    assert.equal(made.status, 201, made.text);
+    assert.equal((await elsewhere.get('/accounts/46199/lists')).status, 200);
+  });
+});
+
+test('a change is answered when the node that made it works by it', async () => {
+  const { node, listener } = await startNode();
+  const client = new SendClient(node, await getToken(node, shop));
+  const manager = await signInToManagement(node, shop.owner.email);
+  assert.equal((await client.send()).status, 200);
+  process.kill(listener, 'SIGSTOP');
+  const stopped = performance.now();
+  let answered = false;
+  const change = manager
+    .put(`/installation${path}`, { name: 'Shop', suspended: true })
+    .finally(() => {
+      answered = true;
+    });
+  try {
+    await waitFor('the change to be committed', async () => {
+      const { rows } = await database.pool.query(
+        `select from account where id = $1 and suspended_at is not null`,
+        [shop.id],
+      );
+      return rows.length > 0;
+    });
+    const { status } = await client.send();
+    // A second after the last question to the listener nothing is answered from memory; it is asked every 0.3 s.
+    const late = performance.now() - stopped > 600;
+    assert.ok(late || (status === 200 && !answered), 'it is not heard of, and not answered');
+  } finally {
+    process.kill(listener, 'SIGCONT');
+  }
+  assert.equal((await change).status, 200);
+  assert.equal((await client.send()).body.errorName, 'ACCOUNT_SUSPENDED');
+});

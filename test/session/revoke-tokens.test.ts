@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hashToken, TokenMint } from '../../src/access/token-mint.ts';
+import { systemClock } from '../../src/foundation/clock.ts';
+import type { Database } from '../../src/foundation/database/open-database.ts';
+import type { ClientId, PersonId } from '../../src/foundation/ids.ts';
+import { consumeGrantCode, saveGrantCode } from '../../src/session/authorize/grant-code-store.ts';
+import { replacePersonPassword } from '../../src/session/change-password.ts';
+import { issueInitialTokens } from '../../src/session/initial-tokens.ts';
+import { RefreshTokenStore } from '../../src/session/refresh-token-store.ts';
+import {
+  revokeClientTokens,
+  revokeCodeTokens,
+  revokePairTokens,
+  revokePersonTokens,
+} from '../../src/session/revoke-tokens-store.ts';
+import { SessionWorld } from '../support/session-world.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { testKey } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const { database } = await createTestDatabase();
+const mint = new TokenMint(testKey);
+const parts = { database, mint, clock: systemClock };
+const world = new SessionWorld(database);
+const accountId = await world.addAccount();
+
+type Transaction = Database['kysely'];
+
+interface Pair {
+  readonly personId: PersonId;
+  readonly clientId: ClientId;
+}
+
+async function newPair(): Promise<Pair> {
+  const [{ id: personId }, { clientId }] = [await world.addPerson(), await world.addIntegration()];
+  return { personId, clientId };
+}
+
+async function newCode(pair: Pair): Promise<Buffer> {
+  const { hash } = mint.mint('code');
+  const code = { ...pair, accountId, redirectUri: '', redirectUriSent: false };
+  await saveGrantCode(database.kysely, hash, { ...code, codeChallenge: undefined }, 0);
+  return hash;
+}
+
+async function spend(transaction: Transaction, { clientId }: Pair, codeHash: Buffer) {
+  assert.ok(await consumeGrantCode(transaction, codeHash, clientId, 0));
+}
+
+/** Issues the tokens of a code that was spent in the same transaction; answers the hash of the refresh token. */
+async function issue(transaction: Transaction, pair: Pair, codeHash: Buffer): Promise<Buffer> {
+  const proven = { ...pair, accountId, passwordHash: undefined, codeHash };
+  const { refreshToken } = await issueInitialTokens(parts, proven, transaction);
+  return hashToken(refreshToken);
+}
+
+async function refresh(transaction: Transaction, { clientId }: Pair, usedHash: Buffer) {
+  const store = new RefreshTokenStore({ ...database, kysely: transaction });
+  const [access, fresh] = [mint.mint('access'), mint.mint('refresh')];
+  const hashes = { usedHash, accessHash: access.hash, refreshHash: fresh.hash };
+  assert.equal(await store.refresh({ clientId, ...hashes, offset: 0 }), true);
+}
+
+/** Ends tokens while a transaction that issues some is open; that one goes on once the other waits for it. */
+async function race(
+  begin: (transaction: Transaction) => Promise<unknown>,
+  end: (transaction: Transaction) => Promise<unknown>,
+  goOn?: (transaction: Transaction) => Promise<unknown>,
+): Promise<void> {
+  let ending: Promise<unknown> = Promise.resolve();
+  await database.kysely.transaction().execute(async (transaction) => {
+    await begin(transaction);
+    ending = database.kysely.transaction().execute(end);
+    ending.catch(() => undefined);
+    await waitFor('the one that ends tokens to wait', async () => {
+      const { rows } = await database.pool.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return rows.length === 1;
+    });
+    await goOn?.(transaction);
+  });
+  await ending;
+}
+
+async function leftOf({ personId }: Pair): Promise<{ access: number; refresh: number }> {
+  const { rows } = await database.pool.query(
+    `select (select count(*)::integer from access_token where person_id = $1) as access,
+       (select count(*)::integer from session_pair where person_id = $1 and refresh_hash is not null) as refresh`,
+    [personId],
+  );
+  return rows[0];
+}
+
+const enders: Readonly<
+  Record<string, (transaction: Transaction, pair: Pair, code: Buffer) => Promise<void>>
+> = {
+  'a person’s tokens': (transaction, { personId }) => revokePersonTokens(transaction, personId),
+  'an integration’s tokens': (transaction, { clientId }) =>
+    revokeClientTokens(transaction, clientId),
+  'a pair’s tokens': (transaction, { personId, clientId }) =>
+    revokePairTokens(transaction, personId, clientId),
+  'a code’s tokens': (transaction, _pair, code) => revokeCodeTokens(transaction, code),
+};
+
+for (const [what, end] of Object.entries(enders))
+  test(`RFC 9700 4.14.2: a refresh under way leaves nothing alive where ${what} end`, async () => {
+    const pair = await newPair();
+    const code = await newCode(pair);
+    await spend(database.kysely, pair, code);
+    const live = await issue(database.kysely, pair, code);
+    await race(
+      (transaction) => refresh(transaction, pair, live),
+      (transaction) => end(transaction, pair, code),
+    );
+    assert.deepEqual(await leftOf(pair), { access: 0, refresh: 0 });
+  });
+
+for (const [what, end] of Object.entries(enders).slice(0, 3))
+  test(`RFC 9700 4.5: a code that is being redeemed leaves nothing alive where ${what} end`, async () => {
+    const pair = await newPair();
+    const code = await newCode(pair);
+    await race(
+      (transaction) => spend(transaction, pair, code),
+      (transaction) => end(transaction, pair, code),
+      (transaction) => issue(transaction, pair, code),
+    );
+    assert.deepEqual(await leftOf(pair), { access: 0, refresh: 0 });
+  });
+
+test('ASVS 3.3.3: a new password ends what a code under way issues, and neither blocks the other', async () => {
+  const pair = await newPair();
+  const code = await newCode(pair);
+  await race(
+    (transaction) => spend(transaction, pair, code),
+    (transaction) => replacePersonPassword(transaction, pair.personId, 'another'),
+    (transaction) => issue(transaction, pair, code),
+  );
+  assert.deepEqual(await leftOf(pair), { access: 0, refresh: 0 });
+});

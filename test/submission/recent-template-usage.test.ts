@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AccountId, TemplateId } from '../../src/foundation/ids.ts';
+import { RecentTemplateUsage } from '../../src/submission/recent-template-usage.ts';
+import { bodyWith, SendClient } from '../support/send-client.ts';
+import { getToken, openShop } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+const minute = 60_000;
+const account = '1' as AccountId;
+const template = 't' as TemplateId;
+const override = { text: '', parsed: [] } as never;
+
+function request(
+  values: Record<string, string>,
+  own: { subject?: boolean; preview?: boolean } = {},
+) {
+  return {
+    values,
+    subjectLine: own.subject ? override : undefined,
+    previewText: own.preview ? override : undefined,
+  };
+}
+
+/** As if a message with the call had been committed, whether or not it was new. */
+function store(calls: RecentTemplateUsage, asked: ReturnType<typeof request>): void {
+  const call = new RecentTemplateUsage().findNewUsage(account, template, asked);
+  assert.ok(call !== undefined);
+  calls.record(call);
+}
+
+test('a call is new until a message with it was stored, and again ten minutes later', () => {
+  let now = 5;
+  const calls = new RecentTemplateUsage(() => now);
+  const call = calls.findNewUsage(account, template, request({ A: '1', B: '2' }));
+  assert.ok(call !== undefined);
+  assert.deepEqual(calls.findNewUsage(account, template, request({ A: '3', B: '4' })), call);
+  calls.record(call);
+  assert.equal(calls.findNewUsage(account, template, request({ A: '5', B: '6' })), undefined);
+  now += 10 * minute - 1;
+  assert.equal(calls.findNewUsage(account, template, request({ A: '5', B: '6' })), undefined);
+  now += 1;
+  assert.deepEqual(calls.findNewUsage(account, template, request({ A: '5', B: '6' })), call);
+});
+
+test('calls that differ in anything are told apart', () => {
+  const calls = new RecentTemplateUsage();
+  const different = [
+    ['1', 't', request({})],
+    ['1', 't', request({ A: '' })],
+    ['1', 't', request({ A: '', B: '' })],
+    ['1', 't', request({ 'A","B': '' })],
+    ['1', 't', request({ 'A,B': '' })],
+    ['1', 't', request({ A: '' }, { subject: true })],
+    ['1', 't', request({ A: '' }, { preview: true })],
+    ['1', 't', request({ A: '' }, { subject: true, preview: true })],
+    ['1', 'u', request({ A: '' })],
+    ['2', 't', request({ A: '' })],
+  ] as const;
+  for (const [accountId, templateId, asked] of different) {
+    const call = calls.findNewUsage(accountId as AccountId, templateId as TemplateId, asked);
+    assert.ok(call !== undefined);
+    calls.record(call);
+  }
+});
+
+test('a call is known whichever was stored last', () => {
+  const calls = new RecentTemplateUsage();
+  const isNew = (values: Record<string, string>, own = {}) =>
+    calls.findNewUsage(account, template, request(values, own)) !== undefined;
+  store(calls, request({ A: '', B: '' }));
+  store(calls, request({ A: '' }, { subject: true }));
+  assert.equal(isNew({ A: '', B: '' }), false);
+  assert.equal(isNew({ A: '' }, { subject: true }), false);
+  assert.equal(isNew({ A: '' }), true);
+  assert.equal(isNew({ A: '', B: '', C: '' }, { subject: true }), true);
+  assert.equal(isNew({}, { subject: true }), true);
+  assert.equal(isNew({ A: '' }, { subject: true, preview: true }), true);
+});
+
+test('a call whose names are too long to be remembered is always new', () => {
+  const calls = new RecentTemplateUsage();
+  for (const [length, isNew] of [
+    [900, false],
+    [1_000, true],
+  ] as const) {
+    const asked = request({ ['x'.repeat(length)]: '' });
+    store(calls, asked);
+    assert.equal(calls.findNewUsage(account, template, asked) !== undefined, isNew);
+  }
+});
+
+test('past the most calls that are remembered the one that was stored first is forgotten', () => {
+  const calls = new RecentTemplateUsage(() => 0, 2);
+  const isNew = (name: string) =>
+    calls.findNewUsage(account, template, request({ [name]: '' })) !== undefined;
+  for (const name of ['A', 'B', 'A', 'C']) store(calls, request({ [name]: '' }));
+  assert.deepEqual([isNew('A'), isNew('B'), isNew('C')], [false, true, false]);
+});
+
+test('a stored message says whether its call is new; one that was refused leaves it new', async () => {
+  const { database, url } = await createTestDatabase();
+  const shop = await openShop(database);
+  const service = await startTestService({ databaseUrl: url, roles: ['http'] });
+  const client = new SendClient(service, await getToken(service, shop));
+  const send = async (changes: Parameters<typeof bodyWith>[0], status = 200) => {
+    const answer = await client.send({ body: bodyWith(changes) });
+    assert.equal(answer.status, status, answer.text);
+  };
+  await send({ envelope: { toAddress: 'suppressed@simulator.test' } }, 400);
+  await send({});
+  await send({});
+  await send({ content: { personalizationDataMap: { 'Order Number': '1', Other: '2' } } });
+  await send({ content: { personalizationDataMap: { 'Order Number': '1' }, subjectLine: 'Own' } });
+  await send({});
+  const { rows } = await database.pool.query<{ new_call: boolean }>(
+    'select new_call from message order by id',
+  );
+  assert.deepEqual(
+    rows.map((row) => row.new_call),
+    [true, false, true, true, false],
+  );
+});

@@ -1,0 +1,24 @@
+/** An answer of the service, read whole. */
+export interface TextResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body's members where it is a JSON object, else none. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** Sends one request and reads the answer whole. */
+export async function sendRequest(url: string, init?: RequestInit): Promise<TextResponse> {
+  const response = await fetch(url, { redirect: 'manual', ...init });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: parse(text) };
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
