@@ -43,7 +43,7 @@ const ceilingPercentiles = [
   ['ceiling p50 ms', 'ceiling_p50_ms'],
   ['ceiling p99 ms', 'ceiling_p99_ms'],
 ] as const;
-const against = ['ceiling', 'against'] as const;
+const against = ['compared with', 'against'] as const;
 const runs = ['runs', 'runs'] as const;
 const service = { label: 'Signalpost', figure: 'rate' } as const;
 const p99 = { label: 'Signalpost', figure: 'p99_ms' } as const;

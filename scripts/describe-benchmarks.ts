@@ -10,6 +10,9 @@ import { type BenchmarkTopic, benchmarkTopics, headlines } from './benchmark-top
 
 /** The tables of docs/benchmarks.md, by the name of their topic. */
 export function describeBenchmarks(summaries: readonly CaseSummary[]): Record<string, string> {
+  for (const { topic } of summaries)
+    if (!benchmarkTopics.some(({ id }) => id === topic))
+      throw new Error(`results.json has the unknown topic "${topic}"`);
   const tables: Record<string, string> = { overview: summarizeAll(summaries) };
   for (const { id, columns } of benchmarkTopics) {
     const own = summaries.filter(({ topic }) => topic === id);
