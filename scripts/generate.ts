@@ -5,10 +5,13 @@ import { secretNames, settingDefinitions } from '../src/config/settings-table.ts
 import { managementPrefix } from '../src/management/management-prefix.ts';
 import { openapiDocument } from '../src/management/openapi/openapi-document.ts';
 import { ManifestSchema } from '../src/manifest/manifest-schema.ts';
+import { readBenchmarkResults } from './benchmark-results.ts';
 import { describeAccess } from './describe-access.ts';
 import { describeApi } from './describe-api.ts';
+import { describeBenchmarks } from './describe-benchmarks.ts';
 import { describeLimits } from './describe-limits.ts';
 import { dumpSchema } from './dump-schema.ts';
+import { plotBenchmarks } from './plot-benchmarks.ts';
 import { withScratchDatabase } from './scratch-database.ts';
 
 /**
@@ -85,6 +88,10 @@ async function writeTables(path: string, tables: Readonly<Record<string, string>
 
 await writeTables('docs/limits.md', describeLimits());
 await writeTables('docs/authentication.md', describeAccess());
+const benchmarks = await readBenchmarkResults(new URL('docs/benchmarks/results.json', root));
+await writeTables('docs/benchmarks.md', describeBenchmarks(benchmarks));
+for (const [topic, chart] of Object.entries(plotBenchmarks(benchmarks)))
+  await put(`docs/benchmarks/${topic}.svg`, chart);
 await put('README.md', await describeSettings());
 await put('docs/manifest.schema.json', `${JSON.stringify(ManifestSchema, null, 2)}\n`);
 const openapi = JSON.stringify(openapiDocument(packageFacts.version), null, 2);

@@ -1,0 +1,374 @@
+/** One bar of each case of a chart. */
+export interface ChartSeries {
+  readonly label: string;
+  /** The figure in `results.json`. */
+  readonly figure: string;
+  /** Only runs with this history. */
+  readonly history?: number;
+}
+
+/** A line of the overview. */
+export interface Headline {
+  /** What was done, and its section. */
+  readonly link: string;
+  readonly topic: string;
+  readonly case: string;
+  /** `{figure}` stands for the figure of that case. */
+  readonly words: string;
+}
+
+/** What a section of docs/benchmarks.md shows of the runs of its topic. */
+export interface BenchmarkTopic {
+  readonly id: string;
+  /** Heading and figure in `results.json`; without columns the topic has a table of its own. */
+  readonly columns?: readonly (readonly [head: string, figure: string])[];
+  readonly chart?: {
+    readonly title: string;
+    readonly unit: string;
+    readonly series: readonly ChartSeries[];
+    readonly limit?: { readonly label: string; readonly value: number };
+  };
+}
+
+const rateAndCeiling = [
+  ['messages/s', 'rate'],
+  ['ceiling/s', 'ceiling'],
+  ['ratio', 'ratio'],
+] as const;
+const percentiles = [
+  ['p50 ms', 'p50_ms'],
+  ['p99 ms', 'p99_ms'],
+] as const;
+const ceilingPercentiles = [
+  ['ceiling p50 ms', 'ceiling_p50_ms'],
+  ['ceiling p99 ms', 'ceiling_p99_ms'],
+] as const;
+const against = ['compared with', 'against'] as const;
+const runs = ['runs', 'runs'] as const;
+const service = { label: 'Signalpost', figure: 'rate' } as const;
+const p99 = { label: 'Signalpost', figure: 'p99_ms' } as const;
+const postP99 = { label: 'POST that does nothing', figure: 'ceiling_p99_ms' } as const;
+const histories = [
+  { label: '1,000,000 messages stored', figure: 'p99_ms', history: 1_000_000 },
+  { label: '10,000,000 messages stored', figure: 'p99_ms', history: 10_000_000 },
+] as const;
+
+export const benchmarkTopics: readonly BenchmarkTopic[] = [
+  {
+    id: 'accept',
+    columns: [...rateAndCeiling, against, ...percentiles, ...ceilingPercentiles, runs],
+    chart: {
+      title: 'Accepting at 128 connections',
+      unit: 'messages per second',
+      series: [service, { label: 'Ceiling', figure: 'ceiling' }],
+    },
+  },
+  {
+    id: 'accept-cases',
+    columns: [...rateAndCeiling, ...percentiles, ...ceilingPercentiles],
+    chart: {
+      title: 'Accepting under different loads',
+      unit: 'messages per second',
+      series: [service, { label: 'POST that does nothing', figure: 'ceiling' }],
+    },
+  },
+  {
+    id: 'latency',
+    columns: [
+      ['messages/s', 'rate'],
+      ...percentiles,
+      ...ceilingPercentiles,
+      ['p99 ratio', 'ratio'],
+    ],
+    chart: {
+      title: 'Latency of accepting, 99th percentile',
+      unit: 'milliseconds',
+      series: [p99, postP99],
+    },
+  },
+  {
+    id: 'together',
+    columns: [
+      ['accepted/s', 'rate'],
+      ['delivered/s', 'delivered_per_second'],
+      ...percentiles,
+      ...ceilingPercentiles,
+      ['p99 ratio', 'ratio'],
+      ['aim, at most', 'aim_ratio'],
+      runs,
+    ],
+    chart: {
+      title: 'Latency of accepting while delivering, 99th percentile',
+      unit: 'milliseconds',
+      series: [p99, postP99],
+    },
+  },
+  {
+    id: 'memory',
+    columns: [
+      ['max MiB', 'peak_mib'],
+      ['limit MiB', 'limit_mib'],
+      ['growth MiB', 'growth_mib'],
+      ['MiB in each fifth', 'fifths_mib'],
+    ],
+    chart: {
+      title: 'Memory of the largest process over 18 minutes',
+      unit: 'MiB',
+      series: [{ label: 'Max resident memory', figure: 'peak_mib' }],
+      limit: { label: 'limit', value: 238 },
+    },
+  },
+  {
+    id: 'deliver',
+    columns: [
+      ['Signalpost/s', 'rate'],
+      ['peer/s', 'ceiling'],
+      ['ratio', 'ratio'],
+      ['aim, at least', 'aim_ratio'],
+      runs,
+    ],
+    chart: {
+      title: 'Delivering, beside other senders',
+      unit: 'messages per second',
+      series: [service, { label: 'Peer', figure: 'ceiling' }],
+    },
+  },
+  {
+    id: 'deliver-history',
+    columns: [...rateAndCeiling, against, ['aim, at least', 'aim_ratio'], runs],
+  },
+  {
+    id: 'receivers',
+    columns: [...rateAndCeiling, against],
+  },
+  {
+    id: 'backlog',
+    columns: [...rateAndCeiling, against, ...percentiles, runs],
+    chart: {
+      title: 'A single message, from request to final dot',
+      unit: 'milliseconds',
+      series: [
+        { label: 'Median', figure: 'p50_ms' },
+        { label: '99th percentile', figure: 'p99_ms' },
+      ],
+    },
+  },
+  {
+    id: 'backlog-memory',
+    columns: [
+      ['median MiB', 'p50_mib'],
+      ['max MiB', 'peak_mib'],
+    ],
+  },
+  {
+    id: 'keys',
+    columns: [
+      ...rateAndCeiling,
+      against,
+      ['p99 ms', 'p99_ms'],
+      ['ceiling p99 ms', 'ceiling_p99_ms'],
+      ['aim, at least', 'aim_ratio'],
+    ],
+    chart: {
+      title: 'Accepting with one of 1,000,000 API keys',
+      unit: 'messages per second',
+      series: [
+        { label: 'API key', figure: 'rate' },
+        { label: 'Access token', figure: 'ceiling' },
+      ],
+    },
+  },
+  {
+    id: 'reports',
+    chart: {
+      title: 'Reports, 99th percentile',
+      unit: 'milliseconds',
+      series: histories,
+      limit: { label: 'limit', value: 100 },
+    },
+  },
+  {
+    id: 'search',
+    chart: {
+      title: 'Search, 99th percentile',
+      unit: 'milliseconds',
+      series: histories,
+      limit: { label: 'limit', value: 50 },
+    },
+  },
+  {
+    id: 'rollup',
+    columns: [
+      ['behind, s', 'behind_s'],
+      ['limit, s', 'limit_s'],
+    ],
+    chart: {
+      title: 'How far reports are behind 2,000 opens a second',
+      unit: 'seconds',
+      series: [{ label: 'Lag', figure: 'behind_s' }],
+      limit: { label: 'limit', value: 5 },
+    },
+  },
+  {
+    id: 'redirect',
+    columns: [
+      ['links/s', 'rate'],
+      ['ceiling/s', 'ceiling'],
+      ['ratio', 'ratio'],
+      ['aim, at least', 'aim_ratio'],
+      against,
+      ['CPU ms per link', 'cpu_ms'],
+      ['ceiling CPU ms', 'ceiling_cpu_ms'],
+      runs,
+    ],
+    chart: {
+      title: 'Following links',
+      unit: 'links per second',
+      series: [service, { label: 'Redirect that looks nothing up', figure: 'ceiling' }],
+    },
+  },
+  {
+    id: 'start',
+    columns: [['seconds', 'start_s']],
+    chart: {
+      title: 'From the command to ready',
+      unit: 'seconds',
+      series: [{ label: 'Start', figure: 'start_s' }],
+    },
+  },
+  {
+    id: 'lists',
+    columns: [
+      ['ms', 'page_ms'],
+      ['limit ms', 'limit_ms'],
+    ],
+    chart: {
+      title: 'Lists of the management API, one page',
+      unit: 'milliseconds',
+      series: [{ label: 'Page', figure: 'page_ms' }],
+      limit: { label: 'limit', value: 100 },
+    },
+  },
+  {
+    id: 'import',
+    columns: [
+      ['imported/s', 'rate'],
+      ['exported/s', 'ceiling'],
+      ['MiB before', 'before_mib'],
+      ['max MiB', 'peak_mib'],
+    ],
+    chart: {
+      title: 'Memory while importing contacts',
+      unit: 'MiB',
+      series: [{ label: 'Max resident memory', figure: 'peak_mib' }],
+    },
+  },
+  {
+    id: 'journey',
+    columns: [
+      ['count', 'count'],
+      ['per second', 'rate'],
+      ...percentiles,
+      ['max ms', 'highest_ms'],
+      ['limit ms', 'limit_ms'],
+    ],
+    chart: {
+      title: 'A million messages from request to report',
+      unit: 'per second',
+      series: [{ label: 'Signalpost', figure: 'rate' }],
+    },
+  },
+  {
+    id: 'attack',
+    columns: [
+      ['answers/s', 'rate'],
+      ...percentiles,
+      ['refused', 'refused'],
+      ['max MiB', 'peak_mib'],
+      ['attacks/s', 'attacks_per_second'],
+    ],
+    chart: {
+      title: 'Sending 200 a second under attack, 99th percentile',
+      unit: 'milliseconds',
+      series: [p99],
+      limit: { label: 'limit', value: 500 },
+    },
+  },
+  {
+    id: 'availability',
+    columns: [
+      ['kills', 'kills'],
+      ['accepted', 'accepted'],
+      ['delivered', 'delivered'],
+      ['lost', 'lost'],
+      ['uncertain', 'uncertain'],
+      ['repeated, recorded', 'repeated_on_record'],
+      ['repeated, unrecorded', 'repeated_off_record'],
+    ],
+    chart: {
+      title: 'Messages under random faults',
+      unit: 'messages',
+      series: [
+        { label: 'Accepted', figure: 'accepted' },
+        { label: 'Delivered', figure: 'delivered' },
+      ],
+    },
+  },
+];
+
+export const headlines: readonly Headline[] = [
+  {
+    link: '[Accept](#accept)',
+    topic: 'accept',
+    case: 'One account',
+    words: '{rate}/s on one process, {ratio} of a POST that does nothing; p99 {p99_ms} ms',
+  },
+  {
+    link: '[Accept while delivering](#accept-while-delivering)',
+    topic: 'together',
+    case: 'Half of that rate',
+    words: 'p99 {p99_ms} ms, {ratio} times that of a POST that does nothing',
+  },
+  {
+    link: '[Deliver](#deliver)',
+    topic: 'deliver',
+    case: 'Postfix and OpenDKIM',
+    words: '{rate}/s, signed; {ratio} times Postfix with OpenDKIM',
+  },
+  {
+    link: '[Deliver with a backlog](#deliver-with-a-backlog)',
+    topic: 'backlog',
+    case: 'With 1,000,000 queued messages',
+    words: 'another account waits {p50_ms} ms at the median, p99 {p99_ms} ms',
+  },
+  {
+    link: '[Memory](#memory)',
+    topic: 'memory',
+    case: 'Run 2',
+    words: 'at most {peak_mib} MiB for each process, limit {limit_mib} MiB',
+  },
+  {
+    link: '[Reports](#reports)',
+    topic: 'rollup',
+    case: 'Median',
+    words: '{behind_s} s behind at 2,000 opens a second, limit {limit_s} s',
+  },
+  {
+    link: '[Tracked links](#tracked-links)',
+    topic: 'redirect',
+    case: 'Followed links',
+    words: '{rate}/s, {ratio} of a redirect that looks nothing up',
+  },
+  {
+    link: '[Imports](#imports)',
+    topic: 'import',
+    case: '1,000,000 contacts',
+    words: '{rate} contacts/s, at most {peak_mib} MiB',
+  },
+  {
+    link: '[Under attack](#under-attack)',
+    topic: 'attack',
+    case: 'all',
+    words: '{rate} of 200 sends/s answered, p99 {p99_ms} ms, limit {limit_ms} ms',
+  },
+];

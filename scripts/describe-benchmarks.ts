@@ -1,0 +1,105 @@
+import {
+  type CaseSummary,
+  formatMiddle,
+  formatSpread,
+  type RecordedRun,
+  type Spread,
+  spreadOf,
+} from './benchmark-results.ts';
+import { type BenchmarkTopic, benchmarkTopics, headlines } from './benchmark-topics.ts';
+
+/** The tables of docs/benchmarks.md, by the name of their topic. */
+export function describeBenchmarks(summaries: readonly CaseSummary[]): Record<string, string> {
+  for (const { topic } of summaries)
+    if (!benchmarkTopics.some(({ id }) => id === topic))
+      throw new Error(`results.json has the unknown topic "${topic}"`);
+  const tables: Record<string, string> = { overview: summarizeAll(summaries) };
+  for (const { id, columns } of benchmarkTopics) {
+    const own = summaries.filter(({ topic }) => topic === id);
+    tables[id] = columns === undefined ? summarizeReading(own) : toTable(own, columns);
+  }
+  return tables;
+}
+
+function summarizeAll(summaries: readonly CaseSummary[]): string {
+  const rows = headlines.map((headline) => {
+    const { link, words } = headline;
+    const summary = summaries.find(
+      (one) => one.topic === headline.topic && one.case === headline.case,
+    );
+    if (summary === undefined) throw new Error(`no run of ${headline.topic}: ${headline.case}`);
+    const filled = words.replace(/\{(\w+)\}/g, (_all, figure: string) =>
+      formatFigure(summary.runs, figure, formatMiddle),
+    );
+    return [link, filled];
+  });
+  return formatMarkdown([['', 'result'], ...rows]);
+}
+
+function toTable(
+  summaries: readonly CaseSummary[],
+  columns: NonNullable<BenchmarkTopic['columns']>,
+): string {
+  return formatMarkdown([
+    ['', ...columns.map(([head]) => head)],
+    ...summaries.map((summary) => [
+      summary.case,
+      ...columns.map(([, figure]) => formatCell(summary, figure)),
+    ]),
+  ]);
+}
+
+function formatCell(summary: CaseSummary, figure: string): string {
+  const { runs, against } = summary;
+  if (figure === 'against') return against;
+  if (figure === 'runs') {
+    const counted = runs.map(({ params }) => Number(params?.runs ?? 1));
+    return String(counted.reduce((sum, count) => sum + count, 0));
+  }
+  const words = runs[0]?.params?.[figure];
+  if (typeof words === 'string') return words;
+  const spread = spreadOf(runs, figure);
+  return spread === undefined ? '' : formatSpread(spread, figure);
+}
+
+/** Reports and searches by the number of stored messages: all of them, the slowest, and how many keep the limit. */
+function summarizeReading(summaries: readonly CaseSummary[]): string {
+  const runs = summaries.flatMap((summary) => summary.runs);
+  const histories = Map.groupBy(runs, ({ params }) => Number(params?.history));
+  return formatMarkdown([
+    [
+      'messages stored',
+      'cases',
+      'p50 ms, all cases',
+      'p99 ms, all cases',
+      'limit ms',
+      'cases with p99 within it',
+    ],
+    ...[...histories].map(([history, of]) => {
+      const limit = Number(of[0]?.limit_ms);
+      return [
+        history.toLocaleString('en-US'),
+        String(of.length),
+        formatFigure(of, 'p50_ms', formatSpread),
+        formatFigure(of, 'p99_ms', formatSpread),
+        formatFigure(of, 'limit_ms', formatMiddle),
+        String(of.filter(({ p99_ms }) => Number(p99_ms) <= limit).length),
+      ];
+    }),
+  ]);
+}
+
+function formatFigure(
+  runs: readonly RecordedRun[],
+  figure: string,
+  format: (spread: Spread, figure: string) => string,
+): string {
+  const spread = spreadOf(runs, figure);
+  return spread === undefined ? '' : format(spread, figure);
+}
+
+function formatMarkdown(rows: readonly (readonly string[])[]): string {
+  const [head = [], ...rest] = rows;
+  const lines = [head, head.map(() => '---'), ...rest];
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}

@@ -1,0 +1,34 @@
+import { type ChartRow, drawBarChart } from './bar-chart.ts';
+import { type CaseSummary, formatSpread, spreadOf } from './benchmark-results.ts';
+import { type BenchmarkTopic, benchmarkTopics } from './benchmark-topics.ts';
+
+/** The charts of docs/benchmarks.md, by the name of their topic. */
+export function plotBenchmarks(summaries: readonly CaseSummary[]): Record<string, string> {
+  const charts: Record<string, string> = {};
+  for (const { id, chart } of benchmarkTopics) {
+    if (chart === undefined) continue;
+    const series = chart.series.map(({ label }) => label);
+    const own = summaries.filter(({ topic }) => topic === id);
+    const rows = own.map((summary) => toChartRow(summary, chart));
+    charts[id] = drawBarChart({ ...chart, series, rows: rows.filter(hasBars) });
+  }
+  return charts;
+}
+
+function toChartRow(
+  summary: CaseSummary,
+  { series }: NonNullable<BenchmarkTopic['chart']>,
+): ChartRow {
+  const bars = series.flatMap(({ figure, history }, index) => {
+    const { runs } = summary;
+    const some = runs.filter(({ params }) => history === undefined || params?.history === history);
+    const spread = spreadOf(some, figure);
+    if (spread === undefined) return [];
+    return [{ series: index, spread, text: formatSpread(spread, figure) }];
+  });
+  return { label: summary.case, bars };
+}
+
+function hasBars({ bars }: ChartRow): boolean {
+  return bars.length > 0;
+}
