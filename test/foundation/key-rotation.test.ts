@@ -190,7 +190,7 @@ class StoredCodes {
         StoredCodes.stored = hashes;
         return true;
       },
-      spend: async (_person: PersonId, hashes: readonly Buffer[]) =>
+      consume: async (_person: PersonId, hashes: readonly Buffer[]) =>
         StoredCodes.stored.some((one) => hashes.some((hash) => hash.equals(one))),
     } as unknown as RecoveryCodeStore;
     const throttle = {

@@ -126,5 +126,7 @@ export function startDatabaseOwner(
     assert.ok(line, 'the owner of the database ended without a word');
     return JSON.parse(line);
   });
+  // Who kills it does not ask for its first line.
+  firstLine.catch(() => undefined);
   return { process: child, firstLine, exited, kill };
 }
