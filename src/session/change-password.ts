@@ -13,9 +13,9 @@ const longestPassword = 1_000;
 export function passwordProblem(password: string): string | undefined {
   const length = [...password].length;
   if (length < shortestPassword)
-    return `The new password needs at least ${shortestPassword} characters.`;
+    return `Use at least ${shortestPassword} characters for the new password.`;
   if (length > longestPassword)
-    return `The new password can have at most ${longestPassword} characters.`;
+    return `Use at most ${longestPassword} characters for the new password.`;
   return undefined;
 }
 

@@ -48,14 +48,14 @@ export function registerSignInCodeRoutes(scope: Http, parts: SignInCodeParts): v
     {
       path: '/sign-in/code',
       page: secondFactorPage,
-      wrong: 'This code is not right, or was used already. Wait for the next one.',
+      wrong: 'The code is wrong or was already used. Wait for the next one.',
       detail: { secondFactor: true },
       prove: (...guess) => secondFactors.verify(...guess),
     },
     {
       path: '/sign-in/recovery-code',
       page: recoveryCodePage,
-      wrong: 'This recovery code is not right, or was used already.',
+      wrong: 'The recovery code is wrong or was already used.',
       detail: { secondFactor: true, recoveryCode: true },
       prove: (...guess) => recoveryCodes.spend(...guess),
     },

@@ -76,7 +76,7 @@ async function answer(
     return await proceed(await readAuthorizationRequest(query, parts.findIntegration), query);
   } catch (error) {
     if (error instanceof UnusableRequest)
-      return sendPage(reply, messagePage('This link does not work', error.message, 400));
+      return sendPage(reply, messagePage('Invalid link', error.message, 400));
     if (error instanceof AuthorizationRefused)
       return await refuse(parts, request, reply, query, error);
     throw error;

@@ -21,8 +21,8 @@ const page = '/invitation';
 const longestName = 200;
 
 const unusable = messagePage(
-  'This invitation doesn’t work anymore',
-  `It was used or withdrawn, or it is older than ${invitationDays} days. Ask for another one.`,
+  'Invitation expired',
+  `It was used or withdrawn, or it’s older than ${invitationDays} days. Ask for a new one.`,
   400,
 );
 
@@ -82,7 +82,7 @@ export function registerInvitationRoutes(scope: Http, parts: InvitationRoutesPar
     if (!browser.isOwnForm(request, formOf(request))) return seeOther(reply, page);
     await invitations.decline(tokenOf(request), originOf(request));
     setCookie(request, reply, '', 0);
-    return sendPage(reply, messagePage('Declined', 'Nothing was changed.'));
+    return sendPage(reply, messagePage('Invitation declined', 'Nothing has changed.'));
   });
 
   /** Lax: the cookie has to come along when a link in a mail leads here. */
@@ -109,14 +109,14 @@ function needsSignIn(invitation: OpenInvitation, signedIn: string | undefined): 
 
 const signInFirst = messagePage(
   'Sign in first',
-  'Your sign-in has a second factor. Sign in, then open the link in the invitation again. If you can’t, ask an operator to remove the second factor.',
+  'You use a second factor. Sign in, then open the invitation link again. If you can’t, ask an operator to remove your second factor.',
   403,
   { href: `/sign-in?${new URLSearchParams({ next: page })}`, label: 'Sign in' },
 );
 
 function nameProblem(name: string): string | undefined {
   return [...name].length > longestName
-    ? `The name can have up to ${longestName} characters.`
+    ? `Enter a name of at most ${longestName} characters.`
     : undefined;
 }
 

@@ -47,7 +47,7 @@ export function registerChangePasswordRoutes(scope: Http, parts: ChangePasswordP
       const proof = await prover.prove(person.email, form.get('password') ?? '', origin);
       if (proof.person === undefined) {
         await record('refused');
-        const error = 'The present password is wrong.';
+        const error = 'The current password is wrong.';
         return sendPage(reply, changePasswordPage({ csrf, error, status: 401 }));
       }
       await changePassword(parts, person.personId, next);
