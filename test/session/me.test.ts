@@ -320,7 +320,10 @@ test('without the authenticator, a recovery code also removes the second factor,
   const [browser] = await signedIn(email);
   const { recoveryCodes } = await enrolWithCodes(browser);
   const page = await browser.open('/me/second-factor');
-  assert.match((await browser.submit(page, { code: recoveryCodes[0] ?? '' })).text, /Second factor removed/);
+  assert.match(
+    (await browser.submit(page, { code: recoveryCodes[0] ?? '' })).text,
+    /Second factor removed/,
+  );
   const { rows } = await database.pool.query('select from recovery_code where person_id = $1', [
     id,
   ]);
