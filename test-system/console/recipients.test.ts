@@ -87,11 +87,11 @@ test('lists: a file without addresses is not imported and says why; a list that 
   assert.equal((await colleague.delete(`${lists}/l-gone`)).status, 204);
   await dialog.getByRole('button', { name: 'Save' }).click();
   const alert = dialog.getByRole('alert');
-  await alert.getByText('List not found').waitFor();
+  await alert.getByText('There is no such list').waitFor();
   assert.equal(await dialog.getByLabel('Address').inputValue(), 'ann@people.test');
   await alert.getByRole('button', { name: 'Show current values' }).click();
   await dialog.waitFor({ state: 'detached' });
-  await page.getByRole('alert').first().getByText('List not found').waitFor();
+  await page.getByRole('alert').first().getByText('There is no such list').waitFor();
   await visit.end();
 });
 
