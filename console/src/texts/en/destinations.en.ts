@@ -29,7 +29,7 @@ export const destinations = {
   'receivers.rate': 'Messages per second',
   'receivers.column.rate': 'Messages/s',
   'receivers.column.sending': 'Current',
-  'receivers.column.messages': 'Messages each',
+  'receivers.column.messages': 'Per connection',
   'receivers.connections': 'Connections',
   'receivers.messages': 'Messages per connection',
   'receivers.said': 'Last throttled',

@@ -13,7 +13,7 @@ export const settings = {
 
   'privacy.title': 'Privacy',
   'privacy.hint':
-    'Erase personal data before its message is deleted, after 3 days or more. New rules also apply to existing data.',
+    'Erase personal data before the rest of the message (3 days minimum). New rules also apply to existing data.',
   'privacy.contentDays': 'Values and subjects',
   'privacy.addressDays': 'Addresses',
   'privacy.engagementDays': 'Opens and clicks',
@@ -54,7 +54,7 @@ export const settings = {
   'operate.suspendConsequence':
     'Requests to send are rejected, and waiting messages are held until you lift the suspension.',
 
-  'settings.signIn': 'Your sign-in',
+  'settings.signIn': 'Sign-in and security',
   'settings.signedInAs': 'Signed in as {email}.',
   'settings.me': 'Password, second factor and sessions',
   'settings.installation': 'Installation',
