@@ -129,7 +129,7 @@ async function takeAll(browser: Browser, scheme: 'light' | 'dark', message: stri
   });
   const page = await context.newPage();
   await page.goto(`${url}/sign-in?next=/console`);
-  await page.getByLabel('E-mail address').fill(secrets.DEMO_OWNER_EMAIL ?? '');
+  await page.getByLabel('Email address').fill(secrets.DEMO_OWNER_EMAIL ?? '');
   await page.getByLabel('Password').fill(secrets.DEMO_OWNER_PASSWORD ?? '');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.locator('.plot').waitFor();
@@ -138,7 +138,7 @@ async function takeAll(browser: Browser, scheme: 'light' | 'dark', message: stri
   await page.frameLocator('iframe').getByText('Espresso beans').waitFor();
   await take(page, 'editor', scheme);
   await page.goto(`${url}/console/${account}/messages/${message}`);
-  await page.getByText('It was delivered').waitFor();
+  await page.getByText('The receiving server accepted it.').waitFor();
   await page.frameLocator('iframe').getByText('Espresso beans').waitFor();
   await take(page, 'message', scheme);
   await page.goto(`${url}/inbox`);

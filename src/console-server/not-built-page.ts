@@ -6,14 +6,14 @@ export const notBuiltPage = `<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta http-equiv="refresh" content="5">
-<title>The console is not built · Signalpost</title>
+<title>Console not built · Signalpost</title>
 </head>
 <body>
 <main>
-<h1>The console is not built yet</h1>
-<p>The service itself works. If it has just been started, it may be building the console now: this page looks again every
-five seconds.</p>
-<p>Otherwise run <code>npm ci &amp;&amp; npm run console</code> in the folder of the service.</p>
+<h1>Console not built yet</h1>
+<p>The service itself is running. If it just started, it may still be building the console; this page reloads every five
+seconds.</p>
+<p>If nothing changes, run <code>npm ci &amp;&amp; npm run console</code> in the service’s folder.</p>
 </main>
 </body>
 </html>

@@ -13,7 +13,7 @@ export function answerInboxErrors(inbox: Http, answerProblem: AnswerProblem): vo
     }
     if (isUnavailable(error)) {
       logFailure(request, error);
-      const message = 'The inbox cannot be read now; try again shortly.';
+      const message = 'The inbox is temporarily unavailable. Try again shortly.';
       return answerProblem(request, reply, { status: 503, message });
     }
     throw error;
@@ -23,7 +23,7 @@ export function answerInboxErrors(inbox: Http, answerProblem: AnswerProblem): vo
 /** Answers 404 for what is not there, behind the hooks of the scope. */
 export function answerUnknownPages(inbox: Http, answerProblem: AnswerProblem): void {
   inbox.setNotFoundHandler((request, reply) =>
-    answerProblem(request, reply, { status: 404, message: 'The inbox has no such page.' }),
+    answerProblem(request, reply, { status: 404, message: 'This page doesn’t exist.' }),
   );
 }
 

@@ -19,7 +19,7 @@ export function registerEnterInboxRoutes(
     const { code } = request.query as Readonly<Record<string, unknown>>;
     const admitted = typeof code === 'string' && (await browsers.admit(code, request, reply));
     if (admitted || (await checkAccess(request)) === 'open') return reply.redirect('/inbox', 303);
-    const message = 'This link has expired, or it was used in another browser.';
+    const message = 'This link has expired or was used in another browser.';
     return answerProblem(request, reply, { status: 401, message });
   });
 }

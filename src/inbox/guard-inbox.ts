@@ -24,14 +24,14 @@ export function guardInbox(
     const found = await checkAccess(request);
     if (found === 'unknown') {
       const message =
-        'Send the INBOX_TOKEN of the service as Bearer token. Without that setting it is in demo.env in its data folder.';
+        'Send the service’s INBOX_TOKEN as a Bearer token. If you didn’t set one, it’s in demo.env in the data folder.';
       return answerProblem(request, reply, { status: 401, message });
     }
     if (found === 'forbidden') {
       return answerProblem(request, reply, {
         status: 403,
         message:
-          'The inbox also holds mail of the service itself, such as password links: only operators can see it here. Owners and developers of every account see the rest in the console.',
+          'This inbox also contains the service’s own mail, such as password links, so only operators can open it. If you’re an owner or developer in every account, you can see the rest in the console.',
       });
     }
     const own = safeMethods.has(request.method)
@@ -40,7 +40,7 @@ export function guardInbox(
     if (!own) {
       return answerProblem(request, reply, {
         status: 403,
-        message: 'Pages of other sites cannot use the inbox.',
+        message: 'Requests from other sites aren’t allowed.',
       });
     }
     return undefined;

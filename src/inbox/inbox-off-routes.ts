@@ -10,7 +10,7 @@ export function registerInboxOffRoutes(http: Http): void {
         skipBody(request, reply);
         reply.code(404).send({
           status: 404,
-          message: 'There is no inbox here: it captures mail with DELIVERY=inbox only',
+          message: 'The inbox is off. Set DELIVERY=inbox to capture mail.',
           requestId: request.id,
         });
       },

@@ -22,7 +22,7 @@ export function registerLiveUpdatesRoutes(
   let listeners = 0;
   http.get('/updates', { exposeHeadRoute: false }, async (request, reply) => {
     if (listeners >= maxListeners) {
-      const message = 'Too many pages listen already.';
+      const message = 'Too many open inbox pages. Close some and try again.';
       return answerProblem(request, reply, { status: 503, message });
     }
     listeners += 1;

@@ -39,7 +39,7 @@ export function registerMessageContentRoutes(
   http.get<MessageAddress>('/messages/:id/html', async (request, reply) => {
     const message = await read(request.params.id);
     if (message === undefined || message.html === null) {
-      return answerProblem(request, reply, { status: 404, message: 'There is no such HTML part.' });
+      return answerProblem(request, reply, { status: 404, message: 'HTML part not found.' });
     }
     return reply
       .headers({
@@ -54,7 +54,7 @@ export function registerMessageContentRoutes(
   http.get<MessageAddress>('/messages/:id/source', async (request, reply) => {
     const message = await read(request.params.id);
     if (message === undefined) {
-      return answerProblem(request, reply, { status: 404, message: 'There is no such message.' });
+      return answerProblem(request, reply, { status: 404, message: 'Message not found.' });
     }
     return reply
       .header('content-disposition', `attachment; filename="${message.id}.eml"`)

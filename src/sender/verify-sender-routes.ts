@@ -21,7 +21,7 @@ export function registerVerifySenderRoutes(http: Http, verification: SenderVerif
         reply,
         `Let ${accountName} send from ${address}?`,
         `${askedBy ?? 'Someone'} wants the account ${accountName} (ID ${accountId}) to send email from ${address}. If you don’t know this account, close this page.`,
-        'Allow it',
+        'Allow',
       );
     });
     scope.post<{ Params: { token: string } }>('/verify-sender/:token', async (request, reply) => {
@@ -31,16 +31,16 @@ export function registerVerifySenderRoutes(http: Http, verification: SenderVerif
       const { accountName, accountId } = facts;
       return sendConfirmationPage(
         reply,
-        'Confirmed',
-        `The account ${accountName} (ID ${accountId}) can send from ${address} now.`,
+        'Sender confirmed',
+        `The account ${accountName} (ID ${accountId}) can now send from ${address}.`,
       );
     });
   });
 }
 
 function sendInvalidLinkPage(reply: FastifyReply): FastifyReply {
-  const text = 'Links work once and for a day. Ask for another one.';
-  return sendConfirmationPage(reply.code(404), 'This link doesn’t work.', text);
+  const text = 'Links work once, for one day. Ask for a new one.';
+  return sendConfirmationPage(reply.code(404), 'Link expired or already used', text);
 }
 
 function sendConfirmationPage(

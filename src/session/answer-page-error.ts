@@ -9,9 +9,9 @@ import { messagePage } from './pages/message-page.ts';
 const serverRefusals: Readonly<Record<string, readonly [status: number, text: string]>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     415,
-    'The body has another type than expected. Send it as application/x-www-form-urlencoded.',
+    'Unsupported content type. Send the body as application/x-www-form-urlencoded.',
   ],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'The body is not as long as Content-Length says.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'The body length doesn’t match Content-Length.'],
 };
 
 /** Answers an error of a page with a page that says what to do, and nothing of what happened inside. */
@@ -22,21 +22,21 @@ export function answerPageError(
 ): FastifyReply {
   if (error instanceof OAuthError && error.status < 500) {
     if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
-    return sendPage(reply, messagePage('This did not work', `${error.message}.`, error.status));
+    return sendPage(reply, messagePage('Request failed', `${error.message}.`, error.status));
   }
   if (error instanceof BodyRefusal) {
     if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
-    return sendPage(reply, messagePage('This did not work', `${error.message}.`, error.statusCode));
+    return sendPage(reply, messagePage('Request failed', `${error.message}.`, error.statusCode));
   }
   const refused = serverRefusals[codeOf(error) ?? ''];
   if (refused !== undefined)
-    return sendPage(reply, messagePage('This did not work', refused[1], refused[0]));
+    return sendPage(reply, messagePage('Request failed', refused[1], refused[0]));
   request.log.error({ err: error, requestId: request.id }, 'page failed');
   if (isUnavailable(error) || error instanceof OAuthError) {
     reply.header('retry-after', 1);
-    const text = 'The service cannot work right now. Please try again in a moment.';
-    return sendPage(reply, messagePage('Please try again', text, 503));
+    const text = 'The service is temporarily unavailable. Try again in a moment.';
+    return sendPage(reply, messagePage('Try again', text, 503));
   }
-  const text = `Something went wrong on our side. If it happens again, tell whoever runs this service the number ${request.id}.`;
+  const text = `An internal error occurred. If it happens again, give your operator this request ID: ${request.id}.`;
   return sendPage(reply, messagePage('Something went wrong', text, 500));
 }

@@ -13,9 +13,9 @@ const maxPasswordLength = 1_000;
 export function passwordProblem(password: string): string | undefined {
   const length = [...password].length;
   if (length < minPasswordLength)
-    return `The new password needs at least ${minPasswordLength} characters.`;
+    return `Use at least ${minPasswordLength} characters for the new password.`;
   if (length > maxPasswordLength)
-    return `The new password can have at most ${maxPasswordLength} characters.`;
+    return `Use at most ${maxPasswordLength} characters for the new password.`;
   return undefined;
 }
 

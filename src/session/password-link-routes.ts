@@ -23,10 +23,10 @@ const linkCookie = 'signalpost-link';
 const page = '/set-password';
 
 const invalidLinkPage = messagePage(
-  'This link does not work any more',
-  'It was used, or is older than 30 minutes.',
+  'Link expired',
+  'It was already used, or it’s older than 30 minutes.',
   400,
-  { href: '/forgot-password', label: 'Ask for another one' },
+  { href: '/forgot-password', label: 'Request a new link' },
 );
 
 /**
@@ -46,7 +46,7 @@ export function registerPasswordLinkRoutes(
         reply,
         messagePage(
           'Set or reset your password',
-          'This service sends no mail of its own, so it can’t send a link. Ask whoever runs it to set SYSTEM_MAIL_FROM.',
+          'This service isn’t set up to send mail, so it can’t send a link. Ask an operator to set SYSTEM_MAIL_FROM.',
         ),
       );
     return sendPage(reply, forgotPasswordPage(csrf));
@@ -80,7 +80,7 @@ export function registerPasswordLinkRoutes(
     devices.remember(request, reply, email);
     return sendPage(
       reply,
-      messagePage('Your password is set', 'You can sign in with it now.', 200, {
+      messagePage('Password set', 'You can sign in with it now.', 200, {
         href: '/sign-in',
         label: 'Sign in',
       }),
@@ -104,13 +104,13 @@ async function sendLink(
     if (!(error instanceof SlowDown)) throw error;
     const { csrf } = await browser.visit(request, reply);
     reply.header('retry-after', error.retryAfter);
-    const text = 'Too many requests. Please wait a while and try again.';
+    const text = 'Too many requests. Wait a while, then try again.';
     return sendPage(reply, forgotPasswordPage(csrf, text, 429));
   }
   links.request(email, originOf(request));
   const text =
-    'If somebody signs in with that address, a link is on its way. It works for half an hour.';
-  return sendPage(reply, messagePage('Look into your mail', text));
+    'If there’s a user with that address, a link is on its way. It works for 30 minutes.';
+  return sendPage(reply, messagePage('Check your email', text));
 }
 
 /** Lax: the cookie has to come along when a link in a mail leads here. */

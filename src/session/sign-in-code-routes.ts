@@ -48,14 +48,14 @@ export function registerSignInCodeRoutes(scope: Http, dependencies: SignInCodeDe
     {
       path: '/sign-in/code',
       page: secondFactorPage,
-      wrongCodeText: 'This code is not right, or was used already. Wait for the next one.',
+      wrongCodeText: 'The code is wrong or was already used. Wait for the next one.',
       detail: { secondFactor: true },
       verifyCode: (...guess) => secondFactors.verify(...guess),
     },
     {
       path: '/sign-in/recovery-code',
       page: recoveryCodePage,
-      wrongCodeText: 'This recovery code is not right, or was used already.',
+      wrongCodeText: 'The recovery code is wrong or was already used.',
       detail: { secondFactor: true, recoveryCode: true },
       verifyCode: (...guess) => recoveryCodes.consume(...guess),
     },

@@ -19,7 +19,7 @@ export interface SignInDependencies {
   readonly audit: AuditStore;
 }
 
-const expiredFormNotice = 'That page was too old to be used. Please try again.';
+const expiredFormNotice = 'The page expired. Try again.';
 
 /**
  * `GET /sign-in?next=…`, `POST /sign-in`: address and password, then the second factor where there is one;
@@ -76,7 +76,7 @@ async function signIn(
     const { person } = result;
     if (person === undefined) {
       await record('refused', result.claimed?.id);
-      return showAgain({ error: 'The address or the password is wrong.', status: 401 });
+      return showAgain({ error: 'The email address or password is wrong.', status: 401 });
     }
     const complete = !(await secondFactors.has(person.id));
     await browser.signIn(request, reply, person.id, complete);
@@ -102,7 +102,7 @@ export function waitText(seconds: number): string {
     seconds < 90
       ? `${seconds} second${seconds === 1 ? '' : 's'}`
       : `${Math.ceil(seconds / 60)} minutes`;
-  return `Too many attempts. Please wait ${wait} and try again.`;
+  return `Too many attempts. Wait ${wait}, then try again.`;
 }
 
 /** One parameter of the query, where it was sent once. */

@@ -28,7 +28,7 @@ test('overview and reports: figures and plots of what was sent, by template, com
   await page.getByRole('button', { name: 'Send a test' }).click();
   await page.getByRole('dialog').getByLabel('To').fill('ann@people.test');
   await page.getByRole('dialog').getByRole('button', { name: 'Send a test' }).click();
-  await page.getByText('It was delivered').waitFor();
+  await page.getByText('The receiving server accepted it.').waitFor();
   await waitFor('the report to know the message', async () => {
     await visit.open(`${shop.id}`);
     await page.locator('.plot').waitFor();
@@ -39,10 +39,10 @@ test('overview and reports: figures and plots of what was sent, by template, com
   await visit.look('overview-sent');
   await page.getByRole('link', { name: 'Reports' }).click();
   await page.getByRole('cell', { name: 't-0001' }).waitFor();
-  await page.getByLabel('Compare with the period before').check();
-  await page.getByText('before: 0').first().waitFor();
+  await page.getByLabel('Compare with previous period').check();
+  await page.getByText('previously 0').first().waitFor();
   await visit.look('reports-compared');
-  await page.getByLabel('By', { exact: true }).selectOption('day');
+  await page.getByLabel('Group by', { exact: true }).selectOption('day');
   const today = new Date().toLocaleDateString('en-US', { dateStyle: 'medium' });
   await page.getByRole('cell', { name: today, exact: true }).waitFor();
   await page.getByLabel('Period', { exact: true }).selectOption('7');
@@ -50,8 +50,8 @@ test('overview and reports: figures and plots of what was sent, by template, com
   await page.reload();
   await page.getByRole('cell', { name: today, exact: true }).waitFor();
   assert.equal(await page.getByLabel('Period', { exact: true }).inputValue(), '7');
-  assert.equal(await page.getByLabel('Compare with the period before').isChecked(), true);
-  await page.getByLabel('By', { exact: true }).selectOption('template');
+  assert.equal(await page.getByLabel('Compare with previous period').isChecked(), true);
+  await page.getByLabel('Group by', { exact: true }).selectOption('template');
   await page.getByRole('cell', { name: 't-0001' }).waitFor();
   const [file] = await Promise.all([
     page.waitForEvent('download'),
@@ -106,13 +106,13 @@ test('every page says that the service is away and offers to try again; nothing 
   for (const name of names) {
     await page.getByRole('link', { name, exact: true }).click();
     await page.getByRole('alert').first().waitFor();
-    await page.getByText('The service could not be reached').first().waitFor();
+    await page.getByText('Can’t reach the service').first().waitFor();
     await page.getByRole('button', { name: 'Try again' }).first().waitFor();
   }
   await page.getByRole('link', { name: 'Settings', exact: true }).click();
   await page.getByLabel('Name').fill('Kept later');
   await page.getByRole('button', { name: 'Save' }).first().click();
-  await page.getByText('The service could not be reached').first().waitFor();
+  await page.getByText('Can’t reach the service').first().waitFor();
   assert.equal(await page.getByLabel('Name').inputValue(), 'Kept later', 'nothing typed is lost');
 
   const third = await startTestService({ databaseUrl, environment });
@@ -131,7 +131,7 @@ test('every page says that the service is away and offers to try again; nothing 
   ] as const) {
     await page.getByRole('link', { name, exact: true }).click();
     await shown.waitFor();
-    assert.equal(await page.getByText('The service could not be reached').count(), 0, name);
+    assert.equal(await page.getByText('Can’t reach the service').count(), 0, name);
   }
   await visit.context.close();
 });
@@ -147,12 +147,12 @@ test('a page and the palette whose scripts were never loaded say that the servic
   await second.stop();
   await page.keyboard.press('Control+k');
   await page
-    .getByRole('region', { name: 'Notices' })
-    .getByText('The service could not be reached')
+    .getByRole('region', { name: 'Notifications' })
+    .getByText('Can’t reach the service')
     .waitFor();
   await page.getByRole('cell', { name: 'orders@shop.test' }).waitFor();
   await page.getByRole('link', { name: 'Audit log', exact: true }).click();
-  const away = page.getByRole('alert').getByText('The service could not be reached');
+  const away = page.getByRole('alert').getByText('Can’t reach the service');
   await away.waitFor();
   const asked = page.waitForEvent('requestfailed', (request) =>
     request.url().includes('audit-page'),
@@ -189,19 +189,19 @@ test('settings: the account is renamed everywhere at once; a name that is none i
   await page.getByLabel('Name').fill('The New Shop');
   await page.getByRole('button', { name: 'Save' }).first().click();
   await page.getByRole('banner').getByText('The New Shop').waitFor();
-  const notice = page.getByRole('region', { name: 'Notices' }).getByText('Saved.');
-  await page.getByLabel('Messages an hour').fill('1000');
+  const notice = page.getByRole('region', { name: 'Notifications' }).getByText('Saved.');
+  await page.getByLabel('Messages per hour').fill('1000');
   await page.getByRole('button', { name: 'Save quota' }).click();
   await notice.waitFor();
-  await page.getByLabel('Messages an hour').fill('');
+  await page.getByLabel('Messages per hour').fill('');
   await page.getByRole('button', { name: 'Save quota' }).click();
-  await page.getByText('The account may send as much as it likes.').waitFor();
+  await page.getByText('No limit on how much this account can send.').waitFor();
   await page.getByLabel('Name').fill('x'.repeat(300));
   await page.getByRole('button', { name: 'Save' }).first().click();
   await page.getByRole('alert').first().waitFor();
   await page.getByLabel('Name').fill('   ');
   await page.getByRole('button', { name: 'Save' }).first().click();
-  await page.getByText('A name needs more than blanks.').waitFor();
+  await page.getByText('Enter a name.').waitFor();
   await page.getByRole('link', { name: /second factor/ }).waitFor();
   await visit.end();
 });
@@ -216,12 +216,12 @@ test('settings: personal data gets days of its own, not fewer than three; what i
   await page.getByLabel('Addresses').fill('30');
   await page.getByRole('button', { name: 'Save rule' }).click();
   await page.getByText('Saved.').waitFor();
-  await page.getByLabel('What is kept about a person').fill('zoe@people.test');
+  await page.getByLabel('Email address').fill('zoe@people.test');
   await page.getByRole('button', { name: 'Erase' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Type zoe@people.test to go on').fill('zoe@people.test');
+  await dialog.getByLabel('Type zoe@people.test to confirm').fill('zoe@people.test');
   await dialog.getByRole('button', { name: 'Erase' }).click();
-  await page.getByText('Erased in 0 messages and 0 list entries.').waitFor();
+  await page.getByText('Erased from 0 messages and 0 lists.').waitFor();
   await visit.look('settings');
   await visit.end();
 });
@@ -231,17 +231,17 @@ test('settings: an operator sets a quota and sees what is used of it; one below 
   const { page } = visit;
   await visit.open(`${shop.id}/settings`);
   const card = page.getByRole('region', { name: 'Quota' });
-  await card.getByText('The account may send as much as it likes.').waitFor();
-  await card.getByLabel('Messages a day').fill('2000000001');
+  await card.getByText('No limit on how much this account can send.').waitFor();
+  await card.getByLabel('Messages per day').fill('2000000001');
   await card.getByRole('button', { name: 'Save quota' }).click();
   await card.getByRole('alert').waitFor();
-  await card.getByLabel('Messages a day').fill('');
-  await card.getByLabel('Messages an hour').fill('-5');
+  await card.getByLabel('Messages per day').fill('');
+  await card.getByLabel('Messages per hour').fill('-5');
   await card.getByRole('button', { name: 'Save quota' }).click();
-  await card.getByText('The marked field needs another value.').waitFor();
-  assert.equal(await card.getByLabel('Messages an hour').inputValue(), '-5');
-  await card.getByLabel('Messages an hour').fill('');
-  await card.getByLabel('Messages a day').fill('2');
+  await card.getByText('Fix the marked field.').waitFor();
+  assert.equal(await card.getByLabel('Messages per hour').inputValue(), '-5');
+  await card.getByLabel('Messages per hour').fill('');
+  await card.getByLabel('Messages per day').fill('2');
   await card.getByRole('button', { name: 'Save quota' }).click();
   await card.getByText(/^Today: \d of 2 messages$/).waitFor();
   await visit.open(`${shop.id}/templates/t-0001`);
@@ -259,14 +259,14 @@ test('settings: an operator sets a quota and sees what is used of it; one below 
   await dialog.getByRole('button', { name: 'Send a test' }).click();
   await dialog.getByRole('alert', { name: 'Too many requests' }).waitFor();
   await visit.open(`${shop.id}`);
-  const attention = page.getByRole('region', { name: 'What needs attention' });
+  const attention = page.getByRole('region', { name: 'Needs attention' });
   await attention.getByText('2 of the 2 messages of this day are used').waitFor();
   await attention.getByRole('link', { name: 'Settings' }).click();
   await card.getByText('Today: 2 of 2 messages').waitFor();
   await visit.look('settings-quota');
-  await card.getByLabel('Messages a day').fill('');
+  await card.getByLabel('Messages per day').fill('');
   await card.getByRole('button', { name: 'Save quota' }).click();
-  await card.getByText('The account may send as much as it likes.').waitFor();
+  await card.getByText('No limit on how much this account can send.').waitFor();
   await visit.end();
 });
 
@@ -277,17 +277,17 @@ test('settings: a missing add-on needs attention, and is given there; two operat
   const whole = `/installation/accounts/${shop.id}`;
   await operator.put(whole, { name: 'Shop', addOns: [] });
   await visit.open(`${shop.id}`);
-  const attention = page.getByRole('region', { name: 'What needs attention' });
+  const attention = page.getByRole('region', { name: 'Needs attention' });
   await attention.getByText(/lacks the transactional add-on/).waitFor();
   await visit.open(`${shop.id}/settings`);
-  const card = page.getByRole('region', { name: 'What operators decide' });
+  const card = page.getByRole('region', { name: 'Operator controls' });
   const addOn = card.getByRole('switch', { name: 'Transactional add-on' });
   await addOn.waitFor();
   // Somebody else is faster.
   assert.equal((await operator.put(whole, { name: 'Renamed meanwhile' })).status, 200);
   await addOn.click();
-  const conflict = card.getByRole('alert', { name: 'It was changed meanwhile' });
-  await conflict.getByRole('button', { name: 'Show how it is now' }).click();
+  const conflict = card.getByRole('alert', { name: 'Someone else changed this' });
+  await conflict.getByRole('button', { name: 'Show current values' }).click();
   await conflict.waitFor({ state: 'detached' });
   await page.getByRole('banner').getByText('Renamed meanwhile').waitFor();
   await addOn.click();
@@ -320,23 +320,23 @@ test('team: the last owner stays; a person is invited with a role; the audit log
   await page.getByText(/last owner/).waitFor();
   await page.getByRole('button', { name: 'Invite someone' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('E-mail address').fill('vic@shop.test');
+  await dialog.getByLabel('Email address').fill('vic@shop.test');
   await dialog.getByLabel('Name').fill('Vic Viewer');
   await dialog.getByLabel('Role').selectOption('viewer');
   await dialog.getByRole('button', { name: 'Send invitation' }).click();
   const row = page.getByRole('row', { name: /vic@shop\.test/ });
-  await row.getByText(`Invited by ${shop.owner.email}, until`).waitFor();
+  await row.getByText(`Invited by ${shop.owner.email}, expires`).waitFor();
   await visit.look('team-invited');
   await row.getByRole('button', { name: 'Send again' }).click();
   await page.getByText(/less than two minutes ago/).waitFor();
   await row.getByRole('button', { name: 'Withdraw' }).click();
-  await dialog.getByLabel('Type vic@shop.test to go on').fill('vic@shop.test');
+  await dialog.getByLabel('Type vic@shop.test to confirm').fill('vic@shop.test');
   await dialog.getByRole('button', { name: 'Withdraw' }).click();
   await row.waitFor({ state: 'detached' });
   await visit.open(`${shop.id}/audit`);
   await page.getByText('user_created').waitFor();
-  await page.getByLabel('Only of this kind').fill('no_such_kind');
-  await page.getByText('Nothing of this kind').waitFor();
+  await page.getByLabel('Event', { exact: true }).fill('no_such_kind');
+  await page.getByText('No matching events').waitFor();
   await visit.end();
 });
 
@@ -354,7 +354,7 @@ test('API keys: one for sending is shown once with a command that works, until i
   await visit.look('key-new');
   await dialog.getByRole('button', { name: 'Create key' }).click();
   const shown = page.getByRole('dialog', { name: 'API key' });
-  await shown.getByText('This is shown only now').waitFor();
+  await shown.getByText('This is shown only once').waitFor();
   await visit.look('key-shown');
   const key = (await shown.locator('code').first().textContent()) ?? '';
   const answer = (path: string) =>
@@ -366,12 +366,12 @@ test('API keys: one for sending is shown once with a command that works, until i
   const command = (await shown.locator('pre').textContent()) ?? '';
   const { stdout } = await promisify(execFile)('sh', ['-c', `${command} -s -w '\n%{http_code}'`]);
   assert.match(stdout, /\n200$/, stdout);
-  await shown.getByRole('button', { name: 'I have kept it' }).click();
+  await shown.getByRole('button', { name: 'I’ve saved it' }).click();
   const row = page.getByRole('row').filter({ hasText: 'Deploy' });
   await row.getByText(`sp_${shop.id}_…${key.slice(-11, -7)}`).waitFor();
   await row.getByText(`Created by ${shop.owner.email}`).waitFor();
   await row.getByRole('button', { name: 'Revoke' }).click();
-  await dialog.getByLabel('Type Deploy to go on').fill('Deploy');
+  await dialog.getByLabel('Type Deploy to confirm').fill('Deploy');
   await dialog.getByRole('button', { name: 'Revoke' }).click();
   await dialog.waitFor({ state: 'detached' });
   assert.equal((await answer('senders')).status, 401);
@@ -390,7 +390,7 @@ test('API keys: one with limits is listed with them and rotated; a network that 
   await dialog.getByLabel('senders:read').check();
   await dialog.getByRole('combobox', { name: 'Templates' }).click();
   await page.getByRole('option', { name: 't-0001' }).click();
-  await dialog.getByText('A key that is limited to templates').waitFor();
+  await dialog.getByText('A key limited to templates').waitFor();
   assert.equal(await dialog.getByLabel('senders:read').isDisabled(), true);
   assert.equal(await dialog.getByLabel('messages:status').isDisabled(), false);
   await dialog.getByLabel('Networks').fill('192.0.2.0/99');
@@ -399,7 +399,7 @@ test('API keys: one with limits is listed with them and rotated; a network that 
   await dialog.getByText('is not a network').first().waitFor();
   await dialog.getByLabel('Networks').fill('192.0.2.0/24\n\n 2001:db8::/48 ');
   await dialog.getByRole('button', { name: 'Create key' }).click();
-  await page.getByRole('button', { name: 'I have kept it' }).click();
+  await page.getByRole('button', { name: 'I’ve saved it' }).click();
   const rows = page.getByRole('row').filter({ hasText: 'Newsletter' });
   await rows.getByText('Only from 192.0.2.0/24, 2001:db8::/48').waitFor();
   await rows.getByText('Only templates t-0001').waitFor();
@@ -408,7 +408,7 @@ test('API keys: one with limits is listed with them and rotated; a network that 
   await dialog.getByLabel('The old key').selectOption('works for another week');
   await visit.look('key-rotate');
   await dialog.getByRole('button', { name: 'Rotate' }).click();
-  await page.getByRole('button', { name: 'I have kept it' }).click();
+  await page.getByRole('button', { name: 'I’ve saved it' }).click();
   await waitFor('both keys to be listed', async () => (await rows.count()) === 2);
   await visit.look('keys');
   await visit.end();
@@ -437,7 +437,7 @@ test('team: an owner keeps the API keys of somebody who is demoted, and of someb
   await rowOf(0)
     .getByLabel(/^Role of/)
     .selectOption('viewer');
-  await dialog.getByLabel('Keep their API key working').check();
+  await dialog.getByLabel('Keep their API key and transfer it to me').check();
   await visit.look('team-demote');
   await dialog.getByRole('button', { name: 'Change role' }).click();
   await dialog.waitFor({ state: 'detached' });
@@ -449,9 +449,9 @@ test('team: an owner keeps the API keys of somebody who is demoted, and of someb
   ] as const) {
     const email = people[index]?.email ?? '';
     await rowOf(index).getByRole('button', { name: 'Remove' }).click();
-    await dialog.getByText('Otherwise it ends.').waitFor();
-    if (keep) await dialog.getByLabel('Keep their API key working').check();
-    await dialog.getByLabel(`Type ${email} to go on`).fill(email);
+    await dialog.getByText('Otherwise it is revoked.').waitFor();
+    if (keep) await dialog.getByLabel('Keep their API key and transfer it to me').check();
+    await dialog.getByLabel(`Type ${email} to confirm`).fill(email);
     await dialog.getByRole('button', { name: 'Remove' }).click();
     await dialog.waitFor({ state: 'detached' });
     assert.equal(await heirs(keys[index] ?? ''), keep ? shop.owner.id : undefined);
@@ -466,7 +466,7 @@ test('integrations: a client id that is taken is refused at its field', async ()
   await page.getByRole('button', { name: 'Register an integration' }).first().click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Shop');
-  await dialog.getByLabel('Client id').fill(shop.integration.clientId);
+  await dialog.getByLabel('Client ID').fill(shop.integration.clientId);
   await dialog.getByRole('button', { name: 'Register' }).click();
   await dialog.getByRole('alert').waitFor();
   await visit.end();
@@ -478,15 +478,15 @@ test('webhooks: one is made, its secret shown once, its log read; an address tha
   await visit.open(`${shop.id}/webhooks`);
   await page.getByRole('button', { name: 'Add a webhook' }).first().click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Address').fill('ftp://hooks.test/');
+  await dialog.getByLabel('URL').fill('ftp://hooks.test/');
   await dialog.getByLabel('Bounced').check();
   await dialog.getByRole('button', { name: 'Add a webhook' }).click();
   await dialog.getByRole('alert').waitFor();
-  await dialog.getByLabel('Address').fill('https://hooks.example/signalpost');
+  await dialog.getByLabel('URL').fill('https://hooks.example/signalpost');
   await dialog.getByRole('button', { name: 'Add a webhook' }).click();
   const shown = page.getByRole('dialog', { name: 'Signing secret' });
-  await shown.getByText('This is shown only now').waitFor();
-  await shown.getByRole('button', { name: 'I have kept it' }).click();
+  await shown.getByText('This is shown only once').waitFor();
+  await shown.getByRole('button', { name: 'I’ve saved it' }).click();
   await page.getByRole('link', { name: 'https://hooks.example/signalpost' }).click();
   await page.getByText('No deliveries yet').waitFor();
   await visit.look('webhook');
@@ -501,7 +501,7 @@ test('integrations: who used up the initial token requests is seen, and an opera
   const { page } = visit;
   await visit.open(`${shop.id}/integrations`);
   const { clientId } = shop.integration;
-  await page.getByText('5 initial token requests an hour and person').first().waitFor();
+  await page.getByText('5 initial token requests per person per hour').first().waitFor();
   const row = page.getByRole('row').filter({ hasText: clientId });
   await row.getByRole('button', { name: /^Actions for/ }).click();
   await page.getByRole('menuitem', { name: 'Initial token requests' }).click();
@@ -512,10 +512,10 @@ test('integrations: who used up the initial token requests is seen, and an opera
     .nth(2)
     .getByText(/^[0-4]$/)
     .waitFor();
-  await dialog.getByLabel('Allowed an hour and person').fill('1001');
+  await dialog.getByLabel('Limit per person per hour').fill('1001');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByRole('alert').waitFor();
-  await dialog.getByLabel('Allowed an hour and person').fill('50');
+  await dialog.getByLabel('Limit per person per hour').fill('50');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByText('50 times an hour').waitFor();
   await person.getByRole('cell').nth(2).getByText(/^4\d$/).waitFor();
@@ -535,18 +535,18 @@ test('webhooks: what a receiver answers with a fault stands in the log and on th
   const { page } = visit;
   await visit.open(`${shop.id}/webhooks`);
   await page.getByRole('button', { name: 'Add a webhook' }).first().click();
-  await page.getByRole('dialog').getByLabel('Address').fill(hook);
+  await page.getByRole('dialog').getByLabel('URL').fill(hook);
   await page.getByRole('dialog').getByLabel('Accepted').check();
   await page.getByRole('dialog').getByRole('button', { name: 'Add a webhook' }).click();
-  await page.getByRole('button', { name: 'I have kept it' }).click();
+  await page.getByRole('button', { name: 'I’ve saved it' }).click();
   await visit.open(`${shop.id}/templates/t-0001`);
   await page.getByRole('button', { name: 'Send a test' }).click();
   await page.getByRole('dialog').getByLabel('To').fill('hooked@people.test');
   await page.getByRole('dialog').getByRole('button', { name: 'Send a test' }).click();
-  await page.getByText('It was delivered').waitFor();
+  await page.getByText('The receiving server accepted it.').waitFor();
   await waitFor('the fault to need attention', async () => {
     await visit.open(`${shop.id}`);
-    const attention = page.getByRole('region', { name: 'What needs attention' });
+    const attention = page.getByRole('region', { name: 'Needs attention' });
     await attention.getByRole('listitem').first().waitFor();
     return (await attention.getByText(`The webhook ${hook} does not answer.`).count()) > 0;
   });
@@ -578,7 +578,7 @@ test('a role sees only what it may: a viewer finds no button that would be refus
       await page.getByRole('cell', { name: 'orders@shop.test' }).waitFor();
       return (await page.getByRole('link', { name: 'Integrations' }).count()) === 0;
     });
-    assert.equal(await page.getByRole('button', { name: /Add|Change|Remove/ }).count(), 0);
+    assert.equal(await page.getByRole('button', { name: /Add|Edit|Remove/ }).count(), 0);
     await visit.open(`${shop.id}/templates`);
     await page.getByRole('link', { name: 't-0001' }).waitFor();
     assert.equal(await page.getByRole('button', { name: /New|Actions/ }).count(), 0);

@@ -21,17 +21,17 @@ test('senders: names that somebody else gave meanwhile are told and stay, and a 
   await visit.open(`${shop.id}/senders`);
   const row = page.getByRole('row', { name: /orders@shop\.test/ });
   const dialog = page.getByRole('dialog');
-  const alert = dialog.getByRole('alert', { name: 'It was changed meanwhile' });
-  await row.getByRole('button', { name: 'Change' }).click();
+  const alert = dialog.getByRole('alert', { name: 'Someone else changed this' });
+  await row.getByRole('button', { name: 'Edit' }).click();
   await dialog.getByLabel('Display names').fill('Mine');
   await dialog.getByLabel('Display names').press('Enter');
   await changed(sender, { displayNames: ['Theirs'] });
   await dialog.getByRole('button', { name: 'Save' }).click();
   await alert.getByText('Display names: Demo Shop, Orders → Theirs').waitFor();
   await visit.look('sender-conflict');
-  await alert.getByRole('button', { name: 'Show how it is now' }).click();
+  await alert.getByRole('button', { name: 'Show current values' }).click();
   await row.getByText('Theirs').waitFor();
-  await row.getByRole('button', { name: 'Change' }).click();
+  await row.getByRole('button', { name: 'Edit' }).click();
   await dialog.getByText('Theirs').waitFor();
   await dialog.getByLabel('Display names').fill('Mine');
   await dialog.getByLabel('Display names').press('Enter');
@@ -40,17 +40,17 @@ test('senders: names that somebody else gave meanwhile are told and stay, and a 
   assert.deepEqual((await colleague.get(sender)).body.displayNames, ['Theirs', 'Mine']);
 
   await row.getByRole('button', { name: 'Remove' }).click();
-  await dialog.getByLabel('Type orders@shop.test to go on').fill('orders@shop.test');
+  await dialog.getByLabel('Type orders@shop.test to confirm').fill('orders@shop.test');
   await changed(sender, { displayNames: ['Needed'] });
   await dialog.getByRole('button', { name: 'Remove' }).click();
   await alert.getByText('Display names: Theirs, Mine → Needed').waitFor();
-  await alert.getByRole('button', { name: 'Show how it is now' }).click();
+  await alert.getByRole('button', { name: 'Show current values' }).click();
   await row.getByText('Needed').waitFor();
 
   await page.getByRole('button', { name: 'Add a sender' }).click();
   await dialog.getByLabel('Address').fill('orders@shop.test');
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.getByText('There is one already.').waitFor();
+  await dialog.getByText('Already exists.').waitFor();
   assert.deepEqual((await colleague.get(sender)).body.displayNames, ['Needed']);
   await visit.end();
 });
@@ -65,10 +65,10 @@ test('team: a role that somebody else gave meanwhile is told before it is change
   await role.waitFor();
   await changed(user, { role: 'developer' });
   await role.selectOption('marketer');
-  const alert = page.getByRole('alert', { name: 'It was changed meanwhile' });
+  const alert = page.getByRole('alert', { name: 'Someone else changed this' });
   await alert.getByText('Role: viewer → developer').waitFor();
   assert.equal((await colleague.get(user)).body.role, 'developer');
-  await alert.getByRole('button', { name: 'Show how it is now' }).click();
+  await alert.getByRole('button', { name: 'Show current values' }).click();
   await alert.waitFor({ state: 'detached' });
   assert.equal(await role.inputValue(), 'developer');
   await Promise.all([
@@ -88,9 +88,9 @@ test('integrations: disabling one does not write its old name over the one that 
   await page.getByRole('button', { name: 'Actions for App' }).click();
   await changed(app, { name: 'Renamed' });
   await page.getByRole('menuitem', { name: 'Disable' }).click();
-  const alert = page.getByRole('alert', { name: 'It was changed meanwhile' });
+  const alert = page.getByRole('alert', { name: 'Someone else changed this' });
   await alert.getByText('Name: App → Renamed').waitFor();
-  await alert.getByRole('button', { name: 'Show how it is now' }).click();
+  await alert.getByRole('button', { name: 'Show current values' }).click();
   await page.getByRole('button', { name: 'Actions for Renamed' }).click();
   await page.getByRole('menuitem', { name: 'Disable' }).click();
   await page
@@ -110,7 +110,7 @@ test('settings: a rule that somebody else changed meanwhile is told, what was no
   await page.getByLabel('Addresses').fill('30');
   await changed(rule, { contentDays: 7, addressDays: null, engagementDays: null });
   await page.getByRole('button', { name: 'Save rule' }).click();
-  const alert = page.getByRole('alert', { name: 'It was changed meanwhile' });
+  const alert = page.getByRole('alert', { name: 'Someone else changed this' });
   await alert.getByText('Values and subjects: – → 7').waitFor();
   await page.locator('input[value="7 days"]').waitFor();
   await visit.look('settings-conflict');

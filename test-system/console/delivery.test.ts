@@ -23,18 +23,18 @@ test('domains: the pool of source addresses is chosen, and a tracking host that 
   await dialog.getByLabel('Domain').fill('shop.test');
   await dialog.getByRole('button', { name: 'Add a domain' }).click();
   await page.waitForURL(/domains\/shop\.test$/);
-  const card = page.getByRole('region', { name: 'Sending and links' });
+  const card = page.getByRole('region', { name: 'Sending and tracking' });
   await card.getByText('default').waitFor();
-  await card.getByRole('button', { name: 'Change' }).click();
-  await dialog.getByLabel('Host of tracked links').fill('links.other.test');
+  await card.getByRole('button', { name: 'Edit' }).click();
+  await dialog.getByLabel('Tracking host').fill('links.other.test');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByText('is no host under shop.test').waitFor();
   await visit.look('domain-settings-refused');
-  await dialog.getByLabel('Host of tracked links').fill('');
-  await dialog.getByRole('combobox', { name: 'Pool of source addresses' }).click();
+  await dialog.getByLabel('Tracking host').fill('');
+  await dialog.getByRole('combobox', { name: 'Source address pool' }).click();
   await page.getByRole('option', { name: 'bulk' }).click();
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('The settings of shop.test are saved.').waitFor();
+  await page.getByText('Settings for shop.test saved.').waitFor();
   await card.getByText('bulk').waitFor();
   const { rows } = await database.pool.query(
     `select source_pool from sending_domain where domain = 'shop.test'`,
@@ -57,7 +57,7 @@ test('destinations: what was learnt about a receiver is seen and decided otherwi
   const row = page.getByRole('row', { name: /Yahoo/ });
   await row.getByText(reason).waitFor();
   await visit.look('receivers');
-  await row.getByRole('button', { name: 'Change' }).click();
+  await row.getByRole('button', { name: 'Edit' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Messages per second').fill('0');
   await dialog.getByRole('button', { name: 'Save' }).click();
@@ -66,13 +66,13 @@ test('destinations: what was learnt about a receiver is seen and decided otherwi
   await dialog.getByLabel('Messages per connection').fill('9');
   await store.override('yahoo', { rate: 7 });
   await dialog.getByRole('button', { name: 'Save' }).click();
-  const conflict = dialog.getByRole('alert', { name: 'It was changed meanwhile' });
+  const conflict = dialog.getByRole('alert', { name: 'Someone else changed this' });
   await conflict.getByText('Messages per second: – → 7').waitFor();
-  await conflict.getByRole('button', { name: 'Show how it is now' }).click();
-  await row.getByRole('button', { name: 'Change' }).click();
+  await conflict.getByRole('button', { name: 'Show current values' }).click();
+  await row.getByRole('button', { name: 'Edit' }).click();
   await dialog.getByLabel('Messages per connection').fill('9');
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('The pace of Yahoo is saved.').waitFor();
+  await page.getByText('Rate limits for Yahoo saved.').waitFor();
   await row.getByText('fixed').first().waitFor();
   const [fixed] = await store.list();
   assert.deepEqual(fixed?.override, {
@@ -102,7 +102,7 @@ test('destinations: how TLS went is shown by day and domain, and filtered', asyn
   await domain.fill('people.test');
   await other.waitFor({ state: 'detached' });
   await domain.fill('nobody.test');
-  await page.getByText('No session passes these filters').waitFor();
+  await page.getByText('No TLS sessions match these filters').waitFor();
   await domain.fill('no domain');
   await page.getByRole('alert').waitFor();
   await visit.end();

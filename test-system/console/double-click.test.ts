@@ -30,12 +30,12 @@ for (const delay of [0, 80])
     const before = await count('message');
     await dialog.getByRole('button', { name: 'Send a test' }).dblclick({ delay });
     await page.waitForURL(/messages\/[\w-]{36}$/);
-    await page.getByText('It was delivered').waitFor();
+    await page.getByText('The receiving server accepted it.').waitFor();
     assert.equal(await count('message'), before + 1, 'the test');
     const first = page.url();
     await page.getByRole('button', { name: 'Send again' }).dblclick({ delay });
     await page.waitForURL((url) => url.href !== first);
-    await page.getByText('It was delivered').waitFor();
+    await page.getByText('The receiving server accepted it.').waitFor();
     assert.equal(await count('message'), before + 2, 'and the same again');
     await visit.end();
   });
@@ -48,7 +48,7 @@ for (const delay of [0, 80])
     await fillKey(page);
     const before = await count('api_key');
     await page.getByRole('button', { name: 'Create key' }).dblclick({ delay });
-    await page.getByText('This is shown only now').waitFor();
+    await page.getByText('This is shown only once').waitFor();
     assert.equal(await count('api_key'), before + 1);
     await visit.end();
   });
@@ -59,7 +59,7 @@ test('a form that is sent twice before the page has drawn that it is busy makes 
   await visit.open(`${shop.id}/webhooks`);
   await page.getByRole('button', { name: 'Add a webhook' }).first().click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Address').fill('https://hooks.shop.test/');
+  await dialog.getByLabel('URL').fill('https://hooks.shop.test/');
   await dialog.getByLabel('Delivered').check();
   // As two keys do, which no count of clicks tells apart from two wishes.
   await dialog
@@ -68,7 +68,7 @@ test('a form that is sent twice before the page has drawn that it is busy makes 
       button.click();
       button.click();
     });
-  await page.getByText('This is shown only now').waitFor();
+  await page.getByText('This is shown only once').waitFor();
   assert.equal(await count('webhook_endpoint'), 1);
   await visit.end();
 });

@@ -28,9 +28,9 @@ async function codeOf(page: Page, section: string): Promise<string> {
 
 async function fillOwner(page: Page): Promise<void> {
   await page.getByLabel('Your name').fill('Olive Owner');
-  await page.getByLabel('Your e-mail address').fill('olive@shop.test');
+  await page.getByLabel('Your email address').fill('olive@shop.test');
   await page.getByLabel('Password', { exact: false }).first().fill(password);
-  await page.getByLabel('Name of your account').fill('Olive’s Shop');
+  await page.getByLabel('Account name').fill('Olive’s Shop');
 }
 
 async function makeOwner(page: Page): Promise<void> {
@@ -56,7 +56,7 @@ async function makeTemplate(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'New template' }).first().click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Welcome aboard');
-  assert.equal(await dialog.getByLabel('Template id').inputValue(), 'welcome-aboard');
+  assert.equal(await dialog.getByLabel('Template ID').inputValue(), 'welcome-aboard');
   await dialog.getByRole('button', { name: 'Create template' }).click();
   await page.waitForURL(/templates\/welcome-aboard$/);
   // The creator is no sender; the one that was verified is chosen already.
@@ -64,10 +64,10 @@ async function makeTemplate(page: Page): Promise<void> {
     await page.getByRole('combobox', { name: 'Sender' }).inputValue(),
     'hello@shop.test',
   );
-  await page.getByRole('combobox', { name: 'Sender' }).selectOption('The template’s creator');
-  await page.getByText('olive@shop.test is not a verified sender').waitFor();
+  await page.getByRole('combobox', { name: 'Sender' }).selectOption('Template creator');
+  await page.getByText('olive@shop.test isn’t a verified sender').waitFor();
   await page.getByRole('combobox', { name: 'Sender' }).selectOption('hello@shop.test');
-  await page.getByText('is not a verified sender').waitFor({ state: 'detached' });
+  await page.getByText('isn’t a verified sender').waitFor({ state: 'detached' });
   await page.getByLabel('Subject').fill('Welcome, {{First Name}}');
   const preview = page.getByRole('region', { name: 'Preview' });
   await preview.getByText('Welcome, Ada').waitFor();
@@ -90,8 +90,8 @@ test('a stranger sees where the set-up link and the demo’s password are, and n
   await visit.page.getByText('bin/signalpost set-up-link').waitFor();
   assert.equal(await visit.page.getByLabel('Your name').count(), 0);
   // Where the data folder is, is not for strangers: it is not always `data`.
-  const demo = visit.page.getByRole('region', { name: 'Look around in the demo' });
-  await demo.getByText('in the file demo.env in the data folder').waitFor();
+  const demo = visit.page.getByRole('region', { name: 'Try the demo' });
+  await demo.getByText('in demo.env in the data folder').waitFor();
   await visit.look('first-start-demo');
   await visit.end();
 });
@@ -118,7 +118,7 @@ test('a first-time user gets from the start to an own template, sender, integrat
   const { page } = visit;
   await page.goto(await setUpLink(database, service));
   await page.getByRole('heading', { name: 'Welcome to Signalpost' }).waitFor();
-  assert.equal(await page.getByRole('region', { name: 'Look around in the demo' }).count(), 0);
+  assert.equal(await page.getByRole('region', { name: 'Try the demo' }).count(), 0);
   await visit.look('first-start');
   await makeOwner(page);
   await page.getByRole('heading', { name: 'Next steps' }).waitFor();
@@ -133,22 +133,22 @@ test('a first-time user gets from the start to an own template, sender, integrat
   await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).click();
   await page.waitForURL(/templates\/welcome-aboard\/use$/);
   await page.getByText('First Name').first().waitFor();
-  await page.getByText('No integration may use the password grant yet.').waitFor();
+  await page.getByText('No integration has the password grant yet.').waitFor();
 
   await page.getByRole('link', { name: 'Integrations' }).click();
   await page.getByRole('button', { name: 'Register an integration' }).first().click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Shop');
-  await dialog.getByLabel('Client id').fill('shop');
+  await dialog.getByLabel('Client ID').fill('shop');
   await dialog.getByLabel('Password of a service user').check();
   await visit.look('integration-dialog');
   await dialog.getByRole('button', { name: 'Register' }).click();
   const shown = page.getByRole('dialog', { name: 'Client secret' });
-  await shown.getByText('This is shown only now').waitFor();
+  await shown.getByText('This is shown only once').waitFor();
   const secret = (await shown.locator('code').nth(1).textContent()) ?? '';
   assert.match(secret, /^[\w-]{43}$/);
   await visit.look('secret-once');
-  await shown.getByRole('button', { name: 'I have kept it' }).click();
+  await shown.getByRole('button', { name: 'I’ve saved it' }).click();
   await shown.waitFor({ state: 'detached' });
   assert.equal((await page.content()).includes(secret), false);
 
@@ -157,7 +157,7 @@ test('a first-time user gets from the start to an own template, sender, integrat
   await page.getByRole('tab', { name: 'Use it' }).click();
   await page.getByText("SIGNALPOST_CLIENT_ID='shop'").waitFor();
   // What stands on the page is copied into a shell, and only the two secrets are put in.
-  const environment = await codeOf(page, '1. Set once in your shell');
+  const environment = await codeOf(page, '1. Set up your shell');
   assert.match(environment, /SIGNALPOST_USER='olive@shop\.test'/);
   assert.match(environment, /SIGNALPOST_CLIENT_ID='shop'/);
   const filled = environment
@@ -176,7 +176,7 @@ test('a first-time user gets from the start to an own template, sender, integrat
 
   await page.getByRole('link', { name: 'Messages', exact: true }).click();
   await page.getByRole('link', { name: 'ada@customer.example' }).first().click();
-  await page.getByText('It was delivered').waitFor();
+  await page.getByText('The receiving server accepted it.').waitFor();
   await page.frameLocator('iframe').getByText('Hello Ada,').waitFor();
   await visit.look('message');
   await page.getByRole('link', { name: 'Inbox' }).click();
@@ -193,10 +193,10 @@ test('the owner’s password that is too short is refused at its field, and noth
   const { page } = visit;
   await page.goto(await setUpLink(database, service));
   await page.getByLabel('Your name').fill('Olive Owner');
-  await page.getByLabel('Your e-mail address').fill('olive@shop.test');
+  await page.getByLabel('Your email address').fill('olive@shop.test');
   await page.locator('input[type=password]').fill('            ');
-  await page.getByLabel('Name of your account').fill('Olive’s Shop');
-  await page.getByLabel('Account id').fill('no id');
+  await page.getByLabel('Account name').fill('Olive’s Shop');
+  await page.getByLabel('Account ID').fill('no id');
   await visit.look('first-start-phone');
   await page.getByRole('button', { name: 'Create owner and sign in' }).click();
   assert.equal((await sendRequest(`${service.url}/manage/v1/set-up`)).body.open, true);
@@ -215,9 +215,9 @@ test('whoever comes second to make the owner is told so and led to the sign-in',
   }
   await makeOwner(visit.page);
   await second.getByLabel('Your name').fill('Sam Second');
-  await second.getByLabel('Your e-mail address').fill('sam@shop.test');
+  await second.getByLabel('Your email address').fill('sam@shop.test');
   await second.locator('input[type=password]').fill(password);
-  await second.getByLabel('Name of your account').fill('Sam’s Shop');
+  await second.getByLabel('Account name').fill('Sam’s Shop');
   await second.getByRole('button', { name: 'Create owner and sign in' }).click();
   await second.getByText('The installation has its owner already').waitFor();
   const signIn = second.getByRole('link', { name: 'Sign in', exact: true });

@@ -100,13 +100,13 @@ test('a stranger is led to the sign-in and back to the very page; an unknown acc
   const visit = await visitConsole(browser, service.url);
   const { page } = visit;
   await page.goto(`${service.url}/console/${shop.id}/messages?state=bounced`);
-  await page.getByLabel('E-mail address').fill(shop.owner.email);
+  await page.getByLabel('Email address').fill(shop.owner.email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('No message passes these filters').waitFor();
+  await page.getByText('No messages match these filters').waitFor();
   assert.equal(await page.getByLabel('State').inputValue(), 'bounced');
   await visit.open('nobody/messages');
-  await page.getByText('There is nothing here').waitFor();
+  await page.getByText('Page not found').waitFor();
   await visit.end();
 });
 
@@ -114,13 +114,13 @@ test('whoever signs in without having been on the way somewhere comes to the con
   const visit = await visitConsole(browser, service.url);
   const { page } = visit;
   await page.goto(`${service.url}/sign-in`);
-  await page.getByLabel('E-mail address').fill(shop.owner.email);
+  await page.getByLabel('Email address').fill(shop.owner.email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL(`${service.url}/console/${shop.id}`);
   await page.getByRole('button', { name: /^Signed in as/ }).click();
-  await page.getByRole('menuitem', { name: /second factor/ }).click();
-  await page.getByRole('heading', { name: 'Your sign-in' }).waitFor();
+  await page.getByRole('menuitem', { name: 'Security and sign-out' }).click();
+  await page.getByRole('heading', { name: 'Sign-in and security' }).waitFor();
   await visit.context.close();
 });
 
@@ -133,13 +133,13 @@ test('messages: a filter stands in the address; a message that was sent shows it
   await dialog.getByLabel('To').fill('ann@people.test');
   await dialog.getByRole('button', { name: 'Send a test' }).click();
   await page.waitForURL(/messages\/[\w-]{36}$/);
-  await page.getByText('It was delivered').waitFor();
+  await page.getByText('The receiving server accepted it.').waitFor();
   await page.frameLocator('iframe').locator('body').waitFor();
   await visit.look('message-delivered');
   const first = page.url();
   await page.getByRole('button', { name: 'Send again' }).click();
   await page.waitForURL((url) => url.href !== first);
-  await page.getByText('It was delivered').waitFor();
+  await page.getByText('The receiving server accepted it.').waitFor();
   await visit.open(`${shop.id}/messages`);
   await page.getByLabel('Recipient').fill(' ann@ ');
   await page.getByRole('button', { name: 'Search' }).click();
@@ -148,7 +148,7 @@ test('messages: a filter stands in the address; a message that was sent shows it
   await page.getByRole('link', { name: 'ann@people.test' }).nth(1).waitFor({ timeout: 30_000 });
   await page.getByLabel('Recipient').fill('nobody@');
   await page.getByRole('button', { name: 'Search' }).click();
-  await page.getByText('No message passes these filters').waitFor();
+  await page.getByText('No messages match these filters').waitFor();
   await visit.end();
 });
 
@@ -225,12 +225,12 @@ test('messages: one that does not exist says so, on its page and in the menu’s
   await page.getByRole('alert').getByText('There is no such message').waitFor();
   await visit.look('message-unknown');
   await visit.open(`${shop.id}/messages/not-an-id`);
-  await page.getByRole('alert', { name: 'There is no such message' }).waitFor();
+  await page.getByRole('alert', { name: 'Message not found' }).waitFor();
   assert.equal(await page.getByText('UUID').count(), 0);
   assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0);
   await page.getByRole('link', { name: 'All messages' }).click();
   await page.getByLabel('State').selectOption('bounced');
-  await page.getByText('No message passes these filters').waitFor();
+  await page.getByText('No messages match these filters').waitFor();
   await page.getByRole('button', { name: 'Clear filters' }).click();
   await page.getByRole('link', { name: 'ann@people.test' }).first().waitFor();
   await visit.end();
@@ -240,9 +240,9 @@ test('inbox: a mail is found, read as it looks and as it came, and the inbox is 
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/inbox`);
-  await page.getByLabel('Find in subject').fill('no such words');
-  await page.getByText('No captured mail has this in it').waitFor();
-  await page.getByLabel('Find in subject').fill('order');
+  await page.getByLabel('Search subject').fill('no such words');
+  await page.getByText('No mail matches your search').waitFor();
+  await page.getByLabel('Search subject').fill('order');
   await page
     .getByRole('link', { name: /Your order/ })
     .first()
@@ -253,13 +253,13 @@ test('inbox: a mail is found, read as it looks and as it came, and the inbox is 
   await page.getByRole('tab', { name: 'Source' }).click();
   await page.getByText(/^MIME-Version: 1\.0/m).waitFor();
   const read = page.url();
-  await page.getByRole('link', { name: 'To the inbox' }).click();
-  await page.getByRole('button', { name: 'Empty the inbox' }).click();
+  await page.getByRole('link', { name: 'Back to inbox' }).click();
+  await page.getByRole('button', { name: 'Empty inbox' }).click();
   const dialog = page.getByRole('dialog');
-  assert.equal(await dialog.getByRole('button', { name: 'Empty the inbox' }).isDisabled(), true);
-  await dialog.getByLabel('Type inbox to go on').fill('inbox');
-  await dialog.getByRole('button', { name: 'Empty the inbox' }).click();
-  await page.getByText('The inbox is empty').waitFor();
+  assert.equal(await dialog.getByRole('button', { name: 'Empty inbox' }).isDisabled(), true);
+  await dialog.getByLabel('Type inbox to confirm').fill('inbox');
+  await dialog.getByRole('button', { name: 'Empty inbox' }).click();
+  await page.getByText('No mail yet').waitFor();
   await page.goto(read);
   await page.getByRole('alert').getByText('There is no such message').waitFor();
   await visit.look('mail-gone');
@@ -271,16 +271,16 @@ test('whoever belongs to no account is told so; an address that leads nowhere of
   const visit = await visitConsole(browser, service.url);
   const { page } = visit;
   await page.goto(`${service.url}/sign-in?next=/console`);
-  await page.getByLabel('E-mail address').fill(stranger.email);
+  await page.getByLabel('Email address').fill(stranger.email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('You belong to no account').waitFor();
+  await page.getByText('You don’t belong to an account').waitFor();
   await visit.look('no-account');
   await page.goto(`${service.url}/console/${shop.id}/messages`);
-  await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor();
   await visit.look('not-found');
-  await page.getByRole('link', { name: 'To the beginning' }).click();
-  await page.getByText('You belong to no account').waitFor();
+  await page.getByRole('link', { name: 'Back to the console' }).click();
+  await page.getByText('You don’t belong to an account').waitFor();
   await visit.end();
 });
 
@@ -297,7 +297,7 @@ test('the name of an account is cut where it is too long, by one account and by 
       const visit = await signedIn(options);
       await visit.open(`${shop.id}/senders`);
       await visit.page.getByRole('banner').getByText(name).waitFor();
-      const switcher = visit.page.getByRole('button', { name: /choose another$/ });
+      const switcher = visit.page.getByRole('button', { name: /switch account$/ });
       assert.equal(await switcher.count(), kind === 'several' ? 1 : 0);
       await visit.page.getByRole('button', { name: /^Signed in as/ }).click({ trial: true });
       const person = await visit.page.getByRole('button', { name: /^Signed in as/ }).boundingBox();

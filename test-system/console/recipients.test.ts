@@ -29,7 +29,7 @@ test('lists: contacts are imported with progress, found, removed and brought bac
   const dialog = page.getByRole('dialog');
   await page.locator('input[type=file]').setInputFiles(file);
   await dialog.getByRole('button', { name: 'Import', exact: true }).click();
-  await dialog.getByText('Done: one row written, one row could not be used.').waitFor();
+  await dialog.getByText('Done: 1 row imported, 1 row skipped.').waitFor();
   await dialog.getByText(/line 3/).waitFor();
   await visit.look('import');
   await dialog.getByRole('button', { name: 'Close' }).last().click();
@@ -40,8 +40,8 @@ test('lists: contacts are imported with progress, found, removed and brought bac
   await page.getByRole('button', { name: 'Undo' }).click();
   await cell.waitFor();
   await page.getByRole('cell', { name: 'Ann', exact: true }).waitFor();
-  await page.getByLabel('Address begins with').fill('zoe');
-  await page.getByText('No address begins like this').waitFor();
+  await page.getByLabel('Address starts with').fill('zoe');
+  await page.getByText('No contacts match your search').waitFor();
   await visit.end();
 });
 
@@ -52,14 +52,14 @@ test('lists: one is made and opened; an id that is taken is refused at its field
   await page.getByRole('button', { name: 'New list' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('News');
-  await dialog.getByLabel('List id').fill('l-1');
+  await dialog.getByLabel('List ID').fill('l-1');
   await dialog.getByRole('button', { name: 'Create list' }).click();
-  await dialog.getByRole('alert').getByText('The marked field needs another value.').waitFor();
-  await dialog.getByText('There is one already.').waitFor();
-  assert.equal(await dialog.getByLabel('List id').getAttribute('aria-invalid'), 'true');
+  await dialog.getByRole('alert').getByText('Fix the marked field.').waitFor();
+  await dialog.getByText('Already exists.').waitFor();
+  assert.equal(await dialog.getByLabel('List ID').getAttribute('aria-invalid'), 'true');
   await visit.look('list-taken');
   assert.equal((await colleague.get(`${lists}/l-1`)).body.name, 'Customers');
-  await dialog.getByLabel('List id').fill('news');
+  await dialog.getByLabel('List ID').fill('news');
   await page.mouse.click(4, 4);
   await dialog.getByRole('button', { name: 'Create list' }).click();
   await page.getByRole('link', { name: 'News' }).click();
@@ -78,7 +78,7 @@ test('lists: a file without addresses is not imported and says why; a list that 
   const dialog = page.getByRole('dialog');
   await page.locator('input[type=file]').setInputFiles(file);
   await dialog.getByRole('button', { name: 'Import', exact: true }).click();
-  await dialog.getByText('The import stopped. Mend the file').waitFor();
+  await dialog.getByText('The import stopped. Fix the file').waitFor();
   await dialog.getByText('No column is called email', { exact: true }).waitFor();
   await visit.look('import-failed');
   await dialog.getByRole('button', { name: 'Close' }).last().click();
@@ -89,7 +89,7 @@ test('lists: a file without addresses is not imported and says why; a list that 
   const alert = dialog.getByRole('alert');
   await alert.getByText('There is no such list').waitFor();
   assert.equal(await dialog.getByLabel('Address').inputValue(), 'ann@people.test');
-  await alert.getByRole('button', { name: 'Show how it is now' }).click();
+  await alert.getByRole('button', { name: 'Show current values' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('alert').first().getByText('There is no such list').waitFor();
   await visit.end();
@@ -102,24 +102,24 @@ test('lists: what somebody else changed of a contact meanwhile is told and not l
   const { page } = visit;
   await visit.open(`${shop.id}/lists/l-1`);
   const row = page.getByRole('row', { name: /cara@people\.test/ });
-  await row.getByRole('button', { name: 'Change' }).click();
+  await row.getByRole('button', { name: 'Edit' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Fields').fill('Name: Cara C.');
   await colleague.put(contact, { fields: { Name: 'Cara', City: 'Bonn' } });
   await dialog.getByRole('button', { name: 'Save' }).click();
-  const alert = dialog.getByRole('alert', { name: 'It was changed meanwhile' });
+  const alert = dialog.getByRole('alert', { name: 'Someone else changed this' });
   await alert.getByText('Fields: Name: Cara → ').waitFor();
-  await alert.getByRole('button', { name: 'Show how it is now' }).click();
+  await alert.getByRole('button', { name: 'Show current values' }).click();
   await row.getByRole('cell', { name: 'Bonn' }).waitFor();
-  await row.getByRole('button', { name: 'Change' }).click();
+  await row.getByRole('button', { name: 'Edit' }).click();
   await dialog.getByLabel('Fields').fill('Name: Cara C.\nCity: Bonn');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await row.getByRole('cell', { name: 'Cara C.' }).waitFor();
   await colleague.put(contact, { fields: { Name: 'Cara C.', City: 'Berlin' } });
   await row.getByRole('button', { name: 'Remove cara@people.test' }).click();
-  await row.getByRole('alert', { name: 'It was changed meanwhile' }).waitFor();
+  await row.getByRole('alert', { name: 'Someone else changed this' }).waitFor();
   await visit.look('contact-conflict');
-  await row.getByRole('button', { name: 'Show how it is now' }).click();
+  await row.getByRole('button', { name: 'Show current values' }).click();
   await row.getByRole('cell', { name: 'Berlin' }).waitFor();
   await row.getByRole('button', { name: 'Remove cara@people.test' }).click();
   await row.waitFor({ state: 'detached' });
@@ -130,7 +130,7 @@ test('suppressions: an address is suppressed, and a test to it is refused with t
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/suppressions`);
-  await page.getByText('Nobody is suppressed').waitFor();
+  await page.getByText('No suppressed addresses').waitFor();
   await page.getByRole('button', { name: 'Suppress an address' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Address').fill('no@people.test');
@@ -154,25 +154,23 @@ test('suppressions: a file is imported, its wrong lines are named, and a removal
   const dialog = page.getByRole('dialog');
   await page.locator('input[type=file]').setInputFiles(file);
   await dialog.getByRole('button', { name: 'Import', exact: true }).click();
-  await dialog.getByText('Done: one row written, one row could not be used.').waitFor();
+  await dialog.getByText('Done: 1 row imported, 1 row skipped.').waitFor();
   await dialog.getByText(/line 3/).waitFor();
   await visit.look('suppressions-import');
   await dialog.getByRole('button', { name: 'Close' }).last().click();
   const row = page.getByRole('row', { name: /zed@people\.test/ });
-  await row.getByText('Complained').waitFor();
+  await row.getByText('Complaint').waitFor();
   await row.getByRole('button', { name: 'Remove' }).click();
   await row.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Undo' }).click();
-  await row.getByText('Complained').waitFor();
-  await page.getByText('zed@people.test is suppressed again, from now on.').waitFor();
+  await row.getByText('Complaint').waitFor();
+  await page.getByText('zed@people.test is suppressed again.').waitFor();
   const zed = `/accounts/${shop.id}/suppressions/zed@people.test`;
   await colleague.put(zed, { reason: 'unsubscribe' });
   await page.reload();
-  await row.filter({ hasText: 'Complained' }).getByRole('button', { name: 'Remove' }).click();
+  await row.filter({ hasText: 'Complaint' }).getByRole('button', { name: 'Remove' }).click();
   await page
-    .getByText(
-      'zed@people.test was removed as “Complained”. It is still suppressed as “Unsubscribed”.',
-    )
+    .getByText('“Complaint” removed for zed@people.test. It’s still suppressed as “Unsubscribed”.')
     .waitFor();
   await visit.look('suppression-left');
   await page.getByLabel('Reason').selectOption('unsubscribe');

@@ -38,7 +38,7 @@ test('domains: what the page says is published, found, and signs; new keys and a
   await page.waitForURL(/domains\/shop\.test$/);
   await page.getByRole('button', { name: 'Check now' }).click();
   await page.getByText('0 of 4 required records found').waitFor();
-  await page.getByText(/required records are not there yet/).waitFor();
+  await page.getByText(/required records are still missing/).waitFor();
   await visit.look('domain-missing');
 
   await publishShownRecords(page);
@@ -53,14 +53,14 @@ test('domains: what the page says is published, found, and signs; new keys and a
 
   await page.getByRole('button', { name: 'Rotate keys' }).click();
   await dialog.getByRole('button', { name: 'Rotate keys' }).click();
-  await page.getByText('New keys are made.').waitFor();
+  await page.getByText('New keys created.').waitFor();
   await page.getByRole('heading', { name: 'DKIM' }).nth(1).waitFor();
 
-  await page.getByRole('button', { name: 'Begin a warm-up' }).click();
-  await dialog.getByLabel('Messages a day to reach').fill('400');
+  await page.getByRole('button', { name: 'Start warm-up' }).click();
+  await dialog.getByLabel('Target messages per day').fill('400');
   await visit.look('warm-up-dialog');
-  await dialog.getByRole('button', { name: 'Begin a warm-up' }).click();
-  await page.getByText('Day 1 of 6: at most 50 messages today.').waitFor();
+  await dialog.getByRole('button', { name: 'Start warm-up' }).click();
+  await page.getByText('Day 1 of 6: up to 50 messages today.').waitFor();
   await visit.look('domain-warm-up');
   await visit.end();
 });
@@ -83,7 +83,7 @@ test('domains: a wrong record is shown with what was found; a name that is no do
   await card.getByText('Found: v=DMARC1; p=nonsense').waitFor();
   await card.getByText('Wrong', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Remove' }).click();
-  await dialog.getByLabel('Type wrong.test to go on').fill('wrong.test');
+  await dialog.getByLabel('Type wrong.test to confirm').fill('wrong.test');
   await dialog.getByRole('button', { name: 'Remove' }).click();
   await page.waitForURL(/domains$/);
   await visit.end();
@@ -100,7 +100,7 @@ test('senders: what is destroyed asks for its name; an address that is none is r
   const row = page.getByRole('row', { name: /gone@other\.test/ });
   await row.getByRole('button', { name: 'Remove' }).click();
   assert.equal(await dialog.getByRole('button', { name: 'Remove' }).isDisabled(), true);
-  await dialog.getByLabel('Type gone@other.test to go on').fill('gone@other.test');
+  await dialog.getByLabel('Type gone@other.test to confirm').fill('gone@other.test');
   await visit.look('confirm-by-name');
   await dialog.getByRole('button', { name: 'Remove' }).click();
   await row.waitFor({ state: 'detached' });
@@ -117,7 +117,7 @@ test('destinations: mail waits visibly while its domain is paused, and goes when
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/destinations`);
-  await page.getByText('Nothing waits').waitFor();
+  await page.getByText('No mail waiting').waitFor();
   await page.getByLabel('Pause mail to a domain').fill('no domain');
   await page.getByRole('button', { name: 'Pause', exact: true }).click();
   await page.getByRole('alert').waitFor();
@@ -128,8 +128,8 @@ test('destinations: mail waits visibly while its domain is paused, and goes when
   await page.getByRole('button', { name: 'Send a test' }).click();
   await page.getByRole('dialog').getByLabel('To').fill('bob@held.test');
   await page.getByRole('dialog').getByRole('button', { name: 'Send a test' }).click();
-  await page.getByText('Why hasn’t it arrived?').waitFor();
-  await page.getByText(/^It waits: /).waitFor();
+  await page.getByRole('status', { name: 'Delivery', exact: true }).waitFor();
+  await page.getByText(/^Status: /).waitFor();
   await visit.look('message-held');
   const message = page.url();
   await visit.open(`${shop.id}/destinations`);
@@ -138,8 +138,8 @@ test('destinations: mail waits visibly while its domain is paused, and goes when
   assert.equal(await held.locator('time').count(), 0, 'nothing is tried while it is paused');
   await visit.look('destinations');
   await page.getByRole('button', { name: 'Resume' }).click();
-  await page.getByText('Nothing waits').waitFor();
+  await page.getByText('No mail waiting').waitFor();
   await page.goto(message);
-  await page.getByText('It was delivered').waitFor();
+  await page.getByText('The receiving server accepted it.').waitFor();
   await visit.end();
 });

@@ -24,7 +24,7 @@ test('templates: a mistake is marked in place and cannot be published; versions 
   const { page } = visit;
   await visit.open(`${shop.id}/templates/t-0001`);
   await page.getByLabel('Subject').fill('Changed {{Order Number');
-  await page.getByText('There is no preview while the content has errors.').waitFor();
+  await page.getByText('Fix the errors in the content to see a preview.').waitFor();
   await visit.look('editor-problem');
   await page.getByRole('button', { name: 'Publish' }).click();
   const dialog = page.getByRole('dialog');
@@ -59,7 +59,7 @@ test('templates: a mistake is marked in place and cannot be published; versions 
   await page.locator('.cm-changedLine').first().waitFor();
   await visit.look('versions-source');
   const first = page.getByRole('row', { name: /^Version 1 / });
-  await first.getByRole('button', { name: 'Roll back to this' }).click();
+  await first.getByRole('button', { name: 'Roll back to this version' }).click();
   await dialog.getByRole('button', { name: 'Publish' }).click();
   await dialog.waitFor({ state: 'detached' });
   const { rows } = await database.pool.query(
@@ -77,17 +77,17 @@ test('templates: one is duplicated, removed and brought back; an id that is take
   await menu.first().click();
   await page.getByRole('menuitem', { name: 'Duplicate' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Template id').fill('t-0001');
+  await dialog.getByLabel('Template ID').fill('t-0001');
   await dialog.getByRole('button', { name: 'Duplicate' }).click();
   await dialog.getByRole('alert').waitFor();
   await dialog.getByLabel('Name').fill('A second one');
-  await dialog.getByLabel('Template id').fill('t-0002');
+  await dialog.getByLabel('Template ID').fill('t-0002');
   await dialog.getByRole('button', { name: 'Duplicate' }).click();
   await page.waitForURL(/templates\/t-0002$/);
   await page.getByRole('region', { name: 'Preview' }).locator('iframe').waitFor();
   await page.getByRole('button', { name: 'Actions for A second one' }).click();
   await page.getByRole('menuitem', { name: 'Remove' }).click();
-  await page.getByText('A second one was removed.').waitFor();
+  await page.getByText('A second one removed.').waitFor();
   await page.waitForURL(/templates$/);
   await page.getByRole('link', { name: 'A second one' }).waitFor({ state: 'detached' });
   await visit.look('undo');
@@ -104,10 +104,10 @@ test('templates: a draft that is discarded by mistake is taken back with every w
   await page.getByLabel('Subject').fill('Words that took an hour');
   await page.getByRole('button', { name: 'Save draft' }).click();
   await page.getByRole('button', { name: 'Discard draft' }).click();
-  await page.getByText('The draft was discarded.').waitFor();
+  await page.getByText('Draft discarded.').waitFor();
   assert.notEqual(await page.getByLabel('Subject').inputValue(), 'Words that took an hour');
   await page.getByRole('button', { name: 'Undo' }).click();
-  await page.getByText('Taken back.').waitFor();
+  await page.getByText('Undone.').waitFor();
   await page.locator('input[value="Words that took an hour"]').waitFor();
   await visit.end();
 });
@@ -117,7 +117,7 @@ test('templates: “Use it” says where nothing is published yet and leads to t
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/templates/t-unused/use`);
-  await page.getByText('This template is not published yet').waitFor();
+  await page.getByText('This template isn’t published yet').waitFor();
   assert.equal(await page.locator('pre').count(), 0, 'no call that would be refused is shown');
   await visit.look('use-unpublished');
   await page.getByRole('link', { name: 'Publish it in the editor' }).click();
@@ -127,7 +127,7 @@ test('templates: “Use it” says where nothing is published yet and leads to t
   await page.reload();
   const alert = page.getByRole('alert');
   await alert.getByText('There is no such template').waitFor();
-  await alert.getByText('It may have been removed meanwhile.').waitFor();
+  await alert.getByText('It may have been removed.').waitFor();
   await visit.look('use-removed');
   await page.getByRole('link', { name: 'All templates' }).click();
   await page.getByRole('link', { name: 't-0001' }).first().waitFor();
@@ -143,18 +143,18 @@ test('versions: going back does not undo what somebody else published meanwhile 
   await visit.open(`${shop.id}/templates/t-back/versions`);
   const first = page.getByRole('row', { name: /^Version 1 / });
   const dialog = page.getByRole('dialog');
-  await first.getByRole('button', { name: 'Roll back to this' }).click();
+  await first.getByRole('button', { name: 'Roll back to this version' }).click();
   await dialog.getByText('Publish version 1 again?').waitFor();
   await publish('t-back', 'Three');
   await dialog.getByRole('button', { name: 'Publish' }).click();
-  const alert = dialog.getByRole('alert', { name: 'It was changed meanwhile' });
+  const alert = dialog.getByRole('alert', { name: 'Someone else changed this' });
   await alert.getByText('Published version: 2 → 3').waitFor();
   await visit.look('versions-conflict');
-  await alert.getByRole('button', { name: 'Show how it is now' }).click();
+  await alert.getByRole('button', { name: 'Show current values' }).click();
   await dialog.waitFor({ state: 'detached' });
   const third = page.getByRole('row', { name: /^Version 3 / });
   await third.getByText('Published', { exact: true }).waitFor();
-  await first.getByRole('button', { name: 'Roll back to this' }).click();
+  await first.getByRole('button', { name: 'Roll back to this version' }).click();
   await dialog.getByRole('button', { name: 'Publish' }).click();
   await dialog.waitFor({ state: 'detached' });
   await first.getByText('Published', { exact: true }).waitFor();
@@ -176,12 +176,12 @@ test('templates: the line breaks of a sample and of a default stay when either i
   await page.getByLabel('Subject').fill('طلبك {{Delivery Address}}');
   const direction = "getComputedStyle(document.querySelector('input[dir]')).direction";
   assert.equal(await page.evaluate(direction), 'rtl');
-  await page.getByLabel('Sample of Delivery Address').press('ControlOrMeta+End');
+  await page.getByLabel('Sample for Delivery Address').press('ControlOrMeta+End');
   await page.keyboard.type('!');
-  await page.getByRole('button', { name: /secrecy of Delivery Address$/ }).click();
+  await page.getByRole('button', { name: /^Settings for Delivery Address$/ }).click();
   await page.getByLabel('Default', { exact: true }).press('ControlOrMeta+End');
   await page.keyboard.type('?');
-  await page.getByText('To write MJML, empty the HTML first.').waitFor();
+  await page.getByText('Clear the HTML to use MJML instead.').waitFor();
   await visit.look('editor-lines');
   await page.getByRole('button', { name: 'Save draft' }).click();
   await page.getByText('Saved', { exact: true }).waitFor();
@@ -201,14 +201,14 @@ test('templates: a session that ended takes nothing that was typed: one signs in
   await page.getByLabel('Subject').fill('Words that took an hour');
   await context.clearCookies();
   await page.getByRole('button', { name: 'Save draft' }).click();
-  const alert = page.getByRole('alert', { name: 'Your session ended' }).first();
+  const alert = page.getByRole('alert', { name: 'Your session has ended' }).first();
   await alert.waitFor();
   await visit.look('editor-session');
   const [beside] = await Promise.all([
     context.waitForEvent('page'),
-    alert.getByRole('link', { name: 'Sign in in another tab' }).click(),
+    alert.getByRole('link', { name: 'Open the sign-in page' }).click(),
   ]);
-  await beside.getByLabel('E-mail address').fill(shop.owner.email);
+  await beside.getByLabel('Email address').fill(shop.owner.email);
   await beside.getByLabel('Password').fill(password);
   await beside.getByRole('button', { name: 'Sign in' }).click();
   await beside.waitForURL(/\/console\/\w+/);
@@ -230,7 +230,7 @@ test('templates: of two people who edit one draft, the second is told and says w
   await subject.fill('Mine');
   await colleague.put(`${templates}/t-both/draft`, draftOf('Theirs again'));
   await save.click();
-  const alert = page.getByRole('alert', { name: 'Somebody else saved this draft meanwhile' });
+  const alert = page.getByRole('alert', { name: 'Someone else saved this draft' });
   await alert.waitFor();
   assert.equal(await subject.inputValue(), 'Mine', 'nothing typed is lost');
   await visit.look('editor-conflict');
@@ -242,7 +242,7 @@ test('templates: of two people who edit one draft, the second is told and says w
   await colleague.put(`${templates}/t-both/draft`, draftOf('Theirs at last'));
   await subject.fill('Mine once more');
   await save.click();
-  await alert.getByRole('button', { name: 'Show theirs' }).click();
+  await alert.getByRole('button', { name: 'Load theirs' }).click();
   await page.locator('input[value="Theirs at last"]').waitFor();
   await visit.end();
 });

@@ -100,7 +100,7 @@ for (const [device, options] of [
     await page.frameLocator('iframe').getByText('Hi Ada, thank you').waitFor();
     await look(page, `message-${device}`, script);
     for (const tab of ['Text', 'Links', 'Headers', 'Source', 'HTML']) {
-      const tabs = page.getByRole('navigation', { name: 'Parts of the message' });
+      const tabs = page.getByRole('navigation', { name: 'Message parts' });
       await tabs.getByRole('link', { name: tab }).click();
       await page.getByRole('region', { name: tab }).waitFor();
       await look(page, `${tab.toLowerCase()}-${device}`, script);
@@ -108,10 +108,10 @@ for (const [device, options] of [
     await page.goto(inbox);
     await page.getByRole('searchbox').fill('kernel');
     await page.getByRole('searchbox').press('Enter');
-    await page.getByRole('heading', { name: '1 message with “kernel”' }).waitFor();
+    await page.getByRole('heading', { name: '1 message matching “kernel”' }).waitFor();
     await look(page, `search-${device}`, script);
     await page.goto(`${inbox}/messages/unknown`);
-    await page.getByRole('link', { name: 'To the inbox' }).waitFor();
+    await page.getByRole('link', { name: 'Go to inbox' }).waitFor();
     await look(page, `problem-${device}`, script);
     const loud = complaints.filter((complaint) => !/status of 404/.test(complaint));
     assert.deepEqual(loud, []);
@@ -205,7 +205,7 @@ test('the page of another origin can neither read nor empty the inbox', async ()
   await page.evaluate(
     `(() => { const form = document.createElement('form'); form.method = 'post'; form.action = '${inbox}/empty'; document.body.append(form); form.submit(); })()`,
   );
-  await page.getByText('Pages of other sites cannot use the inbox.').waitFor();
+  await page.getByText('Requests from other sites aren’t allowed.').waitFor();
   await page.goto(siteUrl);
   await page.evaluate(
     `(() => { const frame = document.createElement('iframe'); frame.src = '${inbox}'; document.body.append(frame); })()`,

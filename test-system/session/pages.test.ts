@@ -52,7 +52,7 @@ async function newPage(visitor: BrowserContext): Promise<{ page: Page; complaint
 }
 
 async function signIn(page: Page, email: string, typed = password): Promise<void> {
-  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Email address').fill(email);
   await page.getByLabel('Password').fill(typed);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
@@ -78,9 +78,9 @@ for (const [device, options] of [
     await signIn(page, person.email, 'wrong password');
     assert.match(
       (await page.getByRole('alert').textContent()) ?? '',
-      /address or the password is wrong/,
+      /email address or password is wrong/,
     );
-    assert.equal(await page.getByLabel('E-mail address').inputValue(), person.email);
+    assert.equal(await page.getByLabel('Email address').inputValue(), person.email);
     await look(page, `sign-in-wrong-${device}`);
     await signIn(page, person.email);
     assert.equal(
@@ -140,7 +140,7 @@ test('an expired page says so and works at the second try', async () => {
   await page.goto(start);
   await visitor.clearCookies();
   await signIn(page, person.email);
-  assert.match((await page.getByRole('status').textContent()) ?? '', /too old to be used/);
+  assert.match((await page.getByRole('status').textContent()) ?? '', /page expired/);
   await look(page, 'sign-in-expired');
   await signIn(page, person.email);
   await page.getByRole('heading', { name: /^Allow/ }).waitFor();
@@ -174,7 +174,7 @@ test('another sign-in can be used instead', async () => {
   const { page } = await newPage(visitor);
   await page.goto(start);
   await signIn(page, first.email);
-  await page.getByRole('button', { name: 'Use another sign-in' }).click();
+  await page.getByRole('button', { name: 'Sign in as someone else' }).click();
   await signIn(page, second.email);
   assert.match((await page.locator('main').textContent()) ?? '', new RegExp(second.email));
   await visitor.close();
@@ -197,37 +197,37 @@ test('a second factor is set up by its picture or key, asked for, and removed', 
   );
   const totp = new TOTP({ secret });
   await page.getByLabel('Code', { exact: true }).fill(totp.generate());
-  await page.getByRole('button', { name: 'Turn it on' }).click();
-  await page.getByRole('heading', { name: 'Keep these recovery codes' }).waitFor();
+  await page.getByRole('button', { name: 'Turn on' }).click();
+  await page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor();
   await look(page, 'recovery-codes');
   const [recoveryCode = ''] = await page.locator('ul.codes code').allTextContents();
-  await page.getByRole('link', { name: 'I have kept them' }).click();
-  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('link', { name: 'I’ve saved them' }).click();
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click();
   await page.goto(`${service.url}/sign-in?next=/me`);
   await signIn(page, person.email);
   await look(page, 'second-factor-code');
   await page.getByLabel('Code', { exact: true }).fill('000000');
   await page.getByRole('button', { name: 'Continue' }).click();
-  assert.match((await page.getByRole('alert').textContent()) ?? '', /not right/);
+  assert.match((await page.getByRole('alert').textContent()) ?? '', /is wrong or was already used/);
   await look(page, 'second-factor-wrong');
   await page
     .getByLabel('Code', { exact: true })
     .fill(totp.generate({ timestamp: Date.now() + 30_000 }));
   await page.getByRole('button', { name: 'Continue' }).click();
-  await page.getByRole('heading', { name: 'Your sign-in' }).waitFor();
-  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign-in and security' }).waitFor();
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click();
   await page.goto(`${service.url}/sign-in?next=/me`);
   await signIn(page, person.email);
   await page.getByRole('link', { name: 'Use a recovery code' }).click();
   await look(page, 'recovery-code');
   await page.getByLabel('Recovery code').fill('ABCD-EFGH-IJKL-MNOP');
   await page.getByRole('button', { name: 'Continue' }).click();
-  assert.match((await page.getByRole('alert').textContent()) ?? '', /not right/);
+  assert.match((await page.getByRole('alert').textContent()) ?? '', /is wrong or was already used/);
   await look(page, 'recovery-code-wrong');
   await page.getByLabel('Recovery code').fill(recoveryCode);
   await page.getByRole('button', { name: 'Continue' }).click();
-  await page.getByRole('link', { name: 'Recovery codes, or remove it' }).click();
-  await page.getByText('9 recovery codes are left').waitFor();
+  await page.getByRole('link', { name: 'Manage second factor' }).click();
+  await page.getByText('You have 9 recovery codes left').waitFor();
   await look(page, 'second-factor-state');
   assert.deepEqual(complaints, []);
   await visitor.close();
@@ -245,10 +245,10 @@ test('one’s own page, with browsers and integrations', async () => {
     if (agent === 'one') continue;
     await page.goto(`${service.url}/me`);
     await look(page, 'me-desk');
-    await page.getByRole('button', { name: /^End the session/ }).click();
-    await page.getByText('That browser is signed out.').waitFor();
-    await page.getByRole('button', { name: /^Withdraw/ }).click();
-    await page.getByText('can no longer act for you').waitFor();
+    await page.getByRole('button', { name: /^Sign out .* at / }).click();
+    await page.getByText('Browser signed out.').waitFor();
+    await page.getByRole('button', { name: /^Revoke/ }).click();
+    await page.getByText('Integration access revoked.').waitFor();
     await page.goto(`${service.url}/me/password`);
     await look(page, 'change-password');
   }
@@ -294,9 +294,9 @@ test('a password is asked for and set by a link', async () => {
   await page.goto(`${mailing.url}/sign-in`);
   await page.getByRole('link', { name: 'Set or reset your password' }).click();
   await look(page, 'forgot-password');
-  await page.getByLabel('E-mail address').fill('nobody@shop.test');
-  await page.getByRole('button', { name: 'Send the link' }).click();
-  await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
+  await page.getByLabel('Email address').fill('nobody@shop.test');
+  await page.getByRole('button', { name: 'Send link' }).click();
+  await page.getByRole('heading', { name: 'Check your email' }).waitFor();
   await look(page, 'forgot-password-sent');
   const link = new TokenMint(testKey).mint('link');
   await new PasswordLinkStore(database).create(database.kysely, person.id, link.hash, 0);

@@ -58,7 +58,7 @@ export async function visitConsole(
     context,
     async signIn(email, password) {
       await page.goto(`${url}/sign-in?next=/console`);
-      await page.getByLabel('E-mail address').fill(email);
+      await page.getByLabel('Email address').fill(email);
       await page.getByLabel('Password').fill(password);
       await page.getByRole('button', { name: 'Sign in' }).click();
       await page.waitForURL(/\/console\/\w+/);

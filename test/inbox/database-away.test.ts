@@ -24,13 +24,13 @@ test('the database away is a 503 for programs and people, a 451 for mail, and no
     );
     assert.equal(status, 503, query);
     assert.ok(headers.get('retry-after'));
-    assert.match(String(body.message), /cannot be read now/);
+    assert.match(String(body.message), /temporarily unavailable/);
   }
   const page = await sendRequest(`${service.url}/inbox`, {
     headers: { accept: 'text/html', ...inboxHeaders },
   });
   assert.equal(page.status, 503);
-  assert.match(page.text, /<h1>Not just now<\/h1>/);
+  assert.match(page.text, /<h1>Temporarily unavailable<\/h1>/);
   const mail = { from: 'shop@shop.test', to: 'a@b.test', subject: 'again', text: 'x' };
   await assert.rejects(transport.sendMail(mail), { responseCode: 451 });
   gate.open();

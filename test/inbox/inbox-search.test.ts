@@ -61,7 +61,7 @@ test('%, _ and \\ mean themselves', async () => {
 
 test('the page marks what was found and counts it', async () => {
   const { text } = await sendRequest(`${service.url}/inbox?q=rabatt`, { headers: inboxHeaders });
-  assert.match(text, /<strong>2<\/strong> messages with “rabatt”/);
+  assert.match(text, /<strong>2<\/strong> messages matching “rabatt”/);
   assert.match(text, /<mark>Rabatt<\/mark> 100% sicher/);
   assert.match(text, /value="rabatt"/);
   assert.match(text, /href="\/inbox\/messages\/[0-9a-f-]+\?q&#61;rabatt"/);

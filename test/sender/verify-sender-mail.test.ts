@@ -26,7 +26,7 @@ test('a sender is verified by the link that the service mails to it, and mail le
   const [mail] = await readInbox(service.url, '?to=new@shop.test&wait=60');
   const link = /href="(http[^"]+\/verify-sender\/[^"]+)"/.exec(mail?.html ?? '')?.[1] ?? '';
   assert.match(mail?.text ?? '', /\/verify-sender\//);
-  assert.match(mail?.html ?? '', /within 24 hours/);
+  assert.match(mail?.html ?? '', /expires in 24 hours/);
   for (const named of ['new@shop.test', 'Shop 46100', shop.owner.email])
     assert.ok(mail?.text?.includes(named), `the mail names ${named}`);
   assert.equal((await sendRequest(link)).status, 200);

@@ -153,7 +153,7 @@ test('the consent page is always shown; an earlier consent only preselects', asy
   await browser.submit(page, { decision: 'allow', account: '2000' });
   const again = await browser.open(request());
   assert.equal(again.status, 200);
-  assert.match(again.text, /You have allowed it before/);
+  assert.match(again.text, /You’ve allowed it before/);
   assert.equal(again.forms[0]?.fields.account, '2000');
 });
 

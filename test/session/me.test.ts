@@ -48,7 +48,7 @@ async function enrolWithCodes(
   browser: TestBrowser,
 ): Promise<{ secret: string; used: string; recoveryCodes: string[] }> {
   const page = await browser.submit(await browser.open('/me/second-factor'), { password });
-  const secret = (/Or type the key: <code>([A-Z2-7 ]+)</.exec(page.text)?.[1] ?? '').replaceAll(
+  const secret = (/or enter this key: <code>([A-Z2-7 ]+)</.exec(page.text)?.[1] ?? '').replaceAll(
     ' ',
     '',
   );
@@ -94,10 +94,10 @@ test('browsers are listed, and another one is signed out at once on every node',
   const { id, email } = await world.addPerson();
   const [lost] = await signedIn(email);
   const [browser, page] = await signedIn(email);
-  assert.match(page.text, /this browser/);
+  assert.match(page.text, /This browser/);
   assert.equal(page.text.match(/Firefox on Linux <span/g)?.length, 2);
   const after = await browser.submit(page, {}, '/me/sessions/end');
-  assert.match(after.text, /That browser is signed out/);
+  assert.match(after.text, /Browser signed out/);
   assert.equal(after.text.match(/Firefox on Linux <span/g)?.length, 1);
   assert.match((await lost.open('/me')).text, /<h1>Sign in<\/h1>/);
   assert.ok((await lastEvents(id)).includes('session_ended success'));
@@ -112,7 +112,7 @@ test('somebody else’s session cannot be ended', async () => {
   const csrf = page.forms.find(({ action }) => action === '/sign-out')?.fields.csrf ?? '';
   await browser.request('/me/sessions/end', { csrf, session: String(rows[0]?.id) });
   assert.equal(theirs.status, 200);
-  assert.match((await victim.open('/me')).text, /<h1>Your sign-in/);
+  assert.match((await victim.open('/me')).text, /<h1>Sign-in and security/);
 });
 
 test('a consent is listed; withdrawing it ends its tokens on every node within a second', async () => {
@@ -130,7 +130,7 @@ test('a consent is listed; withdrawing it ends its tokens on every node within a
   const page = await browser.open('/me');
   assert.ok(page.text.includes(client.name));
   const after = await browser.submit(page, {}, '/me/consents/withdraw');
-  assert.match(after.text, /can no longer act for you/);
+  assert.match(after.text, /Integration access revoked/);
   for (const node of nodes)
     await waitFor(
       'the token to end',
@@ -151,8 +151,8 @@ test('a changed password ends all tokens and other browsers of the person, on ev
   const next = 'quite another password';
   assert.match((await browser.submit(page, { password, new: 'short' })).text, /at least 12/);
   const wrong = await browser.submit(page, { password: 'wrong', new: next });
-  assert.match(wrong.text, /present password is wrong/);
-  assert.match((await browser.submit(page, { password, new: next })).text, /password is changed/);
+  assert.match(wrong.text, /current password is wrong/);
+  assert.match((await browser.submit(page, { password, new: next })).text, /Password changed/);
   for (const node of nodes)
     await waitFor(
       'the token to end',
@@ -164,7 +164,7 @@ test('a changed password ends all tokens and other browsers of the person, on ev
     (await postToken(service, passwordFields(person, client))).body.error,
     'invalid_grant',
   );
-  assert.match((await signedIn(person.email, next))[1].text, /<h1>Your sign-in/);
+  assert.match((await signedIn(person.email, next))[1].text, /<h1>Sign-in and security/);
 });
 
 test('with a second factor, signing in wants a code; each code works once', async () => {
@@ -174,12 +174,12 @@ test('with a second factor, signing in wants a code; each code works once', asyn
   assert.match(page.text, /<h1>Enter your code/);
   assert.match((await browser.open('/me')).text, /<h1>Sign in<\/h1>/, 'not signed in yet');
   const refused = await browser.submit(page, { code: used });
-  assert.match(refused.text, /was used already/);
+  assert.match(refused.text, /was already used/);
   clock.advance(30_000);
   const code = codeOf(secret);
-  assert.match((await browser.submit(page, { code })).text, /<h1>Your sign-in/);
+  assert.match((await browser.submit(page, { code })).text, /<h1>Sign-in and security/);
   const [again, second] = await signedIn(email);
-  assert.match((await again.submit(second, { code })).text, /was used already/);
+  assert.match((await again.submit(second, { code })).text, /was already used/);
   assert.deepEqual((await lastEvents(id)).slice(0, 2), [
     'sign_in success',
     'second_factor_added success',
@@ -228,10 +228,13 @@ test('a second factor is removed with one more code', async () => {
   const [browser] = await signedIn(email);
   const secret = await enrol(browser);
   const page = await browser.open('/me/second-factor');
-  assert.match((await browser.submit(page, { code: '000000' })).text, /not right/);
+  assert.match(
+    (await browser.submit(page, { code: '000000' })).text,
+    /is wrong or was already used/,
+  );
   const after = await browser.submit(page, { code: codeOf(secret, 1) });
-  assert.match(after.text, /second factor is off/);
-  assert.match((await signedIn(email))[1].text, /<h1>Your sign-in/);
+  assert.match(after.text, /Second factor removed/);
+  assert.match((await signedIn(email))[1].text, /<h1>Sign-in and security/);
 });
 
 test('ASVS 2.6.1: ten recovery codes are shown once, and each signs in once without the authenticator', async () => {
@@ -241,11 +244,11 @@ test('ASVS 2.6.1: ten recovery codes are shown once, and each signs in once with
   assert.equal(new Set(recoveryCodes).size, 10);
   assert.deepEqual(recoveryCodesOn(await browser.open('/me/second-factor')), []);
   const [first = '', second = ''] = recoveryCodes;
-  assert.match((await signInByRecovery(email, first)).text, /<h1>Your sign-in/);
-  assert.match((await signInByRecovery(email, first)).text, /not right, or was used/);
+  assert.match((await signInByRecovery(email, first)).text, /<h1>Sign-in and security/);
+  assert.match((await signInByRecovery(email, first)).text, /is wrong or was already used/);
   const typed = ` ${second.toLowerCase().replaceAll('-', ' ')} `;
-  assert.match((await signInByRecovery(email, typed)).text, /<h1>Your sign-in/);
-  assert.match((await browser.open('/me/second-factor')).text, /8 recovery codes are left/);
+  assert.match((await signInByRecovery(email, typed)).text, /<h1>Sign-in and security/);
+  assert.match((await browser.open('/me/second-factor')).text, /You have 8 recovery codes left/);
   const { rows } = await database.pool.query(
     'select outcome from audit_event where person_id = $1 and detail @> \'{"recoveryCode": true}\' order by id',
     [id],
@@ -261,7 +264,7 @@ test('of two uses of one recovery code at the same instant one signs in', async 
   const { recoveryCodes } = await enrolWithCodes((await signedIn(email))[0]);
   for (const code of recoveryCodes.slice(0, 4)) {
     const pages = await Promise.all([signInByRecovery(email, code), signInByRecovery(email, code)]);
-    assert.equal(pages.filter(({ text }) => text.includes('<h1>Your sign-in')).length, 1);
+    assert.equal(pages.filter(({ text }) => text.includes('<h1>Sign-in and security')).length, 1);
   }
 });
 
@@ -283,7 +286,7 @@ test('ASVS 2.6.2: recovery codes stand in the database hashed under the key, bou
     rows.some(({ unkeyed, plain }) => unkeyed || plain),
     false,
   );
-  assert.match((await signInByRecovery(other.email, code)).text, /not right/);
+  assert.match((await signInByRecovery(other.email, code)).text, /is wrong or was already used/);
   const { rows: logged } = await database.pool.query(
     'select detail::text as detail from audit_event',
   );
@@ -306,7 +309,7 @@ test('new recovery codes end the old ones, and need a code themselves', async ()
   assert.equal(refused.status, 401);
   assert.deepEqual(recoveryCodesOn(refused), []);
   assert.equal(recoveryCodesOn(await renew(codeOf(secret, 1))).length, 10);
-  assert.match((await signInByRecovery(email, old)).text, /not right/);
+  assert.match((await signInByRecovery(email, old)).text, /is wrong or was already used/);
   assert.equal((await renew(spent)).status, 401);
   const [made] = (await lastEvents(id)).filter((event) => event.startsWith('recovery_codes_made'));
   assert.equal(made, 'recovery_codes_made success');
@@ -317,7 +320,10 @@ test('without the authenticator, a recovery code also removes the second factor,
   const [browser] = await signedIn(email);
   const { recoveryCodes } = await enrolWithCodes(browser);
   const page = await browser.open('/me/second-factor');
-  assert.match((await browser.submit(page, { code: recoveryCodes[0] ?? '' })).text, /is off/);
+  assert.match(
+    (await browser.submit(page, { code: recoveryCodes[0] ?? '' })).text,
+    /Second factor removed/,
+  );
   const { rows } = await database.pool.query('select from recovery_code where person_id = $1', [
     id,
   ]);
@@ -350,7 +356,7 @@ test('nobody gets to a recovery code without the password', async () => {
 test('a sign-in lasts twelve hours', async () => {
   const [browser] = await signedIn((await world.addPerson()).email);
   clock.advance(12 * 3_600_000 - 5_000);
-  assert.match((await browser.open('/me')).text, /<h1>Your sign-in/);
+  assert.match((await browser.open('/me')).text, /<h1>Sign-in and security/);
   clock.advance(5_000);
   assert.match((await browser.open('/me')).text, /<h1>Sign in<\/h1>/);
 });

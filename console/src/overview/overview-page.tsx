@@ -13,7 +13,7 @@ export function OverviewPage() {
   const nextSteps = useSteps();
   return (
     <>
-      <PageHeading title={account?.name ?? text('overview.title')} hint={text('overview.hint')} />
+      <PageHeading title={account?.name ?? text('overview.title')} />
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 7 }}>
           <Stack gap="lg">

@@ -32,7 +32,7 @@ export function registerUnsubscribeRoutes(
       if (tokens.read(request.params.token) === undefined) return unknown(reply);
       return show(
         reply,
-        plainPage('Unsubscribe?', 'You will no longer get messages of this kind from the sender.', {
+        plainPage('Unsubscribe?', 'You’ll no longer get messages like this one from the sender.', {
           label: 'Unsubscribe',
           action: `/u/${request.params.token}`,
         }),
@@ -45,7 +45,7 @@ export function registerUnsubscribeRoutes(
       await unsubscribe(database.kysely, found, how, clock.offset);
       return show(
         reply,
-        plainPage('You are unsubscribed.', 'Was it a mistake? You can take it back.', {
+        plainPage('You’re unsubscribed', 'Changed your mind? You can subscribe again.', {
           label: 'Subscribe again',
           action: `/u/${request.params.token}/undo`,
         }),
@@ -55,15 +55,15 @@ export function registerUnsubscribeRoutes(
       const found = tokens.read(request.params.token);
       if (found === undefined) return unknown(reply);
       await resubscribe(database.kysely, found);
-      return show(reply, plainPage('You are subscribed again.', 'Nothing else is needed.'));
+      return show(reply, plainPage('You’re subscribed again', 'There’s nothing else to do.'));
     });
   });
 }
 
 function unknown(reply: FastifyReply): FastifyReply {
   const text =
-    'It may have been cut by a mail program. Please answer the message and ask to be unsubscribed.';
-  return show(reply.code(404), plainPage('This link is not complete.', text));
+    'Your email app may have cut it off. Reply to the message and ask to be unsubscribed.';
+  return show(reply.code(404), plainPage('Incomplete link', text));
 }
 
 function show(reply: FastifyReply, page: string): FastifyReply {

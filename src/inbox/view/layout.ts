@@ -30,12 +30,12 @@ export function renderLayout(props: LayoutProps): string {
     <script src="${assets.script}" type="module"></script>
   </head>
   <body class="focus-${focus}">
-    <a class="skip" href="#main">${focus === 'list' ? 'Skip to the messages' : 'Skip to the message'}</a>
+    <a class="skip" href="#main">${focus === 'list' ? 'Skip to messages' : 'Skip to message'}</a>
     <header class="bar">
       <a class="brand" href="/inbox"><span class="brand-mark">!${icon('flag')}</span><span class="brand-name">Signalpost</span> <span class="brand-room">Inbox</span></a>
       <form class="search" action="/inbox" role="search">
         !${icon('search')}
-        <input type="search" name="q" value="${state.search}" placeholder="Subject, address or text" aria-label="Search the inbox" maxlength="200" autocomplete="off" spellcheck="false">
+        <input type="search" name="q" value="${state.search}" placeholder="Subject, address or text" aria-label="Search inbox" maxlength="200" autocomplete="off" spellcheck="false">
         <button type="submit">Search</button>
       </form>
       <div class="actions">
@@ -43,7 +43,7 @@ export function renderLayout(props: LayoutProps): string {
         <details class="menu">
           <summary>!${icon('bin')}<span>Empty</span></summary>
           <form class="menu-card" method="post" action="/inbox/empty">
-            <p>Delete every message in this inbox?</p>
+            <p>Delete all messages in this inbox?</p>
             <button type="submit" class="danger">Delete all</button>
           </form>
         </details>

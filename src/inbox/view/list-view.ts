@@ -41,7 +41,7 @@ function heading(total: number, state: ListState): string {
   const noun = total === 1 ? 'message' : 'messages';
   return state.search === ''
     ? html`<strong>${count}</strong> ${noun}`
-    : html`<strong>${count}</strong> ${noun} with “${state.search}”`;
+    : html`<strong>${count}</strong> ${noun} matching “${state.search}”`;
 }
 
 function renderRow(summary: CapturedMessageSummary, props: ListViewProps): string {
@@ -71,8 +71,8 @@ function tidyBeginning(text: string): string {
 
 function renderEmpty(state: ListState): string {
   return state.search === ''
-    ? html`<div class="nothing">!${icon('envelope')}<p>No mail yet</p><p class="hint">What the service sends shows up here by itself.</p></div>`
-    : html`<div class="nothing">!${icon('search')}<p>Nothing found</p><p class="hint">The search looks at subjects, addresses and texts, letter by letter.</p></div>`;
+    ? html`<div class="nothing">!${icon('envelope')}<p>No mail yet</p><p class="hint">Messages appear here when the service sends them.</p></div>`
+    : html`<div class="nothing">!${icon('search')}<p>No messages found</p><p class="hint">The search finds exact text in subjects, addresses and bodies.</p></div>`;
 }
 
 function renderPages(total: number, state: ListState): string {

@@ -39,7 +39,7 @@ export function renderMessageView(props: MessageViewProps): string {
       <div><dt>Received</dt><dd><time datetime="${message.receivedAt.toISOString()}" title="${formatFullTime(message.receivedAt)}">${formatFullTime(message.receivedAt)}</time> <span class="age" id="age" data-live>${describeAge(message.receivedAt, now)}</span></dd></div>
     </dl>
   </header>
-  <nav class="tabs" aria-label="Parts of the message">!${tabs.map((name) => renderTab(name, props))}</nav>
+  <nav class="tabs" aria-label="Message parts">!${tabs.map((name) => renderTab(name, props))}</nav>
   <section class="panel" aria-label="${tabNames[tab]}">!${panel}</section>
 </article>`;
 }
@@ -62,7 +62,7 @@ function renderFacts(message: CapturedMessage): string {
   const hidden = message.envelopeTo.filter((address) => !shown.includes(address.toLowerCase()));
   const facts: [string, string][] = [
     ['From', from],
-    ['Reply to', replyTo === from ? '' : replyTo],
+    ['Reply-To', replyTo === from ? '' : replyTo],
     ['To', values('to')],
     ['Cc', values('cc')],
     ['Delivered to', hidden.join(', ')],

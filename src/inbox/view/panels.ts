@@ -42,10 +42,10 @@ function renderHtmlPart({ message, prepared, state, narrow }: PanelProps): strin
   return html`<div class="tools">
   <div class="switch" role="group" aria-label="Width">!${width('Desktop', 'full', !narrow)}!${width('Phone', 'phone', narrow)}</div>
   !${renderShield(prepared.remoteLoads)}
-  <a class="tool" href="${frame}" target="_blank" rel="noopener">!${icon('open')}<span>Open alone</span></a>
+  <a class="tool" href="${frame}" target="_blank" rel="noopener">!${icon('open')}<span>Open in new tab</span></a>
 </div>
 <div class="${narrow ? 'stage stage-phone' : 'stage'}">
-  <iframe class="paper" src="${frame}" title="The message as HTML" sandbox="allow-popups allow-popups-to-escape-sandbox" referrerpolicy="no-referrer"></iframe>
+  <iframe class="paper" src="${frame}" title="HTML message" sandbox="allow-popups allow-popups-to-escape-sandbox" referrerpolicy="no-referrer"></iframe>
 </div>`;
 }
 
@@ -85,7 +85,7 @@ function renderHeaders(message: CapturedMessage): string {
   ];
   return html`<div class="sheet fields" tabindex="0">
   <table><caption>Envelope</caption><tbody>!${rows(envelope)}</tbody></table>
-  <table><caption>Header</caption><tbody>!${rows(message.headers)}</tbody></table>
+  <table><caption>Headers</caption><tbody>!${rows(message.headers)}</tbody></table>
 </div>`;
 }
 
@@ -108,5 +108,5 @@ function renderMissing(sentence: string): string {
 function renderCut(whole: string, shown: string): string {
   return whole.length === shown.length
     ? ''
-    : html`<p class="cut">Only the beginning is shown; the download under Source has all of it.</p>`;
+    : html`<p class="cut">Only the beginning is shown. Download the full message under Source.</p>`;
 }

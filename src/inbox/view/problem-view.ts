@@ -27,23 +27,23 @@ export function renderProblem(assets: AssetUrls, status: number, message: string
 
 function renderMessage(message: string): string {
   return html`<p>${message}</p>
-      <p><a class="button" href="/inbox">To the inbox</a></p>`;
+      <p><a class="button" href="/inbox">Go to inbox</a></p>`;
 }
 
 /** For strangers, and for a link that is worth nothing any more. */
 function renderWaysIn(): string {
-  return html`<p>The inbox can hold password resets, so it opens with a link that works once. The service prints one when it starts. For a new link, run this on the server:</p>
+  return html`<p>The inbox can contain password reset links, so it’s protected. Open the one-time link the service printed when it started. To get a new one, run this on the server:</p>
       <pre class="command" tabindex="0"><code>bin/signalpost inbox-link</code></pre>
-      <p>Operators can sign in, and so can owners and developers of every account.</p>
+      <p>Operators can sign in instead.</p>
       <p><a class="button" href="/sign-in?next=%2Finbox">Sign in</a></p>
-      <h2>From a program</h2>
-      <p>Send the service’s <code>INBOX_TOKEN</code>. Without that setting, it is in <code>demo.env</code> in the data folder.</p>
+      <h2>From a script</h2>
+      <p>Send the service’s <code>INBOX_TOKEN</code>. If you didn’t set one, it’s in <code>demo.env</code> in the data folder.</p>
       <pre class="command" tabindex="0"><code>curl -H "Authorization: Bearer $INBOX_TOKEN" …/inbox/api/messages</code></pre>`;
 }
 
 function titleOf(status: number): string {
   if (status === 401) return 'The inbox is locked';
   if (status === 403) return 'Not allowed';
-  if (status === 404) return 'Not here';
-  return status === 503 ? 'Not just now' : 'That went wrong';
+  if (status === 404) return 'Page not found';
+  return status === 503 ? 'Temporarily unavailable' : 'Something went wrong';
 }

@@ -78,7 +78,7 @@ function requireWellEncoded(text: string): string {
   } catch {
     // Falls through to the refusal below.
   }
-  throw new UnusableRequest('The address of this page is badly encoded.');
+  throw new UnusableRequest('The URL of this page isn’t encoded correctly.');
 }
 
 async function readClient(
@@ -87,19 +87,21 @@ async function readClient(
 ): Promise<StoredIntegration> {
   const clientId = query.get('client_id');
   if (clientId === undefined || query.isRepeated('client_id'))
-    throw new UnusableRequest('The link that led here does not say which integration it is for.');
+    throw new UnusableRequest(
+      'The link doesn’t name an integration: client_id is missing or repeated.',
+    );
   const client = isPublicId(clientId) ? await findIntegration(clientId) : undefined;
   if (client === undefined || client.disabled)
-    throw new UnusableRequest('The integration that sent you here is not known.');
+    throw new UnusableRequest(
+      'Integration not found or disabled. Check the client_id in the link.',
+    );
   return client;
 }
 
 function readRedirect(query: Query, client: StoredIntegration): string {
   const sent = query.get('redirect_uri');
   if (query.isRepeated('redirect_uri') || (sent && !isRegisteredRedirect(sent, client.redirectUri)))
-    throw new UnusableRequest(
-      'The integration asks to send you to an address that is not registered for it.',
-    );
+    throw new UnusableRequest('The redirect URL isn’t registered for this integration.');
   return sent ?? client.redirectUri;
 }
 

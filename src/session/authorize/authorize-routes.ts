@@ -79,7 +79,7 @@ async function answer(
     );
   } catch (error) {
     if (error instanceof UnusableRequest)
-      return sendPage(reply, messagePage('This link does not work', error.message, 400));
+      return sendPage(reply, messagePage('Invalid link', error.message, 400));
     if (error instanceof AuthorizationRefused)
       return await refuse(dependencies, request, reply, query, error);
     throw error;

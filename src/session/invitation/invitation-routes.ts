@@ -21,8 +21,8 @@ const page = '/invitation';
 const maxNameLength = 200;
 
 const invalidInvitationPage = messagePage(
-  'This invitation doesn’t work anymore',
-  `It was used or withdrawn, or it is older than ${invitationDays} days. Ask for another one.`,
+  'Invitation expired',
+  `It was used or withdrawn, or it’s older than ${invitationDays} days. Ask for a new one.`,
   400,
 );
 
@@ -85,7 +85,7 @@ export function registerInvitationRoutes(
     if (!browser.hasValidCsrfToken(request, formOf(request))) return seeOther(reply, page);
     await invitations.decline(tokenOf(request), originOf(request));
     setCookie(request, reply, '', 0);
-    return sendPage(reply, messagePage('Declined', 'Nothing was changed.'));
+    return sendPage(reply, messagePage('Invitation declined', 'Nothing has changed.'));
   });
 
   /** Lax: the cookie has to come along when a link in a mail leads here. */
@@ -112,14 +112,14 @@ function needsSignIn(invitation: OpenInvitation, signedIn: string | undefined): 
 
 const signInRequiredPage = messagePage(
   'Sign in first',
-  'Your sign-in has a second factor. Sign in, then open the link in the invitation again. If you can’t, ask an operator to remove the second factor.',
+  'You use a second factor. Sign in, then open the invitation link again. If you can’t, ask an operator to remove your second factor.',
   403,
   { href: `/sign-in?${new URLSearchParams({ next: page })}`, label: 'Sign in' },
 );
 
 function nameProblem(name: string): string | undefined {
   return [...name].length > maxNameLength
-    ? `The name can have up to ${maxNameLength} characters.`
+    ? `Enter a name of at most ${maxNameLength} characters.`
     : undefined;
 }
 

@@ -54,7 +54,7 @@ export function registerChangePasswordRoutes(
       );
       if (result.person === undefined) {
         await record('refused');
-        const error = 'The present password is wrong.';
+        const error = 'The current password is wrong.';
         return sendPage(reply, changePasswordPage({ csrf, error, status: 401 }));
       }
       await changePassword(dependencies, person.personId, next);

@@ -27,11 +27,11 @@ export interface MeDependencies {
 
 /** What the page says after something was done; `?done=` names it, so that no text comes from outside. */
 const notices: Readonly<Record<string, string>> = {
-  session: 'That browser is signed out.',
-  consent: 'That integration can no longer act for you.',
-  password: 'Your password is changed.',
-  removed: 'The second factor is off.',
-  language: 'Your language is saved.',
+  session: 'Browser signed out.',
+  consent: 'Integration access revoked.',
+  password: 'Password changed.',
+  removed: 'Second factor removed.',
+  language: 'Language saved.',
 };
 
 /**

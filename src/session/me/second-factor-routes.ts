@@ -22,7 +22,7 @@ export interface SecondFactorRoutesDependencies {
 }
 
 const page = '/me/second-factor';
-const wrongCode = 'This code is not right, or was used already. Wait for the next one.';
+const wrongCode = 'The code is wrong or was already used. Wait for the next one.';
 
 /**
  * `GET /me/second-factor`: add one, or look after it. `POST …/begin` wants the password and shows the key, `POST
@@ -103,7 +103,7 @@ export function registerSecondFactorRoutes(
     signedInForm(browser, page, (request, reply) => async (visit, form) => {
       const { personId } = visit.person;
       if (!(await secondFactors.verify(personId, form.get('code') ?? '', guessOriginOf(request))))
-        return showState(reply, visit, `${wrongCode} Begin again.`);
+        return showState(reply, visit, `${wrongCode} Start again.`);
       await record('second_factor_added', 'success', request, visit);
       return showNewCodes(request, reply, visit);
     }),

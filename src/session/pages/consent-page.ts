@@ -26,16 +26,16 @@ const allowed = Object.values(tokenOperations)
 /** Asks whether an integration may act in an account of the person. */
 export function consentPage(page: ConsentPage): Page {
   const body = html`<h1>Allow ${page.integrationName}?</h1>
-<p>The integration <strong>${page.integrationName}</strong> (<code>${page.clientId}</code>) asks to act for you in Signalpost.!${page.allowedBefore ? ' You have allowed it before.' : ''}</p>
+<p><strong>${page.integrationName}</strong> (<code>${page.clientId}</code>) wants to act for you in Signalpost.!${page.allowedBefore ? ' You’ve allowed it before.' : ''}</p>
 <form method="post" action="/authorize?${page.query}">
 <input type="hidden" name="csrf" value="${page.csrf}">
 !${accountChoice(page)}
-<p id="may">As far as your role in the account allows, it will be able to:</p>
+<p id="may">If your role in the account allows it, this integration can:</p>
 <ul class="may" aria-labelledby="may">
 !${allowed}
 </ul>
 <p class="soft">It can’t change settings, see your contacts, manage people or keys, or act in another account.</p>
-<p class="soft">Afterwards you go to <strong>${page.target}</strong>. You can withdraw this at any time under <a href="/me">your sign-in</a>.</p>
+<p class="soft">You’ll be sent to <strong>${page.target}</strong>. You can revoke access at any time under <a href="/me">Sign-in and security</a>.</p>
 <div class="actions">
 <button type="submit" name="decision" value="allow">Allow</button>
 <button type="submit" name="decision" value="deny" class="quiet">Decline</button>
@@ -44,7 +44,7 @@ export function consentPage(page: ConsentPage): Page {
 <form method="post" action="/sign-out" class="foot">
 <input type="hidden" name="csrf" value="${page.csrf}">
 <input type="hidden" name="next" value="/authorize?${page.query}">
-Signed in as ${page.email}. <button type="submit" class="link">Use another sign-in</button>
+Signed in as ${page.email}. <button type="submit" class="link">Sign in as someone else</button>
 </form>`;
   return { title: `Allow ${page.integrationName}?`, body, formAction: page.formAction };
 }
@@ -58,5 +58,5 @@ function accountChoice({ accounts, chosen }: ConsentPage): string {
     ({ id, name }) =>
       html`<label class="choice"><input type="radio" name="account" value="${id}" required !${id === chosen ? 'checked' : ''}><span>${name} <span class="soft">(${id})</span></span></label>`,
   );
-  return html`<fieldset><legend>In which account?</legend>!${choices.join('')}</fieldset>`;
+  return html`<fieldset><legend>Choose an account</legend>!${choices.join('')}</fieldset>`;
 }

@@ -16,7 +16,7 @@ export function invitationPage({ csrf, invitation, name, error }: InvitationPage
   const { accountName, accountId, email, role, inviterName, inviterEmail } = invitation;
   const body = html`<h1>Join ${accountName}?</h1>
 !${errorBox(error)}
-<p>${inviterName} (${inviterEmail}) invites ${email} to the account ${accountName} (ID ${accountId}) as ${role}.</p>
+<p>${inviterName} (${inviterEmail}) invited ${email} to join the account ${accountName} (ID ${accountId}) as ${role}.</p>
 <form method="post" action="/invitation">
 <input type="hidden" name="csrf" value="${csrf}">
 !${invitation.established ? '<p class="soft">You keep your password and sign in as before.</p>' : newSignIn(invitation, name)}
@@ -32,5 +32,5 @@ function newSignIn({ personId, name, email }: OpenInvitation, typed: string | un
   return html`!${personId === null ? nameField : ''}
 <input type="hidden" autocomplete="username" value="${email}">
 !${newPasswordField()}
-!${personId === null ? '' : '<p class="soft">An earlier password of this address ends, and so does everything signed in with it.</p>'}`;
+!${personId === null ? '' : '<p class="soft">Any earlier password for this address stops working, and you’re signed out everywhere.</p>'}`;
 }

@@ -9,12 +9,12 @@ export function forgotPasswordPage(csrf: string, error?: string, status = 200): 
 !${errorBox(error)}
 <form method="post" action="/forgot-password">
 <input type="hidden" name="csrf" value="${csrf}">
-<label for="email">E-mail address</label>
+<label for="email">Email address</label>
 <input id="email" name="email" type="email" autocomplete="username" required maxlength="254" aria-describedby="what">
-<p id="what" class="soft">If somebody signs in with this address, we send a link to it.</p>
-<div class="actions"><button type="submit">Send the link</button></div>
+<p id="what" class="soft">If there’s a user with this address, we’ll email a link to it.</p>
+<div class="actions"><button type="submit">Send link</button></div>
 </form>
-<p class="foot"><a href="/sign-in">Back to signing in</a></p>`;
+<p class="foot"><a href="/sign-in">Back to sign-in</a></p>`;
   return { title: 'Set or reset your password', body, status };
 }
 
@@ -25,7 +25,7 @@ export function setPasswordPage(csrf: string, error?: string): Page {
 <form method="post" action="/set-password">
 <input type="hidden" name="csrf" value="${csrf}">
 !${newPasswordField()}
-<p class="soft">This signs you out everywhere and ends the access of every integration that acts for you.</p>
+<p class="soft">This signs you out everywhere and revokes access for all your integrations.</p>
 <div class="actions"><button type="submit">Set password</button></div>
 </form>`;
   return { title: 'Choose a password', body, status: error === undefined ? 200 : 422 };

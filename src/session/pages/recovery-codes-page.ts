@@ -3,14 +3,14 @@ import type { Page } from './layout.ts';
 
 /** Shows new recovery codes, the only time that anybody sees them. */
 export function recoveryCodesPage(codes: readonly string[]): Page {
-  const title = 'Keep these recovery codes';
+  const title = 'Save your recovery codes';
   const items = codes.map((code) => html`<li><code>${code}</code></li>`);
   const body = html`<h1>${title}</h1>
 <p class="note" role="status">Your second factor is on.</p>
-<p id="codes">If you lose your authenticator, one of these signs you in instead of its code. Each works once.</p>
+<p id="codes">If you lose your authenticator, sign in with one of these codes instead. Each works once.</p>
 <ul class="codes" aria-labelledby="codes">!${items.join('')}</ul>
-<p>They are shown only now: print them, or keep them in a password manager, apart from your phone.</p>
-<p class="foot"><a href="/me">I have kept them</a></p>`;
+<p>You won’t see them again. Print them or store them in a password manager, not only on your phone.</p>
+<p class="foot"><a href="/me">I’ve saved them</a></p>`;
   return { title, body };
 }
 
@@ -32,10 +32,10 @@ export function recoveryCodePage(page: RecoveryCodePage): Page {
 <input type="hidden" name="next" value="${page.next}">
 <label for="code">Recovery code</label>
 <input id="code" name="code" type="text" autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="40" required aria-describedby="hint!${failed ? ' problem' : ''}" !${failed ? 'aria-invalid="true"' : ''}>
-<p id="hint" class="soft">One of those that you kept when you turned the second factor on. It works once. Whoever lost these too asks an operator of this service.</p>
+<p id="hint" class="soft">A code you saved when you turned on the second factor. It works once. If you’ve lost these too, ask an operator of this service.</p>
 <div class="actions"><button type="submit">Continue</button></div>
 </form>
-<p class="foot"><a href="/sign-in/code?${new URLSearchParams({ next: page.next })}">Use your authenticator</a></p>`;
+<p class="foot"><a href="/sign-in/code?${new URLSearchParams({ next: page.next })}">Use your authenticator instead</a></p>`;
   return {
     title: failed ? 'Use a recovery code: try again' : 'Use a recovery code',
     body,

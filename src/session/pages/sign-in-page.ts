@@ -20,7 +20,7 @@ export function signInPage(page: SignInPage): Page {
 <form method="post" action="/sign-in">
 <input type="hidden" name="csrf" value="${page.csrf}">
 <input type="hidden" name="next" value="${page.next}">
-<label for="email">E-mail address</label>
+<label for="email">Email address</label>
 <input id="email" name="email" type="email" autocomplete="username" required maxlength="254" value="${page.email ?? ''}" !${invalid}>
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required !${invalid}>
@@ -48,14 +48,14 @@ export function secondFactorPage(page: SecondFactorPage): Page {
 <input type="hidden" name="next" value="${page.next}">
 <label for="code">Code</label>
 <input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9 ]*" maxlength="12" required aria-describedby="hint!${page.error === undefined ? '' : ' problem'}" !${invalid}>
-<p id="hint" class="soft">The six digits that your authenticator shows now.</p>
+<p id="hint" class="soft">The six-digit code from your authenticator app.</p>
 <div class="actions"><button type="submit">Continue</button></div>
 </form>
 <form method="post" action="/sign-out" class="foot">
 <input type="hidden" name="csrf" value="${page.csrf}">
 <input type="hidden" name="next" value="${page.next}">
 <p>Lost your authenticator? <a href="/sign-in/recovery-code?${new URLSearchParams({ next: page.next })}">Use a recovery code</a></p>
-<button type="submit" class="link">Sign in as somebody else</button>
+<button type="submit" class="link">Sign in as someone else</button>
 </form>`;
   const title = page.error === undefined ? 'Enter your code' : 'Enter your code: try again';
   return { title, body, status: page.status ?? 200 };

@@ -4,23 +4,23 @@ export const german: MailTexts = {
   passwordLink: {
     subject: 'Passwort festlegen',
     title: 'Passwort festlegen',
-    body: 'Hallo {{Name}}, hier können Sie ein neues Passwort für Ihre Anmeldung {{Email}} festlegen.',
+    body: 'Hallo {{Name}}, hier können Sie ein neues Passwort für {{Email}} festlegen.',
     button: 'Passwort festlegen',
-    limit: 'Der Link funktioniert einmal, innerhalb von {{Expires In}}.',
+    limit: 'Der Link funktioniert einmal und läuft in {{Expires In}} ab.',
     unexpected:
-      'Wenn Sie das nicht angefordert haben, ignorieren Sie diese E-Mail. Ihr Passwort bleibt unverändert, und mit dieser Nachricht allein kann sich niemand anmelden.',
+      'Wenn Sie das nicht angefordert haben, ignorieren Sie diese E-Mail. Ihr Passwort ändert sich nur, wenn Sie den Link verwenden.',
   },
   invitation: {
     subject: 'Einladung zu einem Konto',
     title: 'Sie sind eingeladen',
-    body: '{{Inviter}} ({{Inviter Email}}) lädt {{Email}} in dieses Konto ein:',
+    body: '{{Inviter}} ({{Inviter Email}}) hat {{Email}} in dieses Konto eingeladen:',
     facts: [
       ['Konto', 'Account Name'],
       ['Konto-ID', 'Account ID'],
       ['Rolle', 'Role'],
     ],
     button: 'Einladung ansehen',
-    limit: 'Der Link funktioniert einmal, innerhalb von {{Expires In}}.',
+    limit: 'Der Link funktioniert einmal und läuft in {{Expires In}} ab.',
     unexpected:
       'Wenn Sie die Person oder das Konto nicht kennen, ignorieren Sie diese E-Mail. Ohne Ihre Zustimmung passiert nichts.',
   },
@@ -34,7 +34,7 @@ export const german: MailTexts = {
       ['Konto-ID', 'Account ID'],
     ],
     button: 'Anfrage ansehen',
-    limit: 'Der Link funktioniert einmal, innerhalb von {{Expires In}}.',
+    limit: 'Der Link funktioniert einmal und läuft in {{Expires In}} ab.',
     unexpected:
       'Wenn Sie dieses Konto nicht kennen, ignorieren Sie diese E-Mail. Ohne Ihre Bestätigung kann nichts von Ihrer Adresse gesendet werden.',
   },
@@ -48,11 +48,11 @@ export const german: MailTexts = {
   notices: {
     'password-changed': {
       subject: 'Ihr Passwort wurde geändert',
-      body: 'Das Passwort von {{Email}} wurde geändert. Alle anderen Sitzungen und Integrationen wurden abgemeldet.',
+      body: 'Das Passwort von {{Email}} wurde geändert. Alle anderen Sitzungen wurden beendet, und Integrationen haben keinen Zugriff mehr.',
     },
     'password-set-by-link': {
-      subject: 'Ihr Passwort wurde per Link festgelegt',
-      body: 'Das Passwort von {{Email}} wurde mit einem Link aus einer E-Mail festgelegt. Alle anderen Sitzungen und Integrationen wurden abgemeldet.',
+      subject: 'Ihr Passwort wurde mit einem Link festgelegt',
+      body: 'Das Passwort von {{Email}} wurde mit einem Link aus einer E-Mail festgelegt. Alle anderen Sitzungen wurden beendet, und Integrationen haben keinen Zugriff mehr.',
     },
     'second-factor-added': {
       subject: 'Zweiter Faktor hinzugefügt',
@@ -64,7 +64,7 @@ export const german: MailTexts = {
     },
     'recovery-codes-made': {
       subject: 'Neue Wiederherstellungscodes',
-      body: 'Für {{Email}} wurden neue Wiederherstellungscodes erstellt. Frühere Codes gelten nicht mehr.',
+      body: 'Für {{Email}} wurden neue Wiederherstellungscodes erstellt. Die alten Codes gelten nicht mehr.',
     },
     'api-key-created': {
       subject: 'Neuer API-Schlüssel',
@@ -102,12 +102,12 @@ export const german: MailTexts = {
   somebody: 'Jemand',
   noticeTime: 'Zeit: {{When}}',
   noticeUnexpected:
-    'Wenn Sie das nicht erwartet haben, legen Sie sofort ein neues Passwort fest und prüfen Sie Ihre Anmeldung. Informieren Sie dann den Betreiber dieses Dienstes.',
-  noticeButton: 'Anmeldung prüfen',
+    'Wenn Sie das nicht erwartet haben, legen Sie sofort ein neues Passwort fest und prüfen Sie Ihre Sitzungen und Integrationen. Informieren Sie dann den Betreiber dieses Dienstes.',
+  noticeButton: 'Sicherheit prüfen',
   pasteLink:
     'Wenn die Schaltfläche nicht funktioniert, kopieren Sie diese Adresse in Ihren Browser:',
   footer:
-    'Sie erhalten diese E-Mail wegen Ihrer Anmeldung oder Adresse. Sie lässt sich nicht abbestellen.',
+    'Dies ist eine Service-E-Mail zu Ihrer Anmeldung oder Adresse. Sie lässt sich nicht abbestellen.',
   minutes: (count) => `${count} Minuten`,
   hours: (count) => `${count} Stunden`,
   days: (count) => `${count} Tagen`,

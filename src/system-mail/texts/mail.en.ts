@@ -4,23 +4,23 @@ export const english: MailTexts = {
   passwordLink: {
     subject: 'Set your password',
     title: 'Set your password',
-    body: 'Hello {{Name}}, you can set a new password for your sign-in {{Email}} here.',
+    body: 'Hello {{Name}}, you can set a new password for {{Email}} here.',
     button: 'Set password',
-    limit: 'The link works once, within {{Expires In}}.',
+    limit: 'The link works once and expires in {{Expires In}}.',
     unexpected:
-      'If you didn’t ask for this, ignore this email. Your password stays as it is, and nobody can sign in with this message alone.',
+      'If you didn’t request this, ignore this email. Your password won’t change unless you use the link.',
   },
   invitation: {
     subject: 'You’re invited to join an account',
     title: 'You’re invited',
-    body: '{{Inviter}} ({{Inviter Email}}) invites {{Email}} to join this account:',
+    body: '{{Inviter}} ({{Inviter Email}}) invited {{Email}} to join this account:',
     facts: [
       ['Account', 'Account Name'],
       ['Account ID', 'Account ID'],
       ['Role', 'Role'],
     ],
     button: 'View invitation',
-    limit: 'The link works once, within {{Expires In}}.',
+    limit: 'The link works once and expires in {{Expires In}}.',
     unexpected:
       'If you don’t know this person or account, ignore this email. Nothing happens unless you accept.',
   },
@@ -34,7 +34,7 @@ export const english: MailTexts = {
       ['Account ID', 'Account ID'],
     ],
     button: 'Review request',
-    limit: 'The link works once, within {{Expires In}}.',
+    limit: 'The link works once and expires in {{Expires In}}.',
     unexpected:
       'If you don’t know this account, ignore this email. Nothing can be sent from your address unless you confirm.',
   },
@@ -48,23 +48,23 @@ export const english: MailTexts = {
   notices: {
     'password-changed': {
       subject: 'Your password was changed',
-      body: 'The password of {{Email}} was changed. All other sessions and integrations were signed out.',
+      body: 'The password for {{Email}} was changed. All other sessions were signed out, and integrations lost access.',
     },
     'password-set-by-link': {
-      subject: 'Your password was set by link',
-      body: 'The password of {{Email}} was set with a link from an email. All other sessions and integrations were signed out.',
+      subject: 'Your password was set with a link',
+      body: 'The password for {{Email}} was set with a link from an email. All other sessions were signed out, and integrations lost access.',
     },
     'second-factor-added': {
       subject: 'Second factor added',
-      body: 'A second factor was added to {{Email}}. Signing in now asks for a code.',
+      body: 'A second factor was added for {{Email}}. Signing in now requires a code.',
     },
     'second-factor-removed': {
       subject: 'Second factor removed',
-      body: 'The second factor of {{Email}} was removed. The password alone signs in now.',
+      body: 'The second factor for {{Email}} was removed. Signing in now requires only the password.',
     },
     'recovery-codes-made': {
       subject: 'New recovery codes',
-      body: 'New recovery codes were made for {{Email}}. Earlier codes no longer work.',
+      body: 'New recovery codes were created for {{Email}}. The old codes no longer work.',
     },
     'api-key-created': {
       subject: 'New API key',
@@ -102,10 +102,10 @@ export const english: MailTexts = {
   somebody: 'Someone',
   noticeTime: 'Time: {{When}}',
   noticeUnexpected:
-    'If you didn’t expect this, set a new password now and check your sign-in. Then tell whoever runs this service.',
-  noticeButton: 'Check your sign-in',
+    'If you didn’t expect this, set a new password now and review your sessions and integrations. Then tell the operator of this service.',
+  noticeButton: 'Review security',
   pasteLink: 'If the button doesn’t work, copy this address into your browser:',
-  footer: 'You get this email because of your sign-in or address. It can’t be turned off.',
+  footer: 'This is a service email about your sign-in or address. You can’t unsubscribe from it.',
   minutes: (count) => `${count} minutes`,
   hours: (count) => `${count} hours`,
   days: (count) => `${count} days`,

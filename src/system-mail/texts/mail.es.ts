@@ -4,23 +4,23 @@ export const spanish: MailTexts = {
   passwordLink: {
     subject: 'Establece tu contraseña',
     title: 'Establece tu contraseña',
-    body: 'Hola, {{Name}}: aquí puedes establecer una contraseña nueva para tu usuario {{Email}}.',
+    body: 'Hola, {{Name}}: aquí puedes establecer una contraseña nueva para {{Email}}.',
     button: 'Establecer contraseña',
-    limit: 'El enlace funciona una sola vez, durante {{Expires In}}.',
+    limit: 'El enlace funciona una sola vez y caduca en {{Expires In}}.',
     unexpected:
-      'Si no lo has pedido, ignora este correo. Tu contraseña no cambia y nadie puede iniciar sesión solo con este mensaje.',
+      'Si no lo has pedido, ignora este correo. Tu contraseña solo cambiará si usas el enlace.',
   },
   invitation: {
     subject: 'Invitación para unirte a una cuenta',
     title: 'Tienes una invitación',
-    body: '{{Inviter}} ({{Inviter Email}}) invita a {{Email}} a unirse a esta cuenta:',
+    body: '{{Inviter}} ({{Inviter Email}}) ha invitado a {{Email}} a unirse a esta cuenta:',
     facts: [
       ['Cuenta', 'Account Name'],
       ['ID de la cuenta', 'Account ID'],
       ['Rol', 'Role'],
     ],
     button: 'Ver la invitación',
-    limit: 'El enlace funciona una sola vez, durante {{Expires In}}.',
+    limit: 'El enlace funciona una sola vez y caduca en {{Expires In}}.',
     unexpected:
       'Si no conoces a esta persona ni la cuenta, ignora este correo. No pasa nada si no aceptas.',
   },
@@ -34,7 +34,7 @@ export const spanish: MailTexts = {
       ['ID de la cuenta', 'Account ID'],
     ],
     button: 'Ver la solicitud',
-    limit: 'El enlace funciona una sola vez, durante {{Expires In}}.',
+    limit: 'El enlace funciona una sola vez y caduca en {{Expires In}}.',
     unexpected:
       'Si no conoces esta cuenta, ignora este correo. No se puede enviar nada desde tu dirección si no lo confirmas.',
   },
@@ -48,19 +48,19 @@ export const spanish: MailTexts = {
   notices: {
     'password-changed': {
       subject: 'Se ha cambiado tu contraseña',
-      body: 'Se ha cambiado la contraseña de {{Email}}. Se han cerrado todas las demás sesiones e integraciones.',
+      body: 'Se ha cambiado la contraseña de {{Email}}. Se han cerrado todas las demás sesiones y las integraciones han perdido el acceso.',
     },
     'password-set-by-link': {
       subject: 'Se ha establecido tu contraseña con un enlace',
-      body: 'Se ha establecido la contraseña de {{Email}} con un enlace recibido por correo. Se han cerrado todas las demás sesiones e integraciones.',
+      body: 'Se ha establecido la contraseña de {{Email}} con un enlace recibido por correo. Se han cerrado todas las demás sesiones y las integraciones han perdido el acceso.',
     },
     'second-factor-added': {
       subject: 'Segundo factor añadido',
-      body: 'Se ha añadido un segundo factor a {{Email}}. Ahora se pide un código al iniciar sesión.',
+      body: 'Se ha añadido un segundo factor para {{Email}}. Ahora se pide un código al iniciar sesión.',
     },
     'second-factor-removed': {
       subject: 'Segundo factor eliminado',
-      body: 'Se ha eliminado el segundo factor de {{Email}}. Ahora basta la contraseña para iniciar sesión.',
+      body: 'Se ha eliminado el segundo factor de {{Email}}. Ahora basta con la contraseña para iniciar sesión.',
     },
     'recovery-codes-made': {
       subject: 'Nuevos códigos de recuperación',
@@ -102,10 +102,10 @@ export const spanish: MailTexts = {
   somebody: 'Alguien',
   noticeTime: 'Hora: {{When}}',
   noticeUnexpected:
-    'Si no lo esperabas, establece ya una contraseña nueva y revisa tu inicio de sesión. Después avisa a quien gestiona este servicio.',
-  noticeButton: 'Revisar tu inicio de sesión',
+    'Si no lo esperabas, establece ya una contraseña nueva y revisa tus sesiones e integraciones. Después avisa al operador de este servicio.',
+  noticeButton: 'Revisar la seguridad',
   pasteLink: 'Si el botón no funciona, copia esta dirección en tu navegador:',
-  footer: 'Recibes este correo por tu usuario o tu dirección. No se puede desactivar.',
+  footer: 'Este es un correo de servicio sobre tu usuario o tu dirección. No puedes darte de baja.',
   minutes: (count) => `${count} minutos`,
   hours: (count) => `${count} horas`,
   days: (count) => `${count} días`,

@@ -4,23 +4,23 @@ export const french: MailTexts = {
   passwordLink: {
     subject: 'Définissez votre mot de passe',
     title: 'Définissez votre mot de passe',
-    body: 'Bonjour {{Name}}, vous pouvez définir ici un nouveau mot de passe pour votre identifiant {{Email}}.',
+    body: 'Bonjour {{Name}}, vous pouvez définir ici un nouveau mot de passe pour {{Email}}.',
     button: 'Définir le mot de passe',
-    limit: 'Le lien fonctionne une seule fois, pendant {{Expires In}}.',
+    limit: 'Le lien fonctionne une seule fois et expire dans {{Expires In}}.',
     unexpected:
-      'Si vous n’avez rien demandé, ignorez cet e-mail. Votre mot de passe reste inchangé et personne ne peut se connecter avec ce seul message.',
+      'Si vous n’avez rien demandé, ignorez cet e-mail. Votre mot de passe ne changera que si vous utilisez le lien.',
   },
   invitation: {
     subject: 'Invitation à rejoindre un compte',
-    title: 'Vous êtes invité(e)',
-    body: '{{Inviter}} ({{Inviter Email}}) invite {{Email}} à rejoindre ce compte :',
+    title: 'Vous avez une invitation',
+    body: '{{Inviter}} ({{Inviter Email}}) a invité {{Email}} à rejoindre ce compte :',
     facts: [
       ['Compte', 'Account Name'],
       ['ID du compte', 'Account ID'],
       ['Rôle', 'Role'],
     ],
     button: 'Voir l’invitation',
-    limit: 'Le lien fonctionne une seule fois, pendant {{Expires In}}.',
+    limit: 'Le lien fonctionne une seule fois et expire dans {{Expires In}}.',
     unexpected:
       'Si vous ne connaissez ni cette personne ni ce compte, ignorez cet e-mail. Rien ne se passe sans votre accord.',
   },
@@ -34,7 +34,7 @@ export const french: MailTexts = {
       ['ID du compte', 'Account ID'],
     ],
     button: 'Voir la demande',
-    limit: 'Le lien fonctionne une seule fois, pendant {{Expires In}}.',
+    limit: 'Le lien fonctionne une seule fois et expire dans {{Expires In}}.',
     unexpected:
       'Si vous ne connaissez pas ce compte, ignorez cet e-mail. Rien ne peut être envoyé depuis votre adresse sans votre confirmation.',
   },
@@ -48,15 +48,15 @@ export const french: MailTexts = {
   notices: {
     'password-changed': {
       subject: 'Votre mot de passe a été modifié',
-      body: 'Le mot de passe de {{Email}} a été modifié. Toutes les autres sessions et intégrations ont été déconnectées.',
+      body: 'Le mot de passe de {{Email}} a été modifié. Toutes les autres sessions ont été fermées et les intégrations n’ont plus accès.',
     },
     'password-set-by-link': {
-      subject: 'Votre mot de passe a été défini par un lien',
-      body: 'Le mot de passe de {{Email}} a été défini avec un lien reçu par e-mail. Toutes les autres sessions et intégrations ont été déconnectées.',
+      subject: 'Votre mot de passe a été défini avec un lien',
+      body: 'Le mot de passe de {{Email}} a été défini avec un lien reçu par e-mail. Toutes les autres sessions ont été fermées et les intégrations n’ont plus accès.',
     },
     'second-factor-added': {
       subject: 'Second facteur ajouté',
-      body: 'Un second facteur a été ajouté à {{Email}}. La connexion demande désormais un code.',
+      body: 'Un second facteur a été ajouté pour {{Email}}. La connexion demande désormais un code.',
     },
     'second-factor-removed': {
       subject: 'Second facteur supprimé',
@@ -102,11 +102,11 @@ export const french: MailTexts = {
   somebody: 'Quelqu’un',
   noticeTime: 'Date : {{When}}',
   noticeUnexpected:
-    'Si vous ne vous y attendiez pas, définissez tout de suite un nouveau mot de passe et vérifiez vos connexions. Prévenez ensuite la personne qui gère ce service.',
-  noticeButton: 'Vérifier vos connexions',
+    'Si vous ne vous y attendiez pas, définissez tout de suite un nouveau mot de passe et vérifiez vos sessions et intégrations. Prévenez ensuite l’opérateur de ce service.',
+  noticeButton: 'Vérifier la sécurité',
   pasteLink: 'Si le bouton ne fonctionne pas, copiez cette adresse dans votre navigateur :',
   footer:
-    'Vous recevez cet e-mail en raison de votre identifiant ou de votre adresse. Il ne peut pas être désactivé.',
+    'Ceci est un e-mail de service concernant votre identifiant ou votre adresse. Vous ne pouvez pas vous en désabonner.',
   minutes: (count) => `${count} minutes`,
   hours: (count) => `${count} heures`,
   days: (count) => `${count} jours`,

@@ -1,12 +1,12 @@
 /** Suppressions. */
 export const suppressionsTexts = {
   'suppressions.title': 'Suppressions',
-  'suppressions.hint': 'Addresses that are not written to.',
+  'suppressions.hint': 'Addresses you don’t send to.',
   'suppressions.add': 'Suppress an address',
-  'suppressions.addHint': 'Requests to it are refused from then on.',
+  'suppressions.addHint': 'Requests to it are rejected from now on.',
   'suppressions.importTitle': 'Import suppressions',
   'suppressions.importHint':
-    'The column address is enough; reason may be hard_bounce, complaint, unsubscribe or manual. An export can be imported as it is.',
+    'Only the address column is required; reason can be hard_bounce, complaint, unsubscribe or manual. Exports can be imported.',
   'suppressions.export': 'Export CSV',
   'suppressions.find': 'Address contains',
   'suppressions.address': 'Address',
@@ -16,15 +16,15 @@ export const suppressionsTexts = {
   'suppressions.message': 'Message',
   'suppressions.showMessage': 'Show',
   'suppressions.stillSuppressed':
-    '{address} was removed as “{removed}”. It is still suppressed as “{left}”.',
-  'suppressions.again': '{address} is suppressed again, from now on.',
-  'suppressions.none': 'Nobody is suppressed',
-  'suppressions.noneHint': 'Addresses come here by themselves when they do not exist or complain.',
-  'suppressions.noneFound': 'No suppressed address passes these filters',
+    '“{removed}” removed for {address}. It’s still suppressed as “{left}”.',
+  'suppressions.again': '{address} is suppressed again.',
+  'suppressions.none': 'No suppressed addresses',
+  'suppressions.noneHint': 'Addresses are added automatically when they hard-bounce or complain.',
+  'suppressions.noneFound': 'No suppressions match these filters',
   'suppressions.noneFoundHint': 'Clear a filter.',
 
-  'suppression.hard_bounce': 'Does not exist',
-  'suppression.complaint': 'Complained',
+  'suppression.hard_bounce': 'Hard bounce',
+  'suppression.complaint': 'Complaint',
   'suppression.unsubscribe': 'Unsubscribed',
-  'suppression.manual': 'By hand',
+  'suppression.manual': 'Manual',
 } as const;
