@@ -1,13 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import packageFacts from '../package.json' with { type: 'json' };
-import { secretNames, settings } from '../src/config/settings-table.ts';
 import { managementPrefix } from '../src/management/management-prefix.ts';
 import { openapiDocument } from '../src/management/openapi/openapi-document.ts';
 import { ManifestSchema } from '../src/manifest/manifest-schema.ts';
 import { describeAccess } from './describe-access.ts';
 import { describeApi } from './describe-api.ts';
+import { describeCommands } from './describe-commands.ts';
+import { describeErrors } from './describe-errors.ts';
 import { describeLimits } from './describe-limits.ts';
+import { describeSettings } from './describe-settings.ts';
 import { dumpSchema } from './dump-schema.ts';
 import { withScratchDatabase } from './scratch-database.ts';
 
@@ -51,21 +53,6 @@ function generateTables(url: string): string {
   return result.stdout.slice(result.stdout.indexOf('/**'));
 }
 
-/** The README with its table of settings written anew between its two marks. */
-async function describeSettings(): Promise<string> {
-  const readme = await readFile(new URL('README.md', root), 'utf8');
-  const rows = settings.map(
-    ({ name, default: value, meaning }) => `| \`${name}\` | ${value} | ${meaning} |`,
-  );
-  const table = ['| setting | default | meaning |', '|---|---|---|', ...rows].join('\n');
-  const names = secretNames.map((name) => `\`${name}\``).join(', ');
-  const files = `Each secret can come from a file: set \`NAME_FILE\` to its path instead of \`NAME\`. This works for ${names}.`;
-  return readme.replace(
-    /(<!-- settings:start -->\n)[\s\S]*(<!-- settings:end -->)/,
-    (_all, start: string, end: string) => `${start}${table}\n\n${files}\n${end}`,
-  );
-}
-
 /** A page with its tables written anew between their marks. */
 async function writeTables(path: string, tables: Readonly<Record<string, string>>): Promise<void> {
   let text = await readFile(new URL(path, root), 'utf8');
@@ -77,9 +64,13 @@ async function writeTables(path: string, tables: Readonly<Record<string, string>
   await put(path, text);
 }
 
-await writeTables('docs/limits.md', describeLimits());
-await writeTables('docs/authentication.md', describeAccess());
-await put('README.md', await describeSettings());
+const { common, settings, secrets } = describeSettings();
+await writeTables('README.md', { common });
+await writeTables('docs/reference/settings.md', { settings, secrets });
+await writeTables('docs/reference/cli.md', { commands: await describeCommands() });
+await writeTables('docs/reference/errors.md', describeErrors());
+await writeTables('docs/reference/limits.md', describeLimits());
+await writeTables('docs/how-it-works/authentication.md', describeAccess());
 await put('docs/manifest.schema.json', `${JSON.stringify(ManifestSchema, null, 2)}\n`);
 const openapi = JSON.stringify(openapiDocument(packageFacts.version), null, 2);
 await put('docs/openapi.json', `${openapi}\n`);
