@@ -33,6 +33,21 @@ test('every page of docs/ can be reached from its index', () => {
       assert.ok(index.includes(`](${page.slice('docs/'.length)})`), page);
 });
 
+test('every file that a Markdown page names is there', () => {
+  const missing: string[] = [];
+  for (const page of markdownPages(root)) {
+    const text = readFileSync(join(root, page), 'utf8').replaceAll(/^ *```[\s\S]*?^ *```/gm, '');
+    for (const [, path = ''] of text.matchAll(
+      /`((?:bench|bin|console|demo|docs|migrations|scripts|src|test|test-long|test-system)\/[\w./-]+)`/g,
+    )) {
+      // What a build or a recipe makes is named too, and `NNNN` stands for a number.
+      if (/^console\/dist\b|NNNN/.test(path)) continue;
+      if (!existsSync(join(root, path))) missing.push(`${page}: ${path}`);
+    }
+  }
+  assert.deepEqual(missing, []);
+});
+
 /** The anchors of a page's headings, as GitHub makes them. */
 function anchorsOf(page: string): Set<string> {
   const anchors = new Set<string>();
