@@ -5,7 +5,7 @@ import type { Role } from '../src/account/account.ts';
 /** From the least permissions to all of them; the role for machines comes last. */
 const roles: readonly Role[] = ['viewer', 'marketer', 'developer', 'owner', 'service'];
 
-/** The tables of docs/authentication.md: what a token opens, and who has which permission. */
+/** The tables of docs/how-it-works/authentication.md: what a token opens, and who has which permission. */
 export function describeAccess(): Readonly<Record<'operations' | 'permissions', string>> {
   const operations = [
     '| request | permission | allows |',

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import packageFacts from '../package.json' with { type: 'json' };
-import { secretNames, settingDefinitions } from '../src/config/settings-table.ts';
 import { managementPrefix } from '../src/management/management-prefix.ts';
 import { openapiDocument } from '../src/management/openapi/openapi-document.ts';
 import { ManifestSchema } from '../src/manifest/manifest-schema.ts';
@@ -9,7 +8,10 @@ import { readBenchmarkResults } from './benchmark-results.ts';
 import { describeAccess } from './describe-access.ts';
 import { describeApi } from './describe-api.ts';
 import { describeBenchmarks } from './describe-benchmarks.ts';
+import { describeCommands } from './describe-commands.ts';
+import { describeErrors } from './describe-errors.ts';
 import { describeLimits } from './describe-limits.ts';
+import { describeSettings } from './describe-settings.ts';
 import { dumpSchema } from './dump-schema.ts';
 import { plotBenchmarks } from './plot-benchmarks.ts';
 import { withScratchDatabase } from './scratch-database.ts';
@@ -60,21 +62,6 @@ function generateTables(url: string): string {
     );
 }
 
-/** The README with its table of settings written anew between its two marks. */
-async function describeSettings(): Promise<string> {
-  const readme = await readFile(new URL('README.md', root), 'utf8');
-  const rows = settingDefinitions.map(
-    ({ name, default: value, meaning }) => `| \`${name}\` | ${value} | ${meaning} |`,
-  );
-  const table = ['| setting | default | meaning |', '|---|---|---|', ...rows].join('\n');
-  const names = secretNames.map((name) => `\`${name}\``).join(', ');
-  const files = `Each secret can come from a file: set \`NAME_FILE\` to its path instead of \`NAME\`. This works for ${names}.`;
-  return readme.replace(
-    /(<!-- settings:start -->\n)[\s\S]*(<!-- settings:end -->)/,
-    (_all, start: string, end: string) => `${start}${table}\n\n${files}\n${end}`,
-  );
-}
-
 /** A page with its tables written anew between their marks. */
 async function writeTables(path: string, tables: Readonly<Record<string, string>>): Promise<void> {
   let text = await readFile(new URL(path, root), 'utf8');
@@ -86,13 +73,17 @@ async function writeTables(path: string, tables: Readonly<Record<string, string>
   await put(path, text);
 }
 
-await writeTables('docs/limits.md', describeLimits());
-await writeTables('docs/authentication.md', describeAccess());
+const { common, settings, secrets } = describeSettings();
+await writeTables('README.md', { common });
+await writeTables('docs/reference/settings.md', { settings, secrets });
+await writeTables('docs/reference/cli.md', { commands: await describeCommands() });
+await writeTables('docs/reference/errors.md', describeErrors());
+await writeTables('docs/reference/limits.md', describeLimits());
+await writeTables('docs/how-it-works/authentication.md', describeAccess());
 const benchmarks = await readBenchmarkResults(new URL('docs/benchmarks/results.json', root));
 await writeTables('docs/benchmarks.md', describeBenchmarks(benchmarks));
 for (const [topic, chart] of Object.entries(plotBenchmarks(benchmarks)))
   await put(`docs/benchmarks/${topic}.svg`, chart);
-await put('README.md', await describeSettings());
 await put('docs/manifest.schema.json', `${JSON.stringify(ManifestSchema, null, 2)}\n`);
 const openapi = JSON.stringify(openapiDocument(packageFacts.version), null, 2);
 await put('docs/openapi.json', `${openapi}\n`);

@@ -16,24 +16,27 @@ function readCount(text: string): number {
   return count;
 }
 
+interface CommandLine {
+  readonly program: Command;
+  /** Of the command that ran: 0, or 1 for failed checks. */
+  readonly exitCode: () => number;
+}
+
 /**
- * Runs one command of the command line. Each command's file is loaded when it is asked for, so that a start does not
- * pay for the others.
- * @param args what stands behind the program's name
- * @returns the exit code: 0, or 1 for wrong usage and failed checks
- * @throws OperatorError for what the operator can mend
+ * Every command with its arguments and options. Each command's file is loaded when it is asked for, so that a start does
+ * not pay for the others.
  */
-export async function runCommand(
-  args: readonly string[],
-  environment: Environment,
-): Promise<number> {
+export async function createProgram(environment: Environment): Promise<CommandLine> {
   let exitCode = 0;
   const program = new Command('signalpost')
     .description('Sends one email to one person because something happened.')
     .version(await readReleaseVersion())
     .exitOverride()
     .showHelpAfterError()
-    .addHelpText('after', '\nSettings come from the environment; the README lists them.');
+    .addHelpText(
+      'after',
+      '\nSettings come from the environment; docs/reference/settings.md lists them.',
+    );
   program
     .command('start')
     .description(
@@ -143,11 +146,25 @@ export async function runCommand(
   addKeyCommands(program, environment, (code) => {
     exitCode = code;
   });
+  return { program, exitCode: () => exitCode };
+}
+
+/**
+ * Runs one command of the command line.
+ * @param args what stands behind the program's name
+ * @returns the exit code: 0, or 1 for wrong usage and failed checks
+ * @throws OperatorError for what the operator can mend
+ */
+export async function runCommand(
+  args: readonly string[],
+  environment: Environment,
+): Promise<number> {
+  const { program, exitCode } = await createProgram(environment);
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
     throw error;
   }
-  return exitCode;
+  return exitCode();
 }

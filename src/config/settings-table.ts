@@ -7,7 +7,7 @@ export interface Setting {
   readonly secret?: true;
 }
 
-/** Every setting, in the order of the README's table, which is generated from here. */
+/** Every setting, from which docs/reference/settings.md and the README's table are generated. */
 export const settingDefinitions: readonly Setting[] = [
   { name: 'HOST', default: '127.0.0.1', meaning: 'Address to listen on.' },
   {
@@ -49,7 +49,7 @@ export const settingDefinitions: readonly Setting[] = [
   {
     name: 'SIGNALPOST_KEY_PREVIOUS',
     default: '(none)',
-    meaning: 'The other key while `SIGNALPOST_KEY` is rotated; see docs/hardening.md.',
+    meaning: 'The other key while `SIGNALPOST_KEY` is rotated; see docs/operate/harden.md.',
     secret: true,
   },
   {

@@ -14,7 +14,7 @@ export function addRotateMaster(
     )
     .option('--finish', 'says what works by the previous key alone')
     .option('--yes', 'with --finish: ends the previous key')
-    .addHelpText('after', '\ndocs/hardening.md has the steps.')
+    .addHelpText('after', '\ndocs/operate/harden.md has the steps.')
     .action(async (options: RotateMasterOptions) => {
       const { rotateMaster } = await import('../rotate-master.ts');
       done(await rotateMaster(options, environment));

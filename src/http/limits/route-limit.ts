@@ -1,4 +1,4 @@
-/** Who may call a route, in the words of the table in docs/limits.md. */
+/** Who may call a route, in the words of the table in docs/reference/limits.md. */
 export type Caller =
   | 'anyone'
   | 'anyone with the link'

@@ -1,0 +1,92 @@
+import { secretNames, settingDefinitions } from '../src/config/settings-table.ts';
+
+/** The sections of docs/reference/settings.md. Every setting belongs to exactly one. */
+const topics: Readonly<Record<string, readonly string[]>> = {
+  'HTTP server': [
+    'HOST',
+    'PORT',
+    'PUBLIC_URL',
+    'ALLOW_INSECURE_PUBLIC_URL',
+    'TRUST_PROXY',
+    'MAX_CONNECTIONS',
+    'MAX_CONNECTIONS_PER_PEER',
+  ],
+  'Data and keys': [
+    'DATA_DIR',
+    'DATABASE_URL',
+    'SIGNALPOST_KEY',
+    'SIGNALPOST_KEY_PREVIOUS',
+    'DEMO',
+    'AUDIT_DAYS',
+    'KEEP_READER_ADDRESSES',
+  ],
+  Delivery: [
+    'DELIVERY',
+    'SMTP_URL',
+    'SMTP_HOSTNAME',
+    'DELIVERY_REDIRECT',
+    'DELIVERY_ALLOW',
+    'SYSTEM_MAIL_FROM',
+    'INBOX_TOKEN',
+  ],
+  'Direct delivery': [
+    'DNS_SERVERS',
+    'DIRECT_SOURCES',
+    'DIRECT_PORT',
+    'DIRECT_LOOPBACK',
+    'DELIVERY_NETWORKS',
+  ],
+  'Bounces and complaints': [
+    'BOUNCE_PORT',
+    'BOUNCE_HOST',
+    'BOUNCE_TLS_KEY, BOUNCE_TLS_CERT',
+    'INTAKE_SNS_TOPICS',
+    'INTAKE_POSTMARK_PASSWORD',
+    'INTAKE_MAILGUN_KEY',
+    'INTAKE_SENDGRID_KEY',
+  ],
+  Webhooks: ['WEBHOOK_NETWORKS'],
+  'Metrics and logs': ['METRICS_TOKEN', 'METRICS_PUBLIC', 'LOG_LEVEL'],
+};
+
+/** What the README shows: the settings that most installations change. */
+const common = [
+  'PORT',
+  'PUBLIC_URL',
+  'DATA_DIR',
+  'DATABASE_URL',
+  'SMTP_URL',
+  'SYSTEM_MAIL_FROM',
+  'TRUST_PROXY',
+];
+
+/**
+ * The tables of settings: all of them by topic, and the few of the README.
+ * @throws where a setting has no topic, or a topic names a setting that doesn't exist
+ */
+export function describeSettings(): Readonly<Record<'settings' | 'common' | 'secrets', string>> {
+  const placed = Object.values(topics).flat();
+  const missing = settingDefinitions
+    .filter(({ name }) => !placed.includes(name))
+    .map(({ name }) => name);
+  if (missing.length > 0)
+    throw new Error(`scripts/describe-settings.ts has no topic for ${missing.join(', ')}`);
+  const sections = Object.entries(topics).map(
+    ([topic, names]) => `## ${topic}\n\n${tableOf(names)}`,
+  );
+  return {
+    settings: sections.join('\n\n'),
+    common: tableOf(common),
+    secrets: secretNames.map((name) => `\`${name}\``).join(', '),
+  };
+}
+
+function tableOf(names: readonly string[]): string {
+  const rows = names.map((wanted) => {
+    const setting = settingDefinitions.find(({ name }) => name === wanted);
+    if (setting === undefined)
+      throw new Error(`scripts/describe-settings.ts names ${wanted}, which is not a setting`);
+    return `| \`${setting.name.replaceAll(', ', '`, `')}\` | ${setting.default} | ${setting.meaning} |`;
+  });
+  return ['| setting | default | meaning |', '| --- | --- | --- |', ...rows].join('\n');
+}
