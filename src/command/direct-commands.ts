@@ -12,32 +12,30 @@ export function addDirectCommands(
   addSourceCommands(program, environment, done);
   const destination = program
     .command('destination')
-    .description('shows and overrides the learnt pace of receivers, also while the service runs');
+    .description('show and override the learned rates of destinations');
   destination
     .command('list')
-    .description(
-      'every receiver known: pace, connections, messages per connection, what it said last',
-    )
+    .description('list known destinations: rate, connections, messages per connection, last reply')
     .action(async () => {
       const { listDestinations } = await import('./destination.ts');
       done(await listDestinations(environment));
     });
   destination
     .command('set')
-    .description('fixes the pace of a receiver; what is not given is learnt')
+    .description('set the rate of a destination; values that you omit are learned')
     .argument('<name>')
-    .option('--rate <number>', 'messages per second of all nodes together')
-    .option('--connections <number>', 'connections of all nodes together')
-    .option('--messages-per-connection <number>', 'messages that a connection carries')
-    .option('--learn', 'goes back to what was learnt')
+    .option('--rate <number>', 'messages per second, across all nodes')
+    .option('--connections <number>', 'connections, across all nodes')
+    .option('--messages-per-connection <number>', 'messages per connection')
+    .option('--learn', 'return to the learned values')
     .action(async (name: string, options: Record<string, string | boolean>) => {
       const { setDestination } = await import('./destination.ts');
       done(await setDestination(name, options, environment));
     });
   destination
     .command('tls [domain]')
-    .description('how TLS went with the servers of all domains or of one, by day in UTC')
-    .option('--days <number>', 'how many days back, today included', '7')
+    .description('TLS results for all domains or one, by day (UTC)')
+    .option('--days <number>', 'number of days, including today', '7')
     .action(async (domain: string | undefined, options: { readonly days: string }) => {
       const { listTlsResultsCommand: listTlsResults } = await import('./tls-results.ts');
       done(await listTlsResults(domain, options, environment));
@@ -49,21 +47,19 @@ function addSourceCommands(
   environment: Environment,
   done: (exitCode: number) => void,
 ): void {
-  const source = program
-    .command('source')
-    .description('shows the addresses that mail leaves from, and warms them up');
+  const source = program.command('source').description('list source addresses and warm them up');
   source
     .command('list')
-    .description('every address of DIRECT_SOURCES: pool, name, warm-up plan, used today')
+    .description('list the addresses of DIRECT_SOURCES: pool, name, warm-up plan, used today')
     .action(async () => {
       const { listSources } = await import('./source.ts');
       done(await listSources(environment));
     });
   source
     .command('warm-up <address>')
-    .description('begins a warm-up plan: 50 messages a day at first, doubling every second day')
+    .description('start a warm-up plan: 50 messages a day, doubling every second day')
     .option('--goal <number>', 'messages a day at which the plan ends')
-    .option('--off', 'ends the plan')
+    .option('--off', 'end the plan')
     .action(
       async (address: string, options: { readonly goal?: string; readonly off?: boolean }) => {
         const { warmUpSource } = await import('./source.ts');
@@ -77,15 +73,13 @@ function addDomainCommands(
   environment: Environment,
   done: (exitCode: number) => void,
 ): void {
-  const domain = program
-    .command('domain')
-    .description('sets up the domains that an account sends from, also while the service runs');
+  const domain = program.command('domain').description('set up the sending domains of an account');
   const plain = [
-    ['list', 'the domains of an account and how far they are set up', '<account>'],
-    ['show', 'the records to publish, and what was found', '<account> <domain>'],
-    ['check', 'looks the records up now', '<account> <domain>'],
-    ['rotate', 'makes new DKIM keys, which take over once published', '<account> <domain>'],
-    ['remove', 'removes a domain and its keys', '<account> <domain>'],
+    ['list', 'list the domains of an account and their state', '<account>'],
+    ['show', 'show the DNS records to publish, and what was found', '<account> <domain>'],
+    ['check', 'check the DNS records now', '<account> <domain>'],
+    ['rotate', 'create new DKIM keys, which take over once published', '<account> <domain>'],
+    ['remove', 'remove a domain and its keys', '<account> <domain>'],
   ] as const;
   for (const [name, description, places] of plain) {
     domain
@@ -99,9 +93,9 @@ function addDomainCommands(
   }
   domain
     .command('add <account> <domain>')
-    .description('adds a domain with DKIM keys of its own and prints the records to publish')
-    .option('--ed25519', 'an Ed25519 key beside the RSA one')
-    .option('--return-path <label>', 'label of the host that bounces come back to', 'bounces')
+    .description('add a domain with new DKIM keys, and print the DNS records to publish')
+    .option('--ed25519', 'also create an Ed25519 key')
+    .option('--return-path <label>', 'label of the host that receives bounces', 'bounces')
     .action(
       async (
         account: string,
@@ -114,9 +108,9 @@ function addDomainCommands(
     );
   domain
     .command('warm-up <account> <domain>')
-    .description('begins a warm-up plan: 50 messages a day at first, doubling every second day')
+    .description('start a warm-up plan: 50 messages a day, doubling every second day')
     .option('--goal <number>', 'messages a day at which the plan ends')
-    .option('--off', 'ends the plan')
+    .option('--off', 'end the plan')
     .action(
       async (
         account: string,
@@ -129,15 +123,15 @@ function addDomainCommands(
     );
   domain
     .command('pool <account> <domain> <pool>')
-    .description('sends the mail of a domain from the source addresses of a pool')
+    .description('send mail of a domain from the source addresses of a pool')
     .action(async (account: string, name: string, pool: string) => {
       const { poolCommand } = await import('./domain.ts');
       done(await poolCommand(account, name, pool, environment));
     });
   domain
     .command('tracking <account> <domain> [host]')
-    .description('lets tracked links carry a host of the domain, such as links.shop.example')
-    .option('--off', 'lets them carry PUBLIC_URL again')
+    .description('use a host of the domain for tracked links, such as links.shop.example')
+    .option('--off', 'use PUBLIC_URL again')
     .action(
       async (
         account: string,

@@ -15,7 +15,7 @@ export function addKeyCommands(
 ): void {
   const key = program
     .command('key')
-    .description('creates, lists, rotates and revokes keys, also while the service runs');
+    .description('create, list, rotate and revoke API keys, and rotate the master key');
   addCreateKey(key, environment, done);
   addListKeys(key, environment, done);
   addRotateKey(key, environment, done);

@@ -10,31 +10,31 @@ export function addLinkCommands(
 ): void {
   program
     .command('set-up-link')
-    .description('prints a link that makes the first owner; it works once, for a day')
+    .description('print a link that creates the first owner; it works once, within a day')
     .action(async () => {
       const { printSetUpLink } = await import('./print-link.ts');
       done(await printSetUpLink(environment));
     });
   program
     .command('inbox-link')
-    .description('prints a link that opens the inbox in a browser; it works once, for a day')
+    .description('print a link that opens the inbox in a browser; it works once, within a day')
     .action(async () => {
       const { printInboxLink } = await import('./print-link.ts');
       done(await printInboxLink(environment));
     });
   const operator = program
     .command('operator')
-    .description('lists, adds and removes operators, who look after the whole installation');
+    .description('list, add and remove operators, who run the whole installation');
   operator
     .command('list')
-    .description('the e-mail address of every operator')
+    .description('list the email address of every operator')
     .action(async () => {
       const { listOperatorsCommand } = await import('./operator.ts');
       done(await listOperatorsCommand(environment));
     });
   for (const [action, description] of [
-    ['add', 'makes a user an operator'],
-    ['remove', 'makes an operator an ordinary user again'],
+    ['add', 'make a user an operator'],
+    ['remove', 'make an operator an ordinary user again'],
   ] as const) {
     operator
       .command(action)

@@ -1,9 +1,9 @@
 /** What can be done to waiting messages, as the help says it. */
 export const queueActions = {
-  pause: 'keeps them from being sent; without --message, also what comes later',
-  resume: 'ends a pause',
-  cancel: 'withdraws them for good',
-  retry: 'makes them due now, also those that failed or wait for a person',
+  pause: 'hold messages back; without --message, later ones too',
+  resume: 'end a pause',
+  cancel: 'cancel messages permanently',
+  retry: 'retry messages now, including failed and held ones',
 } as const;
 
 export type QueueAction = keyof typeof queueActions;

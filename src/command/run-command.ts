@@ -40,7 +40,7 @@ export async function createProgram(environment: Environment): Promise<CommandLi
   program
     .command('start')
     .description(
-      'the whole service in one process, with its own database unless DATABASE_URL is set',
+      'run the whole service in one process, with an embedded database unless DATABASE_URL is set',
     )
     .action(async () => {
       const { start } = await import('./start.ts');
@@ -48,34 +48,38 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     });
   program
     .command('serve')
-    .description('one node of several on your own database (DATABASE_URL)')
+    .description('run one of several nodes on your own database (DATABASE_URL)')
     .option(
       '--role <roles>',
-      'what this node does: http, worker, or both separated by a comma',
+      'what this node does: http, worker, or both, separated by a comma',
       'http,worker',
     )
-    .option('--processes <count>', 'processes that share the port and the work', readCount)
-    .addHelpText('after', '\nWithout --processes, one for each core.')
+    .option(
+      '--processes <count>',
+      'number of processes that share the port and the work',
+      readCount,
+    )
+    .addHelpText('after', '\nWithout --processes, one per core.')
     .action(async (options: { role: string; processes?: number }) => {
       const { serve } = await import('./serve.ts');
       exitCode = await serve(environment, options.role, options.processes);
     });
   program
     .command('migrate')
-    .description('brings the database to this release; every start does so too')
-    .option('--plan', 'says what would be done and what to change by hand, and changes nothing')
+    .description('migrate the database to this release; every start does so too')
+    .option('--plan', 'list the migrations and what to change by hand, without changing anything')
     .action(async (options: { plan?: boolean }) => {
       const { migrateCommand } = await import('./migrate.ts');
       exitCode = await migrateCommand(environment, options.plan);
     });
   const queue = program
     .command('queue')
-    .description('lists, pauses, resumes, cancels and retries messages that wait');
+    .description('list, pause, resume, cancel and retry waiting messages');
   queue
     .command('list')
-    .description('what waits, by destination: how many, until when, and why')
-    .requiredOption('--account <id>', 'whose messages')
-    .option('--message <id>', 'one of them')
+    .description('list waiting messages by destination: how many, until when and why')
+    .requiredOption('--account <id>', 'the account')
+    .option('--message <id>', 'only this message')
     .action(async (options: { readonly account: string; readonly message?: string }) => {
       const { listQueue } = await import('./queue-list.ts');
       exitCode = await listQueue(options, environment);
@@ -84,9 +88,9 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     queue
       .command(action)
       .description(description)
-      .requiredOption('--account <id>', 'whose messages')
-      .option('--message <id>', 'one of them')
-      .option('--destination <domain>', 'those to this domain')
+      .requiredOption('--account <id>', 'the account')
+      .option('--message <id>', 'only this message')
+      .option('--destination <domain>', 'only messages to this domain')
       .action(async (options: QueueCommandOptions) => {
         const { queueCommand } = await import('./queue.ts');
         exitCode = await queueCommand(action as QueueAction, options, environment);
@@ -94,26 +98,26 @@ export async function createProgram(environment: Environment): Promise<CommandLi
   }
   program
     .command('report')
-    .description('counts what became of messages again')
+    .description('rebuild reports')
     .command('reclassify')
     .description(
-      'judges opens and clicks anew, by the programs and networks that this release knows, and counts the report again',
+      'classify past opens and clicks again, with the programs and networks that this release knows',
     )
-    .requiredOption('--account <id>', 'whose messages')
-    .requiredOption('--from <day>', 'since this day in UTC, such as 2026-11-22')
+    .requiredOption('--account <id>', 'the account')
+    .requiredOption('--from <day>', 'first day (UTC), such as 2026-11-22')
     .action(async (options: { readonly account: string; readonly from: string }) => {
       const { reclassifyReport } = await import('./report.ts');
       exitCode = await reclassifyReport(options, environment);
     });
   program
     .command('apply')
-    .description('creates and changes what a manifest names, as often as you like')
-    .argument('<file>', 'the manifest, YAML or JSON; - for standard input')
-    .option('--prune', 'also removes what it does not name, in the accounts that it names')
-    .option('--dry-run', 'says what would be done and changes nothing')
+    .description('create and change what a manifest describes; safe to repeat')
+    .argument('<file>', 'manifest in YAML or JSON; - for standard input')
+    .option('--prune', 'also remove what the manifest doesn’t name, in the accounts that it names')
+    .option('--dry-run', 'show what would change, without changing anything')
     .addHelpText(
       'after',
-      '\nStrings may hold references to the environment, so that secrets stay out of the file.',
+      '\nStrings can refer to environment variables, so that secrets stay out of the file.',
     )
     .action(async (file: string, options: ApplyOptions) => {
       const { applyCommand } = await import('./apply.ts');
@@ -121,15 +125,18 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     });
   program
     .command('export')
-    .description('writes the manifest that sets an installation up as this one is')
-    .argument('[folder]', 'where to, with the contacts of lists; default: standard output, without')
+    .description('write a manifest that recreates this installation')
+    .argument(
+      '[folder]',
+      'target folder, with the contacts of lists; default: standard output, without contacts',
+    )
     .action(async (folder: string | undefined) => {
       const { exportCommand } = await import('./export.ts');
       exitCode = await exportCommand(folder, environment);
     });
   program
     .command('doctor')
-    .description('checks database, key, mail connection, clock and disk, and says what to do')
+    .description('check the database, key, mail connection, clock and disk, and say what to fix')
     .action(async () => {
       const { doctor } = await import('./doctor.ts');
       exitCode = await doctor(environment);

@@ -11,19 +11,17 @@ export function addSessionCommands(
   environment: Environment,
   done: (exitCode: number) => void,
 ): void {
-  const integration = program
-    .command('integration')
-    .description('shows and changes registered integrations, also while the service runs');
+  const integration = program.command('integration').description('list and change integrations');
   integration
     .command('list')
-    .description('every integration')
+    .description('list all integrations')
     .action(async () => {
       const { listIntegrationsCommand: listIntegrations } = await import('./integration.ts');
       done(await listIntegrations(environment));
     });
   integration
     .command('show')
-    .description('one integration, and what is left of its allowance')
+    .description('show an integration and its remaining allowance')
     .argument('<client-id>')
     .action(async (clientId: string) => {
       const { showIntegration } = await import('./integration.ts');
@@ -31,33 +29,33 @@ export function addSessionCommands(
     });
   integration
     .command('set')
-    .description('changes what is not part of the manifest')
+    .description('change settings that a manifest doesn’t have')
     .argument('<client-id>')
-    .option('--disabled <yes|no>', 'whether it and its tokens are refused')
-    .option('--pkce <required|optional>', 'whether its code grant must use PKCE')
-    .option('--allowance <number>', 'initial token requests per person and hour')
+    .option('--disabled <yes|no>', 'refuse the integration and its tokens')
+    .option('--pkce <required|optional>', 'whether the code grant must use PKCE')
+    .option('--allowance <number>', 'initial token requests per user and hour')
     .action(async (clientId: string, options: Record<string, string>) => {
       const { setIntegration } = await import('./integration.ts');
       done(await setIntegration(clientId, options, environment));
     });
   integration
     .command('rotate-secret')
-    .description('makes another client secret and prints it once')
+    .description('create a new client secret and print it once')
     .argument('<client-id>')
-    .option('--overlap <time>', 'how long the old one works on: 30m, 24h, 7d, or 0', '24h')
+    .option('--overlap <time>', 'how long the old secret keeps working: 30m, 24h, 7d or 0', '24h')
     .action(async (clientId: string, options: { overlap: string }) => {
       const { rotateClientSecretCommand: rotateSecret } = await import('./integration.ts');
       done(await rotateSecret(clientId, options, environment));
     });
   const user = program
     .command('user')
-    .description('keeps users out and helps those who lost a second factor');
+    .description('disable users, and help those who can’t sign in');
   for (const [action, description] of Object.entries(userActions)) {
     const command = user.command(action).description(description).argument('<email>');
     if (action === 'disable')
       command.option(
         '--keys-to <email>',
-        'who takes over the API keys that the person made, in the accounts that they own; else these end',
+        'owner who takes over the user’s API keys; without it, the keys end',
       );
     command.action(async (email: string, options: UserOptions) => {
       const { userCommand } = await import('./user.ts');
@@ -66,15 +64,18 @@ export function addSessionCommands(
   }
   program
     .command('audit')
-    .description('security-relevant events, newest first')
-    .option('--person <email>', 'of one person')
-    .option('--client <client-id>', 'of one integration')
-    .option('--kind <kind>', 'such as sign_in, password_grant, refresh_token_reused')
-    .option('--outcome <success|refused>')
-    .option('--address <address>', 'from one address')
-    .option('--since <time>', 'from a time on')
-    .option('--most <number>', 'how many', '100')
-    .option('--json', 'as JSON, one event a line')
+    .description('list security-relevant events, newest first')
+    .option('--person <email>', 'only this user')
+    .option('--client <client-id>', 'only this integration')
+    .option(
+      '--kind <kind>',
+      'only this kind, such as sign_in, password_grant or refresh_token_reused',
+    )
+    .option('--outcome <success|refused>', 'only this outcome')
+    .option('--address <address>', 'only from this network address')
+    .option('--since <time>', 'only since this time')
+    .option('--most <number>', 'maximum number of events', '100')
+    .option('--json', 'print JSON, one event per line')
     .action(async (options: AuditOptions) => {
       const { auditCommand } = await import('./audit.ts');
       done(await auditCommand(options, environment));

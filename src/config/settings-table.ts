@@ -13,7 +13,7 @@ export const settingDefinitions: readonly Setting[] = [
   {
     name: 'PORT',
     default: '3000',
-    meaning: 'Port to listen on; `0` takes a free one and prints it.',
+    meaning: 'Port to listen on; `0` picks a free one and prints it.',
   },
   {
     name: 'PUBLIC_URL',
@@ -31,7 +31,7 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'DATA_DIR',
     default: './data',
     meaning:
-      'Folder of the embedded database, the key file and the secrets that the first start makes.',
+      'Folder for the embedded database, the key file and the secrets that the first start creates.',
   },
   {
     name: 'DATABASE_URL',
@@ -43,119 +43,121 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'SIGNALPOST_KEY',
     default: '(key file)',
     meaning:
-      '32 random bytes in base64 that protect stored secrets; without it a file in `DATA_DIR` is made and used.',
+      'Master key for stored secrets: 32 random bytes in base64. Without it, a key file in `DATA_DIR` is created and used.',
     secret: true,
   },
   {
     name: 'SIGNALPOST_KEY_PREVIOUS',
     default: '(none)',
-    meaning: 'The other key while `SIGNALPOST_KEY` is rotated; see docs/operate/harden.md.',
+    meaning: 'The old key while `SIGNALPOST_KEY` is rotated; see docs/operate/harden.md.',
     secret: true,
   },
   {
     name: 'DEMO',
     default: '(first start)',
-    meaning: '`1` applies the demo manifest also on your own database, `0` never.',
+    meaning: '`1` sets up the demo on your own database too, `0` never.',
   },
   {
     name: 'DELIVERY',
     default: '`inbox`, or `relay` with `SMTP_URL`',
     meaning:
-      '`inbox` keeps mail in the local inbox, `relay` hands it to `SMTP_URL`, `direct` delivers to the recipients’ servers.',
+      '`inbox` keeps mail in the local inbox, `relay` sends it through `SMTP_URL`, `direct` delivers to the recipients’ servers.',
   },
   {
     name: 'SMTP_URL',
     default: '(none)',
     meaning:
-      'The relay: `smtp://user:password@host:587` or `smtps://…:465`; `?tls=required`, `optional`, `off`, `unverified`, `&connections=10`. Several with spaces between them: the next one where one is not there.',
+      'Relay: `smtp://user:password@host:587` or `smtps://…:465`, with `?tls=required`, `optional`, `off` or `unverified` and `&connections=10`. Separate several with spaces; the next one is used if one is unreachable.',
     secret: true,
   },
   {
     name: 'SMTP_HOSTNAME',
     default: '(the machine’s)',
-    meaning: 'Name that the service gives in EHLO and in Message-IDs without a sender domain.',
+    meaning: 'Host name for EHLO, and for Message-IDs without a sender domain.',
   },
   {
     name: 'DNS_SERVERS',
     default: '(the machine’s)',
     meaning:
-      'Resolvers for MX records and checks of sending domains, separated by commas: `192.0.2.53,[2001:db8::53]:53`.',
+      'DNS resolvers for delivery and domain checks, separated by commas: `192.0.2.53,[2001:db8::53]:53`.',
   },
   {
     name: 'DIRECT_SOURCES',
     default: '(the system’s choice)',
     meaning:
-      'With `direct`: addresses that mail leaves from, each with its EHLO name: `192.0.2.10=mail1.example.com,pool/192.0.2.11=mail2.example.com`.',
+      'With `direct`: source addresses, each with its EHLO name: `192.0.2.10=mail1.example.com,pool/192.0.2.11=mail2.example.com`.',
   },
   {
     name: 'DIRECT_PORT',
     default: '25',
-    meaning: 'With `direct`: port of the recipients’ servers; another one is for tests.',
+    meaning: 'With `direct`: port of the recipients’ servers. Change it for tests only.',
   },
   {
     name: 'DIRECT_LOOPBACK',
     default: '0',
-    meaning: 'With `direct`: `1` lets mail go to this machine itself; for tests.',
+    meaning: 'With `direct`: `1` allows delivery to this machine. For tests.',
   },
   {
     name: 'DELIVERY_NETWORKS',
     default: '(none)',
     meaning:
-      'With `direct`: private networks such as `10.1.0.0/16`, separated by commas, where recipients’ servers can be.',
+      'With `direct`: private networks of recipients’ servers, separated by commas: `10.1.0.0/16`.',
   },
   {
     name: 'DELIVERY_REDIRECT',
     default: '(none)',
-    meaning: 'Sends every message to this one address instead; for staging.',
+    meaning: 'Sends every message to this address instead. For staging.',
   },
   {
     name: 'DELIVERY_ALLOW',
     default: '(all)',
     meaning:
-      'Delivers only to these domains, separated by commas, and holds the rest back visibly; for staging.',
+      'Delivers only to these domains, separated by commas; other messages end as `canceled`. For staging.',
   },
   {
     name: 'TRUST_PROXY',
     default: '(none)',
-    meaning: 'Addresses or networks of proxies whose `X-Forwarded-*` count, separated by commas.',
+    meaning:
+      'Addresses or networks of trusted reverse proxies, separated by commas. `X-Forwarded-*` headers count only from them.',
   },
   {
     name: 'MAX_CONNECTIONS',
     default: '20000',
     meaning:
-      'Max open HTTP connections of each process; fewer where `ulimit -n` is lower. At the limit, the connection that has been idle longest is closed.',
+      'Max open HTTP connections of each process; fewer if `ulimit -n` is lower. At the limit, the longest-idle connection is closed.',
   },
   {
     name: 'MAX_CONNECTIONS_PER_PEER',
     default: '2000',
     meaning:
-      'Max open connections from one IPv4 address or IPv6 /64. A reverse proxy has no such limit if `TRUST_PROXY` names it.',
+      'Max open connections from one IPv4 address or IPv6 /64. Proxies in `TRUST_PROXY` have no such limit.',
   },
   {
     name: 'BOUNCE_PORT',
     default: '(none)',
     meaning:
-      'Port at which bounces and complaints come in by SMTP: 25, where the MX of the return path domain leads.',
+      'SMTP port for bounces and complaints: 25 on the host that the return path’s MX record names.',
   },
   {
     name: 'BOUNCE_HOST',
     default: '0.0.0.0',
-    meaning: 'Address to listen on for them.',
+    meaning: 'Address to listen on for bounces and complaints.',
   },
   {
     name: 'BOUNCE_TLS_KEY, BOUNCE_TLS_CERT',
     default: '(none)',
-    meaning: 'Files with key and certificate chain (PEM) for STARTTLS there.',
+    meaning: 'Files with the key and certificate chain (PEM) for STARTTLS on `BOUNCE_PORT`.',
   },
   {
     name: 'INTAKE_SNS_TOPICS',
     default: '(none)',
-    meaning: 'Topics (ARN, separated by commas) of Amazon SES reports to `/intake/ses`.',
+    meaning:
+      'SNS topics (ARN, separated by commas) whose Amazon SES reports `/intake/ses` accepts.',
   },
   {
     name: 'INTAKE_POSTMARK_PASSWORD',
     default: '(none)',
-    meaning: 'Password (HTTP Basic) of Postmark’s webhooks to `/intake/postmark`.',
+    meaning: 'HTTP Basic password of Postmark’s webhooks to `/intake/postmark`.',
     secret: true,
   },
   {
@@ -173,23 +175,22 @@ export const settingDefinitions: readonly Setting[] = [
   {
     name: 'WEBHOOK_NETWORKS',
     default: '(none)',
-    meaning:
-      'Private networks such as `10.1.0.0/16`, separated by commas, that webhooks can reach.',
+    meaning: 'Private networks that webhooks may reach, separated by commas: `10.1.0.0/16`.',
   },
   {
     name: 'KEEP_READER_ADDRESSES',
     default: '0',
-    meaning: '`1` keeps the whole network address of who opened or clicked, not just its network.',
+    meaning: '`1` stores the full IP address of opens and clicks instead of its network.',
   },
   {
     name: 'AUDIT_DAYS',
     default: '400',
-    meaning: 'Days that entries of the audit log are kept; `0` keeps them for ever.',
+    meaning: 'Days to keep audit log entries; `0` keeps them forever.',
   },
   {
     name: 'METRICS_PUBLIC',
     default: '0',
-    meaning: '`1` opens `/metrics` to everyone, without a token.',
+    meaning: '`1` opens `/metrics` to everyone without a token.',
   },
   {
     name: 'METRICS_TOKEN',
@@ -201,7 +202,7 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'INBOX_TOKEN',
     default: '(first start)',
     meaning:
-      'Bearer token for programs that read the local inbox. Default: `start` makes one and keeps it in `demo.env` in `DATA_DIR`.',
+      'Bearer token for programs that read the local inbox. By default, `start` creates one in `demo.env` in `DATA_DIR`.',
     secret: true,
   },
   {

@@ -9,11 +9,9 @@ export function addRotateMaster(
 ): void {
   key
     .command('rotate-master')
-    .description(
-      'puts a new master key in the place of SIGNALPOST_KEY; run it again until it says that it is done',
-    )
-    .option('--finish', 'says what works by the previous key alone')
-    .option('--yes', 'with --finish: ends the previous key')
+    .description('replace the master key; run it again until it says that it is done')
+    .option('--finish', 'list what depends on the previous key')
+    .option('--yes', 'with --finish: end the previous key')
     .addHelpText('after', '\ndocs/operate/harden.md has the steps.')
     .action(async (options: RotateMasterOptions) => {
       const { rotateMaster } = await import('../rotate-master.ts');
