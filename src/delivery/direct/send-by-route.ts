@@ -46,7 +46,7 @@ export class RouteSender {
     this.#dependencies = dependencies;
   }
 
-  /** Makes one transaction; see `Transport.send`. */
+  /** Makes one transaction; see `SendMail`. */
   async send(
     routed: RoutedMail,
     mail: OutgoingMail,
