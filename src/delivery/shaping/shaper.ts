@@ -5,7 +5,7 @@ import type { DestinationHeartbeat, DestinationState } from './shaping-store.ts'
 import type { ThrottleState } from './throttle-state.ts';
 
 /** What the shaper needs of the database. */
-export interface ShapingPersistence {
+interface ShapingPersistence {
   heartbeat(heartbeats: readonly DestinationHeartbeat[]): Promise<DestinationState[]>;
   save(
     name: string,
