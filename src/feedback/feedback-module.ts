@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { DecorateMail, FindVersion } from '../delivery/prepare-mail.ts';
 import { ReturnPaths } from '../delivery/return-path.ts';
 import type { Clock } from '../foundation/clock.ts';
@@ -21,7 +22,6 @@ import { EngagementWriter } from './tracking/engagement-writer.ts';
 import { registerOpenRoute } from './tracking/open-routes.ts';
 import { trackMessage } from './tracking/track-message.ts';
 import { TrackingTokens } from './tracking/tracking-tokens.ts';
-import { TtlCache } from './tracking/ttl-cache.ts';
 import { unsubscribeDecoration } from './unsubscribe/unsubscribe-decoration.ts';
 import { registerUnsubscribeRoutes } from './unsubscribe/unsubscribe-routes.ts';
 import { UnsubscribeTokens } from './unsubscribe/unsubscribe-token.ts';
@@ -93,11 +93,19 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
       if (await consumeToken(transaction, token)) await writeWith(transaction, events);
     });
   const returnPaths = new ReturnPaths(key);
-  const hosts = new TtlCache<string | undefined>(5_000);
+  // Also that there is none, which the directory of domains would ask for with every message.
+  const hosts = new LRUCache<string, { readonly host: string | undefined }>({
+    max: 10_000,
+    ttl: 5_000,
+  });
   const baseOf = async (accountId: AccountId, fromDomain: string): Promise<string> => {
-    const host = await hosts.get(`${accountId}/${fromDomain}`, () =>
-      dependencies.findTrackingHost(accountId, fromDomain),
-    );
+    const key = `${accountId}/${fromDomain}`;
+    const cached = hosts.get(key);
+    const host =
+      cached === undefined
+        ? await dependencies.findTrackingHost(accountId, fromDomain)
+        : cached.host;
+    if (cached === undefined) hosts.set(key, { host });
     return host === undefined ? dependencies.publicUrl() : `https://${host}`;
   };
   let server: BounceServer | undefined;
