@@ -39,7 +39,7 @@ export interface LoadReport {
 }
 
 /** Drives the load for the time ordered, and lets the last answers come in. */
-export async function generateLoad(order: LoadOrder): Promise<LoadReport> {
+async function generateLoad(order: LoadOrder): Promise<LoadReport> {
   const requests = order.requests.map((request) => Buffer.from(request));
   const places = requests.map((request) => request.indexOf(placeholder));
   const numbers = String(Date.now());

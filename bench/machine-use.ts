@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 
 /** Seconds of processor time since some start. */
-export interface ProcessorTimes {
+interface ProcessorTimes {
   /** Of the whole machine, with what its host gave to other virtual machines while this one wanted it. */
   readonly machine: number;
   /** Of each process asked for, with its children, those that ended included. */
@@ -21,7 +21,7 @@ interface Process {
  * Reads who has used the processors so far; undefined where the system has no `/proc`.
  * @param roots processes; each counts with all of its descendants
  */
-export function readProcessorTimes(roots: readonly number[]): ProcessorTimes | undefined {
+function readProcessorTimes(roots: readonly number[]): ProcessorTimes | undefined {
   if (process.platform !== 'linux') return undefined;
   const table = readProcesses();
   const of = roots.map((root) => {

@@ -882,14 +882,6 @@ create table tls_result (
   tls_result_policy_type_check CHECK (policy_type = ANY (ARRAY['sts'::text, 'no-policy-found'::text]))
 );
 
-create table tracking_domain (
-  account_id text not null,
-  host text not null,
-  created_at timestamp with time zone not null default now(),
-  tracking_domain_pkey PRIMARY KEY (account_id),
-  tracking_domain_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
-);
-
 create table warm_up_use (
   subject text not null,
   day date not null,

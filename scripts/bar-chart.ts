@@ -14,7 +14,7 @@ export interface ChartRow {
   readonly bars: readonly ChartBar[];
 }
 
-export interface ChartBar {
+interface ChartBar {
   /** Index into the chart's series. */
   readonly series: number;
   readonly spread: Spread;

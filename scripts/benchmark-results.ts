@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 /** One value, or the lowest and the highest where only those were recorded. */
-export type Figure = number | readonly [low: number, high: number];
+type Figure = number | readonly [low: number, high: number];
 
 /** One recorded run of one case: what `npm run bench -- --json` writes, with its topic, its case and its machine. */
 export interface RecordedRun {

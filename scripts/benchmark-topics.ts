@@ -1,5 +1,5 @@
 /** One bar of each case of a chart. */
-export interface ChartSeries {
+interface ChartSeries {
   readonly label: string;
   /** The figure in `results.json`. */
   readonly figure: string;

@@ -1,5 +1,5 @@
 /** A JSON schema as OpenAPI 3.1 uses it, as far as the types of a client need it. */
-export interface ApiSchema {
+interface ApiSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];

@@ -130,7 +130,6 @@ export function createApp(dependencies: AppDependencies): App {
     clock,
     log,
     key,
-    changes,
     findVersion,
     publicUrl: () => publicUrl(http, config.publicUrl),
     keepAddresses: config.keepReaderAddresses,

@@ -15,7 +15,7 @@ import { keyScopes, permissionsOf } from './permission.ts';
 import { tokenPermissions } from './token-operations.ts';
 
 /** How many keys an account can have. */
-export const maxApiKeys = 1_000;
+const maxApiKeys = 1_000;
 /** How many networks, and how many templates, a key can be limited to. */
 export const maxKeyLimits = 100;
 /** How long a key that expires can live. */

@@ -3,7 +3,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import { keyScopes, permissions } from './permission.ts';
 
 /** A user whose token sent mail of late, though the role can't send. */
-export interface LostSender {
+interface LostSender {
   readonly email: string;
   readonly accountId: string;
   readonly role: string;
@@ -11,7 +11,7 @@ export interface LostSender {
 }
 
 /** An API key with scopes that keys can't have. */
-export interface LostScopes {
+interface LostScopes {
   readonly accountId: string;
   readonly name: string;
   readonly scopes: readonly string[];
@@ -23,7 +23,7 @@ const maxListed = 100;
  * Marketers and viewers who had tokens of an integration in the last 90 days with which mail was sent in their account.
  * It reads the schema of 0.1.0, too. Which of an integration's users sent a message isn't kept, so it names all of them.
  */
-export async function findLostSenders(kysely: Database['kysely']): Promise<LostSender[]> {
+async function findLostSenders(kysely: Database['kysely']): Promise<LostSender[]> {
   const { rows } = await sql<LostSender>`
     select p.email, m.account_id as "accountId", m.role, s.client_id as "clientId"
     from membership m
@@ -37,7 +37,7 @@ export async function findLostSenders(kysely: Database['kysely']): Promise<LostS
 }
 
 /** API keys that were made with scopes that only people have now. */
-export async function findLostScopes(kysely: Database['kysely']): Promise<LostScopes[]> {
+async function findLostScopes(kysely: Database['kysely']): Promise<LostScopes[]> {
   const peopleOnly = permissions.filter((permission) => !keyScopes.includes(permission));
   const { rows } = await sql<LostScopes>`
     select k.account_id as "accountId", k.name,

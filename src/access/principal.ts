@@ -3,7 +3,7 @@ import type { AccountId, ClientId, PersonId, TemplateId } from '../foundation/id
 import type { Permission } from './permission.ts';
 
 /** A person in a signed-in browser. */
-export interface PersonPrincipal {
+interface PersonPrincipal {
   readonly kind: 'person';
   readonly personId: PersonId;
 }

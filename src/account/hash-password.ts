@@ -10,7 +10,7 @@ export const minPasswordLength = 12;
 export const maxPasswordLength = 1_000;
 
 /** Argon2id with 19 MiB, 2 passes, 1 lane; about 10 ms. What is stored says so itself, so that it can be made stronger. */
-export const passwordCost = {
+const passwordCost = {
   algorithm: argon2id,
   memoryCost: 19_456,
   timeCost: 2,

@@ -143,16 +143,6 @@ export async function markEmailVerified(transaction: Kysely, personId: PersonId)
   );
 }
 
-/** Whether a person ever followed a link that was mailed to the address. */
-export async function isEmailVerified(kysely: Kysely, personId: PersonId): Promise<boolean> {
-  const row = await kysely
-    .selectFrom('person')
-    .select('proven_at')
-    .where('id', '=', personId)
-    .executeTakeFirst();
-  return row?.proven_at != null;
-}
-
 /** The language that a person's mail is written in; undefined where none was chosen. */
 export async function readLocale(kysely: Kysely, personId: PersonId): Promise<Locale | undefined> {
   const row = await kysely

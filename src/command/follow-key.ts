@@ -8,7 +8,7 @@ import type { MasterKey } from '../foundation/master-key.ts';
 import { PeriodicTask } from '../foundation/periodic-task.ts';
 
 /** How often a process looks whether the master key was rotated, in milliseconds. */
-export const followKeyIntervalMs = 3_000;
+const followKeyIntervalMs = 3_000;
 
 /**
  * Follows a rotation of the master key while the process runs: reads key files that are new, makes new things with the key

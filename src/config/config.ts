@@ -28,7 +28,7 @@ import {
 } from './read-setting.ts';
 
 /** How messages leave: to the local inbox, to a relay by SMTP, or straight to the recipients' servers. */
-export type DeliveryKind = 'inbox' | 'relay' | 'direct';
+type DeliveryKind = 'inbox' | 'relay' | 'direct';
 
 export interface Config {
   readonly host: string;
@@ -73,7 +73,7 @@ export interface Config {
 }
 
 /** Settings of delivery straight to recipients' servers. */
-export interface DirectSettings {
+interface DirectSettings {
   /** Addresses that mail leaves from; none: the system's choice. */
   readonly sources: readonly Source[];
   readonly port: number;
@@ -84,14 +84,14 @@ export interface DirectSettings {
 }
 
 /** The SMTP server for bounces and complaints; key and certificate are PEM. */
-export interface BounceServerConfig {
+interface BounceServerConfig {
   readonly host: string;
   readonly port: number;
   readonly tls: { readonly key: string; readonly cert: string } | undefined;
 }
 
 /** What relays that report by webhook prove themselves with. */
-export interface IntakeConfig {
+interface IntakeConfig {
   readonly snsTopics: readonly string[];
   readonly postmarkPassword: string | undefined;
   readonly mailgunKey: string | undefined;
@@ -99,7 +99,7 @@ export interface IntakeConfig {
 }
 
 /** Who may read `/metrics`: everyone, or who has the token; nobody without one. */
-export interface MetricsAccess {
+interface MetricsAccess {
   readonly public: boolean;
   readonly token: string | undefined;
 }

@@ -3,8 +3,8 @@ import type { AccountId } from '../foundation/ids.ts';
 import type { SigningDomain } from '../sender/domain-directory.ts';
 import type { WarmUpSchedule } from '../sender/sending-domain.ts';
 import { signMessage } from '../signing/sign-message.ts';
-import type { FindIdentity, SendingIdentity } from './deliver-message.ts';
 import type { ReturnPaths } from './return-path.ts';
+import type { FindIdentity, SendingIdentity } from './sending-identity.ts';
 import { quotaDelayMs } from './warm-up/warm-up-plan.ts';
 
 /** What is asked about domains. */

@@ -1,6 +1,14 @@
 import { type PoolOptions, SmtpPool } from './smtp-pool.ts';
 import type { SmtpServerSettings } from './smtp-server-settings.ts';
-import type { OutgoingMail, TransactionEnd, TransactionResult, Transport } from './transport.ts';
+import {
+  admitAll,
+  type MailOutline,
+  type OutgoingMail,
+  type SendingAdmission,
+  type TransactionEnd,
+  type TransactionResult,
+  type Transport,
+} from './transport.ts';
 
 /**
  * Hands everything to the first relay that takes it, in the order of the settings. Another relay is asked only where
@@ -12,6 +20,10 @@ export class RelayTransport implements Transport {
 
   constructor(servers: readonly SmtpServerSettings[], options: PoolOptions) {
     this.#relays = servers.map((server) => new SmtpPool(server, options));
+  }
+
+  async admit(outline: MailOutline): Promise<SendingAdmission> {
+    return admitAll(outline, (mail, releaseDot, stopping) => this.send(mail, releaseDot, stopping));
   }
 
   async send(

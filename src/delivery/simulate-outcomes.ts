@@ -19,7 +19,6 @@ const replies: Readonly<Record<SimulatedOutcome, Reply>> = {
 /** Puts the reserved test domain before a transport: mail to it ends here as its address asks, all else goes on. */
 export function simulateOutcomes(transport: Transport): Transport {
   return {
-    send: (mail, releaseDot, stopping) => transport.send(mail, releaseDot, stopping),
     drop: () => transport.drop(),
     close: () => transport.close(),
     async admit(outline): Promise<SendingAdmission> {
@@ -27,23 +26,10 @@ export function simulateOutcomes(transport: Transport): Transport {
       const real = outline.to.filter((address) => simulatedOutcome(address) === undefined);
       const transactions = simulated.map(simulatedTransaction);
       if (real.length === 0) return { transactions, postponed: [] };
-      const rest = await admitReal(transport, { ...outline, to: real });
+      const rest = await transport.admit({ ...outline, to: real });
       return { transactions: [...transactions, ...rest.transactions], postponed: rest.postponed };
     },
   };
-}
-
-async function admitReal(
-  transport: Transport,
-  outline: Parameters<NonNullable<Transport['admit']>>[0],
-): Promise<SendingAdmission> {
-  if (transport.admit !== undefined) return await transport.admit(outline);
-  const transaction: AdmittedTransaction = {
-    to: outline.to,
-    send: (mail, releaseDot, stopping) => transport.send(mail, releaseDot, stopping),
-    cancel: () => undefined,
-  };
-  return { transactions: [transaction], postponed: [] };
 }
 
 function simulatedTransaction(address: string): AdmittedTransaction {

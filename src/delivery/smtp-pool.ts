@@ -13,7 +13,15 @@ import {
   type SmtpSessionEnd,
   type SmtpSessionRefusal,
 } from './smtp-session-limit.ts';
-import type { OutgoingMail, TransactionEnd, TransactionResult, Transport } from './transport.ts';
+import {
+  admitAll,
+  type MailOutline,
+  type OutgoingMail,
+  type SendingAdmission,
+  type TransactionEnd,
+  type TransactionResult,
+  type Transport,
+} from './transport.ts';
 
 export interface PoolOptions {
   /** What we call ourselves in EHLO. */
@@ -85,6 +93,10 @@ export class SmtpPool implements Transport {
       if (used > 0 && (endedBefore(outcome) || asksForNewSession(outcome, refusal))) continue;
       return { ...outcome, server: this.#hostPort, sessionEnds: this.#drainEnds() };
     }
+  }
+
+  async admit(outline: MailOutline): Promise<SendingAdmission> {
+    return admitAll(outline, (mail, releaseDot, stopping) => this.send(mail, releaseDot, stopping));
   }
 
   /** Connections that are open or being opened. */

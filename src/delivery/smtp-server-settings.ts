@@ -38,7 +38,7 @@ const mechanisms = ['PLAIN', 'LOGIN', 'CRAM-MD5'];
  * otherwise.
  * @throws OperatorError saying what to change; it never repeats the password
  */
-export function readSmtpServer(text: string): SmtpServerSettings {
+function readSmtpServer(text: string): SmtpServerSettings {
   const url = URL.parse(text);
   if (url === null || !['smtp:', 'smtps:'].includes(url.protocol) || url.hostname === '') {
     throw new OperatorError(

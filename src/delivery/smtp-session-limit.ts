@@ -4,7 +4,7 @@ import type { Reply } from './reply.ts';
  * Words about how many messages one session may carry: `too many messages in this connection` (Exim, Amazon SES),
  * `Max message per connection reached` (Yahoo), `Service unavailable, batch limit reached` (Momentum).
  */
-export const smtpSessionLimitPattern =
+const smtpSessionLimitPattern =
   /\b(messages?|e-?mails?|mails|transactions?)\b[^.]{0,30}\b(per|in|for|on|over|during)( (this|the|a|one|single|same|each|your|smtp)){0,3} (connection|session)\b|\bbatch limit reached\b/i;
 
 /** How a session ended that had carried messages. */

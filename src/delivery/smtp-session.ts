@@ -146,7 +146,7 @@ export class SmtpSession {
     this.#onEnd = listener;
   }
 
-  /** Makes one transaction; see `Transport.send`. */
+  /** Makes one transaction; see `SendMail`. */
   async send(mail: OutgoingMail, releaseDot: () => Promise<boolean>): Promise<SmtpSessionOutcome> {
     if (this.#used > 0) this.#transcript.record('connection reused');
     this.#used += 1;

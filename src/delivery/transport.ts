@@ -75,15 +75,21 @@ export interface MailOutline {
   readonly pool?: string | undefined;
 }
 
+/**
+ * Makes one transaction. Never throws for what the outside does.
+ * @param releaseDot asked once the message's text is on its way; only where it answers true does the final dot leave
+ */
+export type SendMail = (
+  mail: OutgoingMail,
+  releaseDot: () => Promise<boolean>,
+  stopping: AbortSignal,
+) => Promise<TransactionResult>;
+
 /** Leave to make one transaction. Either `send` or `cancel` is called, once. */
 export interface AdmittedTransaction {
   /** Recipients of the transaction. */
   readonly to: readonly string[];
-  send(
-    mail: OutgoingMail,
-    releaseDot: () => Promise<boolean>,
-    stopping: AbortSignal,
-  ): Promise<TransactionResult>;
+  readonly send: SendMail;
   cancel(): void;
 }
 
@@ -112,21 +118,15 @@ export interface SendingAdmission {
   readonly postponed: readonly Postponement[];
 }
 
+/** Leave for everything at once, in one transaction: for transports that have no rate limits. */
+export function admitAll({ to }: MailOutline, send: SendMail): SendingAdmission {
+  return { transactions: [{ to, send, cancel: () => undefined }], postponed: [] };
+}
+
 /** Hands mail to the next host. */
 export interface Transport {
-  /**
-   * Makes one transaction. Never throws for what the outside does.
-   * @param releaseDot asked once the message's text is on its way; only where it answers true does the final dot leave
-   */
-  send(
-    mail: OutgoingMail,
-    releaseDot: () => Promise<boolean>,
-    stopping: AbortSignal,
-  ): Promise<TransactionResult>;
-  /**
-   * Says what may leave now, one permit for each transaction. A transport without it takes everything at once, in one.
-   */
-  admit?(outline: MailOutline): Promise<SendingAdmission>;
+  /** Says what may leave now, one permit for each transaction. */
+  admit(outline: MailOutline): Promise<SendingAdmission>;
   /** Drops every connection, whatever it is doing. */
   drop(): void;
   /** Says goodbye on idle connections. */

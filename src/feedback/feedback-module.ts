@@ -1,6 +1,6 @@
+import { LRUCache } from 'lru-cache';
 import type { DecorateMail, FindVersion } from '../delivery/prepare-mail.ts';
 import { ReturnPaths } from '../delivery/return-path.ts';
-import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { domainOf } from '../foundation/email-address.ts';
@@ -21,9 +21,7 @@ import { writeEngagements } from './tracking/engagement-store.ts';
 import { EngagementWriter } from './tracking/engagement-writer.ts';
 import { registerOpenRoute } from './tracking/open-routes.ts';
 import { trackMessage } from './tracking/track-message.ts';
-import { TrackingDomains } from './tracking/tracking-domains.ts';
 import { TrackingTokens } from './tracking/tracking-tokens.ts';
-import { TtlCache } from './tracking/ttl-cache.ts';
 import { unsubscribeDecoration } from './unsubscribe/unsubscribe-decoration.ts';
 import { registerUnsubscribeRoutes } from './unsubscribe/unsubscribe-routes.ts';
 import { UnsubscribeTokens } from './unsubscribe/unsubscribe-token.ts';
@@ -33,7 +31,6 @@ export interface FeedbackDependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly key: MasterKey;
-  readonly changes: ChangeListener;
   readonly findVersion: FindVersion;
   /** The address that others see, without a trailing slash. */
   readonly publicUrl: () => string;
@@ -52,7 +49,7 @@ export interface FeedbackDependencies {
 }
 
 /** The SMTP server for reports; key and certificate are PEM. */
-export interface BounceServerSettings {
+interface BounceServerSettings {
   readonly host: string;
   readonly port: number;
   readonly tls: { readonly key: string; readonly cert: string } | undefined;
@@ -76,7 +73,6 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
   const { database, clock, log, key } = dependencies;
   const tokens = new TrackingTokens(key);
   const unsubscribeTokens = new UnsubscribeTokens(key);
-  const domains = new TrackingDomains(database, dependencies.changes, dependencies.publicUrl);
   const writer = new EngagementWriter({
     write: (items) => writeEngagements(database, items),
     log,
@@ -97,12 +93,20 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
       if (await consumeToken(transaction, token)) await writeWith(transaction, events);
     });
   const returnPaths = new ReturnPaths(key);
-  const hosts = new TtlCache<string | undefined>(5_000);
+  // Also that there is none, which the directory of domains would ask for with every message.
+  const hosts = new LRUCache<string, { readonly host: string | undefined }>({
+    max: 10_000,
+    ttl: 5_000,
+  });
   const baseOf = async (accountId: AccountId, fromDomain: string): Promise<string> => {
-    const host = await hosts.get(`${accountId}/${fromDomain}`, () =>
-      dependencies.findTrackingHost(accountId, fromDomain),
-    );
-    return host === undefined ? await domains.baseOf(accountId) : `https://${host}`;
+    const key = `${accountId}/${fromDomain}`;
+    const cached = hosts.get(key);
+    const host =
+      cached === undefined
+        ? await dependencies.findTrackingHost(accountId, fromDomain)
+        : cached.host;
+    if (cached === undefined) hosts.set(key, { host });
+    return host === undefined ? dependencies.publicUrl() : `https://${host}`;
   };
   let server: BounceServer | undefined;
   const upkeep = new PrivacyUpkeep({ database, clock, log });

@@ -17,7 +17,7 @@ export interface KeySource {
 }
 
 /** The files of a data folder's keys. */
-export function keyFiles(dataDir: string) {
+function keyFiles(dataDir: string) {
   return {
     current: join(dataDir, 'signalpost.key'),
     /** Made by a rotation, until it has switched. */

@@ -1,30 +1,84 @@
+export interface PeriodicTaskOptions {
+  /** Told why a round failed. Without it, rounds must not reject. */
+  readonly onError?: (error: unknown) => void;
+  /** Milliseconds until the next round after one that failed; the interval by default. */
+  readonly retryMs?: number;
+}
+
 /** Work that is done every so often, one round at a time: a round that takes longer than the interval has no second one beside it. */
 export class PeriodicTask {
   readonly #intervalMs: number;
-  readonly #run: () => Promise<void>;
+  readonly #run: () => Promise<void> | void;
+  readonly #options: PeriodicTaskOptions;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+  #started = false;
 
-  /**
-   * @param intervalMs milliseconds from one round to the next; the first begins after as many
-   * @param run never rejects: what goes wrong is its own to tell
-   */
-  constructor(intervalMs: number, run: () => Promise<void>) {
+  /** @param intervalMs milliseconds from one round to the next; the first begins after as many */
+  constructor(
+    intervalMs: number,
+    run: () => Promise<void> | void,
+    options: PeriodicTaskOptions = {},
+  ) {
     this.#intervalMs = intervalMs;
     this.#run = run;
+    this.#options = options;
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => {
-      this.#running ??= this.#run().finally(() => {
-        this.#running = undefined;
-      });
-    }, this.#intervalMs).unref();
+    if (this.#started) return;
+    this.#started = true;
+    this.#schedule(this.#intervalMs);
+  }
+
+  /**
+   * Begins a round at once, or one more after the one under way; does nothing unless the task is started.
+   * @returns when that round has ended
+   */
+  runNow(): Promise<void> {
+    if (!this.#started) return Promise.resolve();
+    if (this.#running === undefined) return this.#begin();
+    this.#next ??= this.#running.then(() => {
+      this.#next = undefined;
+      return this.#started ? this.#begin() : undefined;
+    });
+    return this.#next;
   }
 
   /** Begins no further round; resolves when the one under way has ended. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#started = false;
+    clearTimeout(this.#timer);
     await this.#running;
+  }
+
+  #schedule(delayMs: number): void {
+    this.#timer = setTimeout(() => void this.#begin(), delayMs).unref();
+  }
+
+  #begin(): Promise<void> {
+    clearTimeout(this.#timer);
+    const startedAt = performance.now();
+    this.#running = this.#runRound().then((succeeded) => {
+      this.#running = undefined;
+      if (!this.#started) return;
+      // From beginning to beginning, as long as rounds are shorter than the interval.
+      const delayMs = this.#intervalMs - ((performance.now() - startedAt) % this.#intervalMs);
+      this.#schedule(succeeded ? delayMs : (this.#options.retryMs ?? delayMs));
+    });
+    return this.#running;
+  }
+
+  /** @returns false where it failed */
+  async #runRound(): Promise<boolean> {
+    try {
+      await this.#run();
+      return true;
+    } catch (error) {
+      if (this.#options.onError === undefined) throw error;
+      this.#options.onError(error);
+      return false;
+    }
   }
 }

@@ -5,7 +5,7 @@ import { formatBytes } from './limits/route-limit.ts';
 /** The bytes of a body, or why there are none. */
 export type RawBody = Buffer | UnusableBody;
 
-export interface UnusableBody {
+interface UnusableBody {
   readonly unusable: string;
   /** The caller may try the same again. */
   readonly overCapacity?: true;

@@ -12,8 +12,8 @@ import type {
 } from './inbox-message.ts';
 
 /** Most messages that are kept, and most bytes of them (as received); the oldest go first. */
-export const maxInboxMessages = 10_000;
-export const maxInboxBytes = 1024 ** 3;
+const maxInboxMessages = 10_000;
+const maxInboxBytes = 1024 ** 3;
 
 /** Most bytes of sources in one answer of the API; past it an answer holds fewer messages than asked for. */
 const maxResponseBytes = 32 * 1024 ** 2;

@@ -22,7 +22,7 @@ export interface MessageQuery {
 
 type Query = Readonly<Record<string, unknown>>;
 
-export const maxWaitSeconds = 120;
+const maxWaitSeconds = 120;
 const defaultLimit = 50;
 const maxLimit = 200;
 const maxAddressLength = 320;

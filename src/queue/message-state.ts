@@ -59,6 +59,3 @@ export function isFinalState(state: MessageState): boolean {
 
 /** Values of `queue_entry.priority`: transactional messages go first within their account. */
 export const priorities = { transactional: 0, other: 1 } as const;
-
-/** How long delivery is tried, in milliseconds, unless the freshness window ends it sooner (RFC 5321 section 4.5.4.1: 4 to 5 days are usual for mail between people; news of an event is worthless long before). */
-export const maxDeliveryMs = 48 * 3_600_000;

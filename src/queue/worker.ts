@@ -12,7 +12,7 @@ import { type RecordedEvents, settleAttempt } from './settle-attempt.ts';
 import { WakeSignal } from './wake-signal.ts';
 
 /** What the worker needs of the database. */
-export interface WorkerStores {
+interface WorkerStores {
   readonly claims: {
     findDueAccounts(): Promise<AccountId[]>;
     claim(accountId: AccountId, max: number): Promise<ClaimedMessage[]>;

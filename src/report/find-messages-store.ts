@@ -23,7 +23,7 @@ export interface MessageSearchFilter {
 }
 
 /** A recipient of a message that fits. */
-export interface FoundMessage {
+interface FoundMessage {
   readonly messageId: MessageId;
   readonly recipient: number;
   /** Null: erased. */
@@ -46,7 +46,7 @@ export interface FoundPage {
 const maxRecipients = 6;
 
 /** How far one page looks for what hardly ever comes together. */
-export interface SearchBudget {
+interface SearchBudget {
   /** Rows that one statement looks at. */
   readonly rows: number;
   /** No further statement begins that would end later than this, if it takes as long as the one before. */

@@ -49,7 +49,7 @@ function countsOf(numbers: readonly number[]): ReportColumnCounts {
   return counts;
 }
 
-export const maxReportRows = 10_000;
+const maxReportRows = 10_000;
 const noHistogram = Buffer.alloc(0);
 
 async function readLatencies(

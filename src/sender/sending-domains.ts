@@ -4,6 +4,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { Dns } from '../foundation/dns/dns-answer.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
+import { PeriodicTask } from '../foundation/periodic-task.ts';
 import { checkRecord } from './check-record.ts';
 import { type DkimAlgorithm, generateDkimKey } from './dkim-key.ts';
 import type { DkimKeyStore } from './dkim-key-store.ts';
@@ -44,8 +45,10 @@ const retiredKeyRetentionMs = 7 * 86_400_000;
 /** Sets sending domains up, checks them, rotates their keys, and looks after them in the background. */
 export class SendingDomains {
   readonly #dependencies: SendingDomainsDependencies;
-  #timer: NodeJS.Timeout | undefined;
-  #checking: Promise<void> | undefined;
+  readonly #checks = new PeriodicTask(checkIntervalMs, () => this.checkDue(), {
+    onError: (error) =>
+      this.#dependencies.log.warn({ err: error }, 'sending domains cannot be checked'),
+  });
   #stopped = false;
 
   constructor(dependencies: SendingDomainsDependencies) {
@@ -163,21 +166,12 @@ export class SendingDomains {
 
   /** Begins looking after domains in the background; nodes share the work. */
   start(): void {
-    this.#timer ??= setInterval(() => {
-      this.#checking ??= this.checkDue()
-        .catch((error: unknown) =>
-          this.#dependencies.log.warn({ err: error }, 'sending domains cannot be checked'),
-        )
-        .finally(() => {
-          this.#checking = undefined;
-        });
-    }, checkIntervalMs);
+    this.#checks.start();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    clearInterval(this.#timer);
-    await this.#checking;
+    await this.#checks.stop();
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
+import { PeriodicTask } from '../foundation/periodic-task.ts';
 import { expiringKinds, removeExpiredRows } from './expired-rows-store.ts';
 
 const chunkSize = 1_000;
@@ -12,8 +13,9 @@ export class ExpiredRowCleaner {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #auditDays: number;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> = Promise.resolve();
+  readonly #task = new PeriodicTask(cleanIntervalMs, () => this.clean(), {
+    onError: (error) => this.#log.warn({ err: error }, 'expired tokens stay for now'),
+  });
   #stopped = false;
 
   /** @param auditDays days that the audit log is kept; 0: for ever */
@@ -25,20 +27,13 @@ export class ExpiredRowCleaner {
   }
 
   start(): void {
-    if (this.#stopped) return;
-    this.#timer = setTimeout(() => {
-      this.#running = this.clean()
-        .catch((error: unknown) => this.#log.warn({ err: error }, 'expired tokens stay for now'))
-        .then(() => this.start());
-    }, cleanIntervalMs);
-    this.#timer.unref();
+    this.#task.start();
   }
 
   /** Resolves when the chunk under way is done. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    clearTimeout(this.#timer);
-    await this.#running;
+    await this.#task.stop();
   }
 
   /** Removes everything that has expired by now. */

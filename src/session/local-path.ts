@@ -1,5 +1,5 @@
 /** Where people go who signed in without having been on the way somewhere. */
-export const defaultPath = '/console';
+const defaultPath = '/console';
 
 /** Only these pages ask people to sign in first, so nothing else needs to be returned to. */
 const allowedPattern = /^\/(?:authorize|me|inbox|console|invitation)(?:[/?]|$)/;

@@ -3,7 +3,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { PersonId } from '../foundation/ids.ts';
 
 /** Minutes that a link for setting a password lives. */
-export const passwordLinkMinutes = 30;
+const passwordLinkMinutes = 30;
 /** Minutes that pass between two links for one person, however often somebody asks. */
 const resendIntervalMinutes = 2;
 

@@ -1,4 +1,5 @@
 import { hash, sign } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { DkimAlgorithm, DkimKey } from '../sender/dkim-key.ts';
 import { type RawHeaderField, relaxBody, relaxField, splitMessage } from './canonical-form.ts';
 
@@ -71,8 +72,7 @@ interface SigningPlan {
 }
 
 /** Messages of one kind have the same fields: their plan is made once. */
-const plans = new Map<string, SigningPlan>();
-const maxPlans = 1_000;
+const plans = new LRUCache<string, SigningPlan>({ max: 1_000 });
 
 function planFor(fields: readonly RawHeaderField[]): SigningPlan {
   let key = '';
@@ -81,7 +81,6 @@ function planFor(fields: readonly RawHeaderField[]): SigningPlan {
   if (cached !== undefined) return cached;
   const names = namesToSign(fields);
   const plan = { order: signingOrder(fields, names), names: foldNames(names) };
-  if (plans.size >= maxPlans) plans.clear();
   plans.set(key, plan);
   return plan;
 }

@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv';
 import type { FaultDetail } from '../foundation/errors.ts';
 
 /** Details of one answer at most; a body can hold tens of thousands of problems. */
-export const maxDetails = 100;
+const maxDetails = 100;
 
 /** Turns what the schema found into details: the field as `envelope.ccAddressList[2]`, the reason in plain words. */
 export function describeBodyProblems(errors: readonly ErrorObject[]): FaultDetail[] {

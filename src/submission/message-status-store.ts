@@ -13,7 +13,7 @@ export interface StoredEvent {
 }
 
 /** The entry of a message that is not final. */
-export interface StoredQueueEntry {
+interface StoredQueueEntry {
   /** Null: it waits for a person. */
   readonly due_at: Date | null;
   readonly reason: string | null;

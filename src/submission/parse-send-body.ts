@@ -45,7 +45,7 @@ export class SendBodyParser {
 }
 
 /** The answer to a body that fails validation. */
-export function invalidBody(details: readonly FaultDetail[]): Fault {
+function invalidBody(details: readonly FaultDetail[]): Fault {
   return new Fault('VALIDATION_FAILED', { details: limitDetails(details) });
 }
 

@@ -11,7 +11,7 @@ export interface BodyJson {
 const noProblems: readonly FaultDetail[] = Object.freeze([]);
 
 /** True for `application/json`, with parameters or without; a charset changes nothing (RFC 8259 section 11). */
-export function isJsonType(contentType: string | undefined): boolean {
+function isJsonType(contentType: string | undefined): boolean {
   if (contentType === 'application/json') return true;
   return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
 }

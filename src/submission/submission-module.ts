@@ -61,7 +61,7 @@ export interface Submission {
 }
 
 /** A message of the service itself. */
-export interface ServiceMessage {
+interface ServiceMessage {
   /** Idempotency key: of attempts with the same one, one sends. */
   readonly key: string;
   readonly from: { readonly address: string; readonly name: string | undefined };

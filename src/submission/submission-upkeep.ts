@@ -2,6 +2,7 @@ import type { Clock } from '../foundation/clock.ts';
 import { syncIdClock } from '../foundation/database/database-time-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
+import { PeriodicTask } from '../foundation/periodic-task.ts';
 import { removeOldIdempotencyKeys } from './idempotency-key-store.ts';
 import { ensureMessagePartitions } from './message-partitions-store.ts';
 
@@ -17,9 +18,15 @@ interface UpkeepDependencies {
 /** Keeps partitions ahead of the time and old idempotency keys away: at the start and every hour. */
 export class SubmissionUpkeep {
   readonly #dependencies: UpkeepDependencies;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> = Promise.resolve();
-  #stopped = false;
+  readonly #task = new PeriodicTask(hourMs, () => this.#run(), {
+    // Soon, since messages must not meet a week without its partition.
+    retryMs: minuteMs,
+    onError: (error) =>
+      this.#dependencies.log.warn(
+        { err: error },
+        'upkeep of the message tables failed; it is tried again soon',
+      ),
+  });
 
   constructor(dependencies: UpkeepDependencies) {
     this.#dependencies = dependencies;
@@ -27,36 +34,18 @@ export class SubmissionUpkeep {
 
   /** Resolves once the partitions of this week are there, or at once where the database is away. */
   start(): Promise<void> {
-    this.#running = this.#run();
-    return this.#running;
+    this.#task.start();
+    return this.#task.runNow();
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
-    await this.#running;
+    await this.#task.stop();
   }
 
   async #run(): Promise<void> {
-    const pause = (await this.#runUpkeep()) ? hourMs : minuteMs;
-    if (this.#stopped) return;
-    this.#timer = setTimeout(() => {
-      this.#running = this.#run();
-    }, pause);
-    this.#timer.unref();
-  }
-
-  /** @returns false where it is to be tried again soon: messages must not meet a week without its partition */
-  async #runUpkeep(): Promise<boolean> {
     const { database, clock, log } = this.#dependencies;
-    try {
-      await syncIdClock(database.pool, log);
-      await ensureMessagePartitions(this.#dependencies);
-      await removeOldIdempotencyKeys(database.kysely, clock.offset);
-      return true;
-    } catch (error) {
-      log.warn({ err: error }, 'upkeep of the message tables failed; it is tried again soon');
-      return false;
-    }
+    await syncIdClock(database.pool, log);
+    await ensureMessagePartitions(this.#dependencies);
+    await removeOldIdempotencyKeys(database.kysely, clock.offset);
   }
 }

@@ -2,6 +2,7 @@ import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
+import { PeriodicTask } from '../foundation/periodic-task.ts';
 import { MailedLinks } from '../outbox/mailed-links.ts';
 import { systemMailTopic } from '../outbox/system-mail-store.ts';
 import type { Submission } from '../submission/submission-module.ts';
@@ -33,40 +34,16 @@ export function createSystemMailModule(dependencies: SystemMailDependencies): Sy
   const { database, key, log, from, publicUrl, sendOwn } = dependencies;
   const links = new MailedLinks(key);
   const mailer = new SystemMailer({ database, log, key, links, from, publicUrl, sendOwn });
-  let running: Promise<void> | undefined;
-  let again = false;
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = true;
-
-  function poll(): void {
-    if (stopped) return;
-    if (running !== undefined) {
-      again = true;
-      return;
-    }
-    again = false;
-    running = mailer
-      .sendWaiting()
-      .catch((error: unknown) =>
-        log.warn({ err: error }, 'mail of the service itself could not be sent; it is retried'),
-      )
-      .finally(() => {
-        running = undefined;
-        if (again) poll();
-      });
-  }
-
-  dependencies.changes.subscribe(systemMailTopic, poll);
+  const task = new PeriodicTask(pollIntervalMs, () => mailer.sendWaiting(), {
+    onError: (error) =>
+      log.warn({ err: error }, 'mail of the service itself could not be sent; it is retried'),
+  });
+  dependencies.changes.subscribe(systemMailTopic, () => void task.runNow());
   return {
     start() {
-      stopped = false;
-      timer = setInterval(poll, pollIntervalMs).unref();
-      poll();
+      task.start();
+      void task.runNow();
     },
-    async stop() {
-      stopped = true;
-      clearInterval(timer);
-      await running;
-    },
+    stop: () => task.stop(),
   };
 }

@@ -118,7 +118,7 @@ function buildNodes(
 }
 
 /** Adds text with tags; where all fields are escaped alike, raw ones too. */
-export function addTags(
+function addTags(
   tree: NodeTreeBuilder,
   text: string,
   found: readonly FoundTag[],

@@ -22,7 +22,7 @@ import type { TemplatePart, TemplateProblem } from './template-problem.ts';
 import type { FieldSettings, TemplateSource } from './template-source.ts';
 
 /** A field in use, with its settings and the parts that use it. */
-export interface TemplateField extends FieldSettings {
+interface TemplateField extends FieldSettings {
   readonly name: string;
   readonly parts: readonly FieldPart[];
 }

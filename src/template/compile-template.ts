@@ -2,7 +2,7 @@ import type { CompileResult } from './compile-source.ts';
 import { TemplateCompiler } from './template-compiler.ts';
 import type { TemplateSource } from './template-source.ts';
 
-export type { CompileResult, TemplateField } from './compile-source.ts';
+export type { CompileResult } from './compile-source.ts';
 
 /** One for the process: its threads, with the libraries that they load, start with the first template. */
 const compiler = new TemplateCompiler();

@@ -48,7 +48,7 @@ export type EscapeContext =
   /** Within a `CompiledUrl`, whose rules it follows. */
   | 'url';
 
-export interface CompiledFieldNode {
+interface CompiledFieldNode {
   readonly type: 'field';
   readonly name: string;
   readonly as: EscapeContext;
@@ -74,7 +74,7 @@ export interface CompiledUrl {
 }
 
 /** Where sending puts something of its own: the hidden preview text, and what goes before the end of the body. */
-export interface CompiledSlot {
+interface CompiledSlot {
   readonly type: 'slot';
   readonly slot: 'preview' | 'bodyEnd';
 }

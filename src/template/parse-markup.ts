@@ -3,14 +3,14 @@ import { MAX_FIELDS } from './template-limits.ts';
 import { MarkupError, validateTags } from './validate-tags.ts';
 
 /** A field where its value goes. `raw` is `{{{Name}}}` or `{{&Name}}`. */
-export interface MarkupField {
+interface MarkupField {
   readonly type: 'field';
   readonly name: string;
   readonly raw: boolean;
 }
 
 /** `{{#Name}}…{{/Name}}` (shown when the value is filled) or `{{^Name}}…{{/Name}}` (when it is empty). */
-export interface MarkupSection {
+interface MarkupSection {
   readonly type: 'section';
   readonly name: string;
   readonly shown: 'filled' | 'empty';

@@ -15,7 +15,7 @@ export interface TemplateOverrides {
 }
 
 /** Names that are used anywhere in these nodes, sections' names included, in the order of first use. */
-export function collectFieldNames(nodes: readonly CompiledNode[]): string[] {
+function collectFieldNames(nodes: readonly CompiledNode[]): string[] {
   const names = new Set<string>();
   const visit = (list: readonly CompiledNode[]): void => {
     for (const node of list) {

@@ -39,7 +39,7 @@ export async function postWebhook(
 }
 
 /** Why an address may not be asked, as far as it shows before its name is looked up. */
-export function findUrlProblem(target: URL, networks: PublicNetworks): string | undefined {
+function findUrlProblem(target: URL, networks: PublicNetworks): string | undefined {
   if (target.protocol !== 'https:' && target.protocol !== 'http:') return 'only https is asked';
   if (target.username !== '' || target.password !== '') return 'an address holds no credentials';
   const host = target.hostname.replace(/^\[|\]$/g, '');

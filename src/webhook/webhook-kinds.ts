@@ -16,8 +16,3 @@ export const webhookKinds = [
 ] as const;
 
 export type WebhookKind = (typeof webhookKinds)[number];
-
-/** The kind that `text` spells, or undefined. */
-export function parseWebhookKind(text: string): WebhookKind | undefined {
-  return webhookKinds.find((kind) => kind === text);
-}

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { after } from 'node:test';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
-export interface SinkMail {
+interface SinkMail {
   readonly from: string;
   readonly to: readonly string[];
   readonly source: string;

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after } from 'node:test';
 
 /** What a step of the dialogue does instead of the usual reply; undefined: the usual reply. */
-export type Misbehavior = (socket: Socket) => string | 'silence' | 'hang up' | undefined;
+type Misbehavior = (socket: Socket) => string | 'silence' | 'hang up' | undefined;
 
 export interface RudeSteps {
   readonly greeting?: Misbehavior;

@@ -4,7 +4,7 @@ type Node = DefaultTreeAdapterMap['node'];
 type Element = DefaultTreeAdapterMap['element'];
 
 /** A form of a page: where it leads and what it sends without anybody touching it. */
-export interface PageForm {
+interface PageForm {
   readonly action: string;
   readonly fields: Readonly<Record<string, string>>;
 }

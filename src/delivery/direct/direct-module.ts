@@ -7,12 +7,13 @@ import { newId } from '../../foundation/ids.ts';
 import type { Log } from '../../foundation/log.ts';
 import type { MasterKey } from '../../foundation/master-key.ts';
 import { PublicNetworks } from '../../foundation/network/public-networks.ts';
-import type { FindIdentity } from '../deliver-message.ts';
+import { PeriodicTask } from '../../foundation/periodic-task.ts';
 import { findDirectIdentity, type SigningDomainLookup } from '../find-identity.ts';
 import { fetchStsPolicy } from '../mta-sts/fetch-sts-policy.ts';
 import { StsPolicies } from '../mta-sts/sts-policies.ts';
 import { StsPolicyStore } from '../mta-sts/sts-policy-store.ts';
 import { ReturnPaths } from '../return-path.ts';
+import type { FindIdentity } from '../sending-identity.ts';
 import { Shaper } from '../shaping/shaper.ts';
 import { ShapingStore } from '../shaping/shaping-store.ts';
 import type { SmtpTimeouts } from '../smtp-session.ts';
@@ -89,13 +90,16 @@ export function createDirectModule(dependencies: DirectModuleDependencies): Dire
     sender,
     routes: { ownNames: new Set(names), ownAddresses: localAddresses(), networks, allowLoopback },
   });
-  let cleaner: NodeJS.Timeout | undefined;
-  const clean = (): void => {
-    const all = [shapingStore.clean(), tlsStore.clean(), warmUpStore.clean()];
-    Promise.all(all).catch((error: unknown) =>
-      log.debug({ err: error }, 'old counts of direct delivery cannot be removed'),
-    );
-  };
+  const cleanup = new PeriodicTask(
+    cleanupIntervalMs,
+    async () => {
+      await Promise.all([shapingStore.clean(), tlsStore.clean(), warmUpStore.clean()]);
+    },
+    {
+      onError: (error) =>
+        log.debug({ err: error }, 'old counts of direct delivery cannot be removed'),
+    },
+  );
   return {
     transport,
     findIdentity: findDirectIdentity(
@@ -107,10 +111,10 @@ export function createDirectModule(dependencies: DirectModuleDependencies): Dire
       await warmUps.start();
       shaper.start();
       tally.start();
-      cleaner = setInterval(clean, cleanupIntervalMs);
+      cleanup.start();
     },
     async stop() {
-      clearInterval(cleaner);
+      await cleanup.stop();
       await shaper.stop();
       await tally.stop();
       await warmUps.stop();

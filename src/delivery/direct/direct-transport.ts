@@ -5,9 +5,9 @@ import type { LimiterSlot, SendingLimiter } from '../shaping/sending-limiter.ts'
 import type {
   AdmittedTransaction,
   MailOutline,
-  OutgoingMail,
   Postponement,
   SendingAdmission,
+  SendMail,
   TransactionEnd,
   TransactionResult,
   Transport,
@@ -47,21 +47,6 @@ export class DirectTransport implements Transport {
       else postponed.push(admitted);
     }
     return { transactions, postponed };
-  }
-
-  /** Without `admit`: as if it were admitted, for mail of the service itself. */
-  async send(
-    mail: OutgoingMail,
-    releaseDot: () => Promise<boolean>,
-    stopping: AbortSignal,
-  ): Promise<TransactionResult> {
-    const outline = { to: mail.to, fromDomain: '', urgent: true };
-    const { transactions, postponed } = await this.admit(outline);
-    const [transaction, ...others] = transactions;
-    for (const other of others) other.cancel();
-    if (transaction === undefined || others.length > 0 || postponed.length > 0)
-      return ended({ kind: 'stopped' });
-    return await transaction.send(mail, releaseDot, stopping);
   }
 
   drop(): void {
@@ -110,7 +95,7 @@ export class DirectTransport implements Transport {
   #admittedTransaction(
     to: readonly string[],
     slot: LimiterSlot,
-    send: AdmittedTransaction['send'],
+    send: SendMail,
   ): AdmittedTransaction {
     return {
       to,

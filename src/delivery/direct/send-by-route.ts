@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { StsFinding } from '../mta-sts/sts-policies.ts';
 import { allowsHost } from '../mta-sts/sts-policy.ts';
 import { type OnConnect, SmtpPool } from '../smtp-pool.ts';
@@ -40,13 +41,13 @@ const maxBrokenTls = 10_000;
 /** Tries the servers of a domain in order, each with the TLS that is asked of it, until one has an answer that counts. */
 export class RouteSender {
   readonly #dependencies: RouteSenderDependencies;
-  readonly #brokenTls = new Map<string, number>();
+  readonly #brokenTls = new LRUCache<string, true>({ max: maxBrokenTls, ttl: brokenTlsMs });
 
   constructor(dependencies: RouteSenderDependencies) {
     this.#dependencies = dependencies;
   }
 
-  /** Makes one transaction; see `Transport.send`. */
+  /** Makes one transaction; see `SendMail`. */
   async send(
     routed: RoutedMail,
     mail: OutgoingMail,
@@ -75,7 +76,7 @@ export class RouteSender {
         });
         sessionEnds.push(...(last.sessionEnds ?? []));
         if (!isTlsFault(last.end)) break;
-        if (tls !== 'required') this.#rememberBroken(hop);
+        if (tls !== 'required') this.#brokenTls.set(hop.address, true);
       }
       if (last?.end.kind === 'fault' && last.end.stage === 'connect')
         this.#dependencies.sources.giveBack(source);
@@ -104,14 +105,9 @@ export class RouteSender {
    */
   #tlsUses({ finding: { policy } }: RoutedMail, hop: Hop): readonly TlsUse[] {
     if (policy?.mode === 'enforce') return ['required'];
-    const broken = (this.#brokenTls.get(hop.address) ?? 0) > performance.now();
+    const broken = this.#brokenTls.has(hop.address);
     const open: readonly TlsUse[] = broken ? ['off'] : ['unverified', 'off'];
     return policy?.mode === 'testing' ? ['required', ...open] : open;
-  }
-
-  #rememberBroken(hop: Hop): void {
-    if (this.#brokenTls.size >= maxBrokenTls) this.#brokenTls.clear();
-    this.#brokenTls.set(hop.address, performance.now() + brokenTlsMs);
   }
 
   #speak(

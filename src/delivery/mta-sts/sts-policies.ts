@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../foundation/clock.ts';
 import type { Dns } from '../../foundation/dns/dns-answer.ts';
 import type { Log } from '../../foundation/log.ts';
@@ -33,10 +34,18 @@ const maxPauses = 10_000;
 export class StsPolicies {
   readonly #dependencies: StsPoliciesDependencies;
   readonly #fetching = new Map<string, Promise<StsFetchResult>>();
-  readonly #pauses = new Map<string, { readonly until: number; readonly fault: StsFetchFault }>();
+  /** Domains that aren't asked for now, with the fault of the last fetch. */
+  readonly #pauses: LRUCache<string, StsFetchFault>;
 
   constructor(dependencies: StsPoliciesDependencies) {
     this.#dependencies = dependencies;
+    const { clock } = dependencies;
+    this.#pauses = new LRUCache({
+      max: maxPauses,
+      ttl: pauseAfterFaultMs,
+      ttlResolution: 0,
+      perf: clock,
+    });
   }
 
   /** The policy to follow for mail to a domain. Never throws. */
@@ -67,9 +76,8 @@ export class StsPolicies {
   }
 
   async #fetch(domain: string, id: string): Promise<StsFetchResult> {
-    const pause = this.#pauses.get(domain);
-    if (pause !== undefined && this.#dependencies.clock.now() < pause.until)
-      return { kind: 'fault', fault: pause.fault, text: 'it failed minutes ago' };
+    const fault = this.#pauses.get(domain);
+    if (fault !== undefined) return { kind: 'fault', fault, text: 'it failed minutes ago' };
     const pending = this.#fetching.get(domain);
     if (pending !== undefined) return await pending;
     const fetching = this.#fetchAndStore(domain, id).finally(() => this.#fetching.delete(domain));
@@ -81,9 +89,7 @@ export class StsPolicies {
     const { fetch, store, clock, log } = this.#dependencies;
     const fetched = await fetch(domain);
     if (fetched.kind === 'fault') {
-      if (this.#pauses.size >= maxPauses) this.#pauses.clear();
-      const until = clock.now() + pauseAfterFaultMs;
-      this.#pauses.set(domain, { until, fault: fetched.fault });
+      this.#pauses.set(domain, fetched.fault);
       log.info({ domain, reason: fetched.text }, 'an MTA-STS policy cannot be had');
       return fetched;
     }

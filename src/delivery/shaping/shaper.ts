@@ -1,11 +1,12 @@
 import type { Log } from '../../foundation/log.ts';
+import { PeriodicTask } from '../../foundation/periodic-task.ts';
 import { DestinationLimiter, type DestinationLimiterOptions } from './destination-limiter.ts';
 import type { Destination, LimiterDelay, LimiterSlot, SendingLimiter } from './sending-limiter.ts';
 import type { DestinationHeartbeat, DestinationState } from './shaping-store.ts';
 import type { ThrottleState } from './throttle-state.ts';
 
 /** What the shaper needs of the database. */
-export interface ShapingPersistence {
+interface ShapingPersistence {
   heartbeat(heartbeats: readonly DestinationHeartbeat[]): Promise<DestinationState[]>;
   save(
     name: string,
@@ -39,9 +40,8 @@ export class Shaper implements SendingLimiter {
   readonly #dependencies: ShaperDependencies;
   readonly #limiters = new Map<string, DestinationLimiter>();
   readonly #loading = new Map<string, Promise<void>>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #heartbeats = new PeriodicTask(heartbeatIntervalMs, () => this.#heartbeat());
   #heartbeatAt: number;
-  #heartbeatRunning: Promise<void> | undefined;
 
   constructor(dependencies: ShaperDependencies) {
     this.#dependencies = dependencies;
@@ -60,17 +60,12 @@ export class Shaper implements SendingLimiter {
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => {
-      this.#heartbeatRunning ??= this.#heartbeat().finally(() => {
-        this.#heartbeatRunning = undefined;
-      });
-    }, heartbeatIntervalMs);
+    this.#heartbeats.start();
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
     for (const limiter of this.#limiters.values()) limiter.close();
-    await this.#heartbeatRunning;
+    await this.#heartbeats.stop();
   }
 
   #open(destination: Destination): DestinationLimiter {

@@ -19,7 +19,7 @@ const tryAfter = { sessions: 50, milliseconds: 600_000, factor: 1.25 };
  * What is known after a receiver took no more than `after` messages over a connection; the same where that is no news.
  * @param defaultMax messages over a connection where nothing is learnt
  */
-export function shortenSmtpSessions(
+function shortenSmtpSessions(
   current: SmtpSessionLength | undefined,
   defaultMax: number,
   now: number,

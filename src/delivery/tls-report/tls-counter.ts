@@ -1,4 +1,5 @@
 import type { Log } from '../../foundation/log.ts';
+import { PeriodicTask } from '../../foundation/periodic-task.ts';
 import type { TlsResult, TlsTally } from './tls-result.ts';
 import type { TlsCount } from './tls-result-store.ts';
 
@@ -11,7 +12,7 @@ export class TlsCounter implements TlsTally {
   readonly #add: (counts: readonly TlsCount[]) => Promise<void>;
   readonly #log: Log;
   #counts = new Map<string, { result: TlsResult; sessions: number }>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #writes = new PeriodicTask(writeIntervalMs, () => this.write());
 
   constructor(add: (counts: readonly TlsCount[]) => Promise<void>, log: Log) {
     this.#add = add;
@@ -27,11 +28,11 @@ export class TlsCounter implements TlsTally {
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.write(), writeIntervalMs);
+    this.#writes.start();
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    await this.#writes.stop();
     await this.write();
   }
 

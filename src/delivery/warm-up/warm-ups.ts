@@ -1,4 +1,5 @@
 import type { Log } from '../../foundation/log.ts';
+import { PeriodicTask } from '../../foundation/periodic-task.ts';
 import type { WarmUpSchedule } from '../../sender/sending-domain.ts';
 import type { Source, SourceLimits } from '../direct/source-pools.ts';
 import { allowance, dayOf } from './warm-up-plan.ts';
@@ -32,7 +33,7 @@ export class WarmUps implements SourceLimits {
   #subjects = new Map<string, Count>();
   #plans: ReadonlyMap<string, WarmUpSchedule> = new Map();
   #day: string;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #shares = new PeriodicTask(shareIntervalMs, () => this.share());
   #sharing: Promise<void> | undefined;
 
   constructor(counts: WarmUpCounts, now: () => number, log: Log) {
@@ -80,11 +81,11 @@ export class WarmUps implements SourceLimits {
 
   async start(): Promise<void> {
     await this.share();
-    this.#timer ??= setInterval(() => void this.share(), shareIntervalMs);
+    this.#shares.start();
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    await this.#shares.stop();
     await this.share();
   }
 

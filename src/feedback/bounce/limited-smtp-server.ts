@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import type { Clock } from '../../foundation/clock.ts';
 import { networkOf } from '../../foundation/network/network-of.ts';
+import { PeriodicTask } from '../../foundation/periodic-task.ts';
 import { SmtpSessionSlots, type SmtpSessionUsage } from './smtp-session-limits.ts';
 
 type Connection = SMTPServer['connections'] extends Set<infer Item> ? Item : never;
@@ -20,13 +21,12 @@ export class LimitedSmtpServer extends SMTPServer {
     string,
     { readonly connection: Connection; readonly use: SmtpSessionUsage }
   >();
-  readonly #sweep: NodeJS.Timeout;
+  readonly #sweep = new PeriodicTask(sweepIntervalMs, () => this.#endExpired());
 
   constructor(options: SMTPServerOptions, clock: Clock) {
     super(options);
     this.#clock = clock;
-    this.#sweep = setInterval(() => this.#endExpired(), sweepIntervalMs);
-    this.#sweep.unref();
+    this.#sweep.start();
   }
 
   /** What a session has used; undefined once it has ended. */
@@ -61,7 +61,7 @@ export class LimitedSmtpServer extends SMTPServer {
   }
 
   override close(callback: () => void): void {
-    clearInterval(this.#sweep);
+    void this.#sweep.stop();
     super.close(callback);
   }
 

@@ -1,4 +1,5 @@
 import { verify, X509Certificate } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { type JsonFields, textOf } from './json-fields.ts';
 
 const direction = '(?:central|north|south|(?:north|south)?(?:east|west))';
@@ -28,7 +29,7 @@ function isCertificateAddress(address: string): boolean {
 /** Verifies messages of Amazon SNS by the certificate that they name, which must be Amazon's own. */
 export class SnsSignatures {
   readonly #fetch: FetchText;
-  readonly #certificates = new Map<string, X509Certificate>();
+  readonly #certificates = new LRUCache<string, X509Certificate>({ max: maxCertificates });
 
   constructor(fetch: FetchText) {
     this.#fetch = fetch;
@@ -48,7 +49,6 @@ export class SnsSignatures {
     const cached = this.#certificates.get(address);
     if (cached !== undefined) return cached;
     const certificate = new X509Certificate(await this.#fetch(address));
-    if (this.#certificates.size >= maxCertificates) this.#certificates.clear();
     this.#certificates.set(address, certificate);
     return certificate;
   }

@@ -1,4 +1,5 @@
 import { type BlockList, isIP } from 'node:net';
+import { LRUCache } from 'lru-cache';
 import { toBlockList } from '../../foundation/network/to-block-list.ts';
 import { knownAgents, knownNetworks, type ReaderClass } from './known-readers.ts';
 
@@ -40,17 +41,17 @@ export function classifyReader(traits: ReaderTraits): ReaderVerdict {
 }
 
 /** What was found for user agents: readers have few different ones, and looking through the patterns takes longer than all else. */
-const agents = new Map<string, ReaderVerdict | undefined>();
-const maxCachedAgents = 2_000;
+const agents = new LRUCache<string, { readonly verdict: ReaderVerdict | undefined }>({
+  max: 2_000,
+});
 
 function findAgent(agent: string): ReaderVerdict | undefined {
-  const found = agents.get(agent);
-  if (found !== undefined || agents.has(agent)) return found;
+  const cached = agents.get(agent);
+  if (cached !== undefined) return cached.verdict;
   const entry = knownAgents.find((one) => one.agent.test(agent));
-  const known = entry && { class: entry.class, reason: `user agent of ${entry.name}` };
-  if (agents.size >= maxCachedAgents) agents.clear();
-  agents.set(agent, known);
-  return known;
+  const verdict = entry && { class: entry.class, reason: `user agent of ${entry.name}` };
+  agents.set(agent, { verdict });
+  return verdict;
 }
 
 interface LoadedNetwork {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { maxEngagements } from '../event-limits.ts';
 import type { Engagement } from './engagement.ts';
 
@@ -9,7 +10,7 @@ const maxRemembered = 20_000;
  * database decides what is past the limit, so it holds over restarts and nodes.
  */
 export class EngagementLimit {
-  readonly #full = new Set<string>();
+  readonly #full = new LRUCache<string, true>({ max: maxRemembered });
   #waiting = new Map<string, number>();
 
   /** Takes one that is to be written; false where it is past the limit. */
@@ -37,12 +38,7 @@ export class EngagementLimit {
 
   /** Remembers the limits that the database found reached. @param full ids */
   recordFull(items: readonly Engagement[], full: ReadonlySet<string>): void {
-    if (full.size === 0) return;
-    for (const item of items) if (full.has(item.id)) this.#full.add(keyOf(item));
-    for (const oldest of this.#full) {
-      if (this.#full.size <= maxRemembered) return;
-      this.#full.delete(oldest);
-    }
+    for (const item of items) if (full.has(item.id)) this.#full.set(keyOf(item), true);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { newId } from '../../foundation/ids.ts';
 import { classifyReader, truncateAddress } from './classify-reader.ts';
 import type { Engagement } from './engagement.ts';
@@ -45,14 +46,12 @@ export function readEngagement(
 }
 
 /** User agents that came before: readers have few different ones, and many events that hold one wait together. */
-const agents = new Map<string, string>();
-const maxCachedAgents = 2_000;
+const agents = new LRUCache<string, string>({ max: 2_000 });
 
 function internUserAgent(agent: string): string {
   const cached = agents.get(agent);
   if (cached !== undefined) return cached;
   const copy = truncate(agent);
-  if (agents.size >= maxCachedAgents) agents.clear();
   agents.set(copy, copy);
   return copy;
 }

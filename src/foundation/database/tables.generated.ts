@@ -677,12 +677,6 @@ export interface TlsResultTable {
   type: string;
 }
 
-export interface TrackingDomainTable {
-  account_id: string;
-  created_at: Generated<Timestamp>;
-  host: string;
-}
-
 export interface WarmUpUseTable {
   day: Timestamp;
   node: string;
@@ -793,7 +787,6 @@ export interface DB {
   template_draft: TemplateDraftTable;
   template_version: TemplateVersionTable;
   tls_result: TlsResultTable;
-  tracking_domain: TrackingDomainTable;
   warm_up_use: WarmUpUseTable;
   webhook_delivery: WebhookDeliveryTable;
   webhook_endpoint: WebhookEndpointTable;

@@ -1,10 +1,6 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import type { Dns, DnsAnswer, DnsType } from './dns-answer.ts';
-
-interface Entry {
-  readonly answer: DnsAnswer<DnsType>;
-  readonly until: number;
-}
 
 /** No answer is kept longer than a day, whatever its time to live says. */
 const maxTtlSeconds = 86_400;
@@ -14,22 +10,18 @@ const faultTtlSeconds = 5;
 /** Keeps answers for their time to live, and lets those who ask the same at the same time share one question. */
 export class DnsCache implements Dns {
   readonly #dns: Dns;
-  readonly #clock: Clock;
-  readonly #maxEntries: number;
-  readonly #entries = new Map<string, Entry>();
+  readonly #answers: LRUCache<string, DnsAnswer<DnsType>>;
   readonly #pending = new Map<string, Promise<DnsAnswer<DnsType>>>();
 
   constructor(dns: Dns, clock: Clock, maxEntries = 20_000) {
     this.#dns = dns;
-    this.#clock = clock;
-    this.#maxEntries = maxEntries;
+    this.#answers = new LRUCache({ max: maxEntries, ttlResolution: 0, perf: clock });
   }
 
   async lookUp<Type extends DnsType>(name: string, type: Type): Promise<DnsAnswer<Type>> {
     const key = `${type} ${name.toLowerCase()}`;
-    const entry = this.#entries.get(key);
-    if (entry !== undefined && this.#clock.now() < entry.until)
-      return entry.answer as DnsAnswer<Type>;
+    const cached = this.#answers.get(key);
+    if (cached !== undefined) return cached as DnsAnswer<Type>;
     const answer = await (this.#pending.get(key) ?? this.#query(key, name, type));
     return answer as DnsAnswer<Type>;
   }
@@ -48,12 +40,7 @@ export class DnsCache implements Dns {
 
   #store(key: string, answer: DnsAnswer<DnsType>): void {
     const seconds = answer.kind === 'fault' ? faultTtlSeconds : Math.min(answer.ttl, maxTtlSeconds);
-    this.#entries.delete(key);
-    if (seconds <= 0) return;
-    if (this.#entries.size >= this.#maxEntries) {
-      const oldest = this.#entries.keys().next().value;
-      if (oldest !== undefined) this.#entries.delete(oldest);
-    }
-    this.#entries.set(key, { answer, until: this.#clock.now() + seconds * 1_000 });
+    if (seconds > 0) this.#answers.set(key, answer, { ttl: seconds * 1_000 });
+    else this.#answers.delete(key);
   }
 }

@@ -26,7 +26,7 @@ function viewList(list: ContactList): Wire<Static<typeof ListView>> {
   return { id, name, folderName, description, size: sourceSize, createdAt, modifiedAt };
 }
 
-export function listChange(call: OperationCall) {
+function listChange(call: OperationCall) {
   const { listId } = call.params;
   return {
     kind: 'list',

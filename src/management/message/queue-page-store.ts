@@ -3,7 +3,7 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 
 /** Where mail of an account waits to go. */
-export interface WaitingDestination {
+interface WaitingDestination {
   readonly destination: string;
   readonly waiting: number;
   /** Of these, those that wait for a person. */
@@ -37,7 +37,7 @@ export interface QueueSummary {
 }
 
 /** Entries looked at, oldest first. */
-export const maxQueueEntries = 10_000;
+const maxQueueEntries = 10_000;
 
 /** What waits, by the domain of To. A message whose content was erased goes nowhere any more. */
 export async function readWaitingDestinations(

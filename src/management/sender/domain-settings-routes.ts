@@ -22,7 +22,7 @@ import {
 } from '../operation.ts';
 import { readDomainName } from '../path-params.ts';
 
-export const WarmUpSchema = Type.Object(
+const WarmUpSchema = Type.Object(
   {
     from: Type.String({ description: 'The first day, in UTC.', pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
     plan: Type.Array(Type.Integer({ minimum: 1 }), {

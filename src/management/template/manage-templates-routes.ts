@@ -12,7 +12,7 @@ import { accountOf, actorOf, defineOperation, type OperationCall } from '../oper
 import { readTemplateFacts, removeDraft, type TemplateFacts } from './template-page-store.ts';
 import { TemplateView } from './template-views.ts';
 
-export function templateChange(call: OperationCall) {
+function templateChange(call: OperationCall) {
   const { templateId } = call.params;
   return {
     kind: 'template',

@@ -88,7 +88,7 @@ function time(at: Date): string {
 }
 
 /** The family of a browser and its system, as far as its own description can be believed. */
-export function browserName(userAgent: string): string {
+function browserName(userAgent: string): string {
   const family = /(Firefox|Edg|OPR|Chrome|Safari)\//.exec(userAgent)?.[1];
   const system = /(Android|iPhone|iPad|Windows|Mac OS X|Linux)/.exec(userAgent)?.[1];
   const names: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera', Chrome: 'Chromium' };

@@ -15,7 +15,7 @@ export interface LinkMailText {
 }
 
 /** What a security notice says of one event. */
-export interface NoticeText {
+interface NoticeText {
   readonly subject: string;
   readonly body: string;
 }

@@ -38,7 +38,7 @@ const otherTypes = [
 ];
 
 /** A size from nothing up to a limit, of each order of magnitude as often, the limit itself, or one byte past it. */
-export function anySize(limit: number): fc.Arbitrary<number> {
+function anySize(limit: number): fc.Arbitrary<number> {
   const within = fc
     .double({ min: 0, max: Math.log(limit + 1), noNaN: true })
     .map((exponent) => Math.min(limit, Math.floor(Math.exp(exponent)) - 1));

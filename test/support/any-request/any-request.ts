@@ -30,7 +30,7 @@ export const routeLines: readonly RouteLine[] = [
 
 /** How the length of a body is told. */
 const framings = ['as it is', 'chunked', 'too short', 'too long', 'nonsense', 'twice'] as const;
-export type Framing = (typeof framings)[number];
+type Framing = (typeof framings)[number];
 
 export interface AnyRequest {
   readonly line: RouteLine;

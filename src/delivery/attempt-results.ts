@@ -1,0 +1,78 @@
+import type { AttemptResult, ClaimedMessage, RecipientResult } from '../queue/attempt.ts';
+import { pausedReason } from '../queue/release-paused-store.ts';
+import type { RenderingTooLarge } from '../rendering/rendering-too-large.ts';
+import type { PermanentCause } from './reply-rules.ts';
+
+/** One outcome for every pending recipient. */
+export function resultForAll(
+  message: ClaimedMessage,
+  outcome: 'canceled' | 'expired' | 'failed',
+  reason: string,
+): AttemptResult {
+  return {
+    results: message.pending.map((recipient) => ({ recipient, outcome, reason })),
+    notes: [],
+  };
+}
+
+/** Nothing was tried and it counts as no attempt: the message waits, at the longest until it expires. */
+export function postponedResult(
+  message: ClaimedMessage,
+  delayMs: number,
+  reason: string,
+): AttemptResult {
+  const postponed = { delayMs: Math.min(delayMs, message.remainingMs), reason };
+  return { results: [], notes: [], postponed };
+}
+
+/** Final: its version and its values are frozen, so no later attempt can make it smaller. */
+export function resultTooLarge(message: ClaimedMessage, error: RenderingTooLarge): AttemptResult {
+  const reason = `it cannot be sent: ${errorText(error)}`;
+  return {
+    results: message.pending.map((recipient) => ({
+      recipient,
+      outcome: 'bounced',
+      reason,
+      detail: { cause: 'size' satisfies PermanentCause },
+    })),
+    notes: [],
+  };
+}
+
+export function resultUnrenderable(message: ClaimedMessage, error: unknown): AttemptResult {
+  return resultForAll(message, 'failed', `it cannot be rendered: ${errorText(error)}`);
+}
+
+export function resultExpired(message: ClaimedMessage): AttemptResult {
+  const reason = message.deliverWhenDelayed
+    ? 'it could not be handed over in the time that is given to it'
+    : 'it could not be handed over within its freshness window, and is not wanted late';
+  return resultForAll(message, 'expired', reason);
+}
+
+export function asHeldForReview(recipient: number): RecipientResult {
+  return {
+    recipient,
+    outcome: 'uncertain',
+    reason: 'it may have been delivered; the template asks to wait for a person',
+    recorded: true,
+  };
+}
+
+export function asHeldBack(recipient: number): RecipientResult {
+  return { recipient, outcome: 'canceled', reason: 'held back by DELIVERY_ALLOW' };
+}
+
+export function asPaused(recipient: number): RecipientResult {
+  return {
+    recipient,
+    outcome: 'deferred',
+    reason: pausedReason,
+    retry: 'ordinary',
+    recorded: true,
+  };
+}
+
+function errorText(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, 300);
+}

@@ -1,0 +1,38 @@
+import type { Log } from '../foundation/log.ts';
+import type { AttemptNote, AttemptResult, ClaimedMessage } from '../queue/attempt.ts';
+import { RenderingTooLarge } from '../rendering/rendering-too-large.ts';
+import { resultTooLarge, resultUnrenderable } from './attempt-results.ts';
+import type { PreparedMail } from './prepare-mail.ts';
+import type { SendingIdentity } from './sending-identity.ts';
+
+/** The signed bytes of a message, ready for any of its transactions. */
+export interface PreparedTransaction {
+  readonly raw: Buffer;
+  /** A form for recipients whose addresses don't need SMTPUTF8, where it differs. */
+  readonly ascii: Buffer | undefined;
+  readonly needsSmtpUtf8: boolean;
+  readonly notes: readonly AttemptNote[];
+}
+
+/** Renders and signs a message. @returns its result where that fails */
+export async function prepareTransaction(
+  message: ClaimedMessage,
+  prepare: () => Promise<PreparedMail>,
+  identity: SendingIdentity,
+  log: Log,
+): Promise<PreparedTransaction | AttemptResult> {
+  const sign = (raw: Buffer): Buffer => identity.sign(raw, message.acceptedAt);
+  try {
+    const { mail, notes } = await prepare();
+    return {
+      raw: sign(mail.raw),
+      ascii: mail.composeAscii && sign(mail.composeAscii()),
+      needsSmtpUtf8: mail.needsSmtpUtf8,
+      notes,
+    };
+  } catch (error) {
+    if (error instanceof RenderingTooLarge) return resultTooLarge(message, error);
+    log.error({ err: error, messageId: message.messageId }, 'a message cannot be rendered');
+    return resultUnrenderable(message, error);
+  }
+}

@@ -1,0 +1,62 @@
+import type { EmailAddress } from '../foundation/email-address.ts';
+import type { AttemptNote, AttemptResult, ClaimedMessage, Lease } from '../queue/attempt.ts';
+import { addressNeedsSmtpUtf8, deferredResults } from './admit-mail.ts';
+import type { RecipientSelection } from './delivery-gates.ts';
+import { redirectHeader } from './prepare-mail.ts';
+import type { PreparedTransaction } from './prepare-transaction.ts';
+import type { DeliveryRoute } from './route-recipients.ts';
+import { sendTransactions } from './send-transactions.ts';
+import type { SendingIdentity } from './sending-identity.ts';
+import type { OutgoingMail, SendingAdmission, TransactionResult } from './transport.ts';
+
+export interface SendMessageContext {
+  readonly message: ClaimedMessage;
+  readonly lease: Lease;
+  readonly recipients: readonly EmailAddress[];
+  readonly selection: RecipientSelection;
+  readonly admission: SendingAdmission;
+  readonly identity: SendingIdentity;
+}
+
+/** Makes the admitted transactions. @returns undefined where the lease is lost */
+export async function sendMessage(
+  { message, lease, recipients, selection, admission, identity }: SendMessageContext,
+  prepared: PreparedTransaction,
+): Promise<AttemptResult | undefined> {
+  const { route, untried } = selection;
+  const notes = message.attempt === 1 ? [...prepared.notes, ...redirectNote(route)] : [];
+  let reached = false;
+  const onResult = (result: TransactionResult): void => {
+    reached ||= hasReached(result);
+  };
+  const makeMail = (to: readonly string[], first: number): OutgoingMail => {
+    const form = to.some(addressNeedsSmtpUtf8) ? undefined : prepared.ascii;
+    return {
+      from: identity.returnPath(message.messageId, first),
+      to,
+      raw: form ?? prepared.raw,
+      group: message.accountId,
+      needsSmtpUtf8: form === undefined && prepared.needsSmtpUtf8,
+    };
+  };
+  const result = await sendTransactions(
+    { message, lease, route, recipients, notes, onResult },
+    admission.transactions,
+    [...untried, ...deferredResults(admission.postponed, route)],
+    makeMail,
+  );
+  if (!reached) identity.release?.();
+  return result;
+}
+
+/** True where a server was spoken with about the message. */
+function hasReached({ end }: TransactionResult): boolean {
+  return end.kind !== 'stopped' && !(end.kind === 'fault' && end.stage === 'connect');
+}
+
+function redirectNote(route: DeliveryRoute): AttemptNote[] {
+  if (!route.redirected) return [];
+  return [
+    { kind: 'redirected', detail: { reason: 'sent to DELIVERY_REDIRECT', header: redirectHeader } },
+  ];
+}
