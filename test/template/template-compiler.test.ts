@@ -75,8 +75,8 @@ test('elements nested too deeply for the libraries are an error of the template'
   );
 });
 
-test('a field is called as people like, also by names that mean something to the language', async () => {
-  const fields = JSON.parse('a field can have any name, including special property names');
+test('a field can have any name, including special property names', async () => {
+  const fields = JSON.parse('{"__proto__": {"secret": true}, "constructor": {"default": "c"}}');
   const { compiled } = await compileTemplate({
     subject: 'Subject',
     text: '{{__proto__}} {{constructor}}',
