@@ -1,37 +1,37 @@
-/** A setting of the environment: its name, its default as documented, and what it means. */
+/** A setting in the environment: its name, documented default and meaning. */
 export interface Setting {
   readonly name: string;
   readonly default: string;
   readonly meaning: string;
-  /** It can come from the file that `NAME_FILE` names, too. */
+  /** Also accepts `NAME_FILE`, the name of a file that contains the value. */
   readonly secret?: true;
 }
 
-/** Every setting, in the order of the README's table, which is generated from here. */
+/** Every setting, in the order of the README's table, which is generated from this list. */
 export const settingDefinitions: readonly Setting[] = [
   { name: 'HOST', default: '127.0.0.1', meaning: 'Address to listen on.' },
   {
     name: 'PORT',
     default: '3000',
-    meaning: 'Port to listen on; `0` takes a free one and prints it.',
+    meaning: 'Port to listen on; `0` picks a free one and prints it.',
   },
   {
     name: 'PUBLIC_URL',
     default: 'http://HOST:PORT',
     meaning:
-      'Public address of the service, for links in pages and mail. With `https`, answers carry HSTS.',
+      'Public URL of the service, for links in pages and email. With `https`, responses carry HSTS.',
   },
   {
     name: 'ALLOW_INSECURE_PUBLIC_URL',
     default: '0',
     meaning:
-      '`1` allows an `http://` `PUBLIC_URL` on another host. Passwords and tokens then travel unencrypted.',
+      '`1` allows an `http://` `PUBLIC_URL` on another host. Passwords and tokens are then sent unencrypted.',
   },
   {
     name: 'DATA_DIR',
     default: './data',
     meaning:
-      'Folder of the embedded database, the key file and the secrets that the first start makes.',
+      'Folder for the embedded database, the key file and the secrets that the first start generates.',
   },
   {
     name: 'DATABASE_URL',
@@ -43,43 +43,43 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'SIGNALPOST_KEY',
     default: '(key file)',
     meaning:
-      '32 random bytes in base64 that protect stored secrets; without it a file in `DATA_DIR` is made and used.',
+      '32 random bytes in base64 that protect stored secrets. Default: a key file in `DATA_DIR`, created on the first start.',
     secret: true,
   },
   {
     name: 'SIGNALPOST_KEY_PREVIOUS',
     default: '(none)',
-    meaning: 'The other key while `SIGNALPOST_KEY` is rotated; see docs/hardening.md.',
+    meaning: 'The other key while you rotate `SIGNALPOST_KEY`; see docs/hardening.md.',
     secret: true,
   },
   {
     name: 'DEMO',
     default: '(first start)',
-    meaning: '`1` applies the demo manifest also on your own database, `0` never.',
+    meaning: '`1` also applies the demo manifest to your own database, `0` never applies it.',
   },
   {
     name: 'DELIVERY',
     default: '`inbox`, or `relay` with `SMTP_URL`',
     meaning:
-      '`inbox` keeps mail in the local inbox, `relay` hands it to `SMTP_URL`, `direct` delivers to the recipients’ servers.',
+      '`inbox` keeps mail in the local inbox, `relay` sends it through `SMTP_URL`, `direct` delivers to the recipients’ servers.',
   },
   {
     name: 'SMTP_URL',
     default: '(none)',
     meaning:
-      'The relay: `smtp://user:password@host:587` or `smtps://…:465`; `?tls=required`, `optional`, `off`, `unverified`, `&connections=10`. Several with spaces between them: the next one where one is not there.',
+      'The relay: `smtp://user:password@host:587` or `smtps://…:465`; `?tls=required`, `optional`, `off`, `unverified`, `&connections=10`. Separate several with spaces; the next one is used while one is unreachable.',
     secret: true,
   },
   {
     name: 'SMTP_HOSTNAME',
-    default: '(the machine’s)',
-    meaning: 'Name that the service gives in EHLO and in Message-IDs without a sender domain.',
+    default: '(the system’s)',
+    meaning: 'Host name for EHLO and for Message-IDs without a sender domain.',
   },
   {
     name: 'DNS_SERVERS',
-    default: '(the machine’s)',
+    default: '(the system’s)',
     meaning:
-      'Resolvers for MX records and checks of sending domains, separated by commas: `192.0.2.53,[2001:db8::53]:53`.',
+      'DNS resolvers for MX records and sending-domain checks, comma-separated: `192.0.2.53,[2001:db8::53]:53`.',
   },
   {
     name: 'DIRECT_SOURCES',
@@ -90,12 +90,12 @@ export const settingDefinitions: readonly Setting[] = [
   {
     name: 'DIRECT_PORT',
     default: '25',
-    meaning: 'With `direct`: port of the recipients’ servers; another one is for tests.',
+    meaning: 'With `direct`: port of the recipients’ servers; change it for tests only.',
   },
   {
     name: 'DIRECT_LOOPBACK',
     default: '0',
-    meaning: 'With `direct`: `1` lets mail go to this machine itself; for tests.',
+    meaning: 'With `direct`: `1` allows delivery to this machine itself; for tests.',
   },
   {
     name: 'DELIVERY_NETWORKS',
@@ -106,51 +106,52 @@ export const settingDefinitions: readonly Setting[] = [
   {
     name: 'DELIVERY_REDIRECT',
     default: '(none)',
-    meaning: 'Sends every message to this one address instead; for staging.',
+    meaning: 'Sends every message to this address instead; for staging.',
   },
   {
     name: 'DELIVERY_ALLOW',
     default: '(all)',
     meaning:
-      'Delivers only to these domains, separated by commas, and holds the rest back visibly; for staging.',
+      'Delivers only to these domains, comma-separated, and visibly holds all other messages; for staging.',
   },
   {
     name: 'TRUST_PROXY',
     default: '(none)',
-    meaning: 'Addresses or networks of proxies whose `X-Forwarded-*` count, separated by commas.',
+    meaning:
+      'Addresses or networks of proxies whose `X-Forwarded-*` headers are trusted, comma-separated.',
   },
   {
     name: 'MAX_CONNECTIONS',
     default: '20000',
     meaning:
-      'Max open HTTP connections of each process; fewer where `ulimit -n` is lower. At the limit, the connection that has been idle longest is closed.',
+      'Max open HTTP connections per process; fewer if `ulimit -n` is lower. At the limit, the longest-idle connection is closed.',
   },
   {
     name: 'MAX_CONNECTIONS_PER_PEER',
     default: '2000',
     meaning:
-      'Max open connections from one IPv4 address or IPv6 /64. A reverse proxy has no such limit if `TRUST_PROXY` names it.',
+      'Max open connections from one IPv4 address or IPv6 /64. Doesn’t apply to reverse proxies in `TRUST_PROXY`.',
   },
   {
     name: 'BOUNCE_PORT',
     default: '(none)',
     meaning:
-      'Port at which bounces and complaints come in by SMTP: 25, where the MX of the return path domain leads.',
+      'SMTP port for incoming bounces and complaints: 25 if the MX record of the return-path domain points here.',
   },
   {
     name: 'BOUNCE_HOST',
     default: '0.0.0.0',
-    meaning: 'Address to listen on for them.',
+    meaning: 'Address to listen on for bounces and complaints.',
   },
   {
     name: 'BOUNCE_TLS_KEY, BOUNCE_TLS_CERT',
     default: '(none)',
-    meaning: 'Files with key and certificate chain (PEM) for STARTTLS there.',
+    meaning: 'PEM files with the key and certificate chain for STARTTLS on that port.',
   },
   {
     name: 'INTAKE_SNS_TOPICS',
     default: '(none)',
-    meaning: 'Topics (ARN, separated by commas) of Amazon SES reports to `/intake/ses`.',
+    meaning: 'Topics (ARNs, comma-separated) of Amazon SES notifications to `/intake/ses`.',
   },
   {
     name: 'INTAKE_POSTMARK_PASSWORD',
@@ -173,18 +174,17 @@ export const settingDefinitions: readonly Setting[] = [
   {
     name: 'WEBHOOK_NETWORKS',
     default: '(none)',
-    meaning:
-      'Private networks such as `10.1.0.0/16`, separated by commas, that webhooks can reach.',
+    meaning: 'Private networks such as `10.1.0.0/16`, comma-separated, that webhooks can reach.',
   },
   {
     name: 'KEEP_READER_ADDRESSES',
     default: '0',
-    meaning: '`1` keeps the whole network address of who opened or clicked, not just its network.',
+    meaning: '`1` stores the full IP address with opens and clicks, not just its network.',
   },
   {
     name: 'AUDIT_DAYS',
     default: '400',
-    meaning: 'Days that entries of the audit log are kept; `0` keeps them for ever.',
+    meaning: 'Days to keep audit log entries; `0` keeps them forever.',
   },
   {
     name: 'METRICS_PUBLIC',
@@ -201,7 +201,7 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'INBOX_TOKEN',
     default: '(first start)',
     meaning:
-      'Bearer token for programs that read the local inbox. Default: `start` makes one and keeps it in `demo.env` in `DATA_DIR`.',
+      'Bearer token for programs that read the local inbox. Default: `start` generates one and stores it in `demo.env` in `DATA_DIR`.',
     secret: true,
   },
   {

@@ -12,23 +12,22 @@ export interface SystemMailDependencies {
   readonly key: MasterKey;
   readonly log: Log;
   readonly changes: Pick<ChangeListener, 'subscribe'>;
-  /** Undefined: there is no such mail. */
+  /** Undefined: no system mail is sent. */
   readonly from: SystemSender | undefined;
   readonly publicUrl: () => string;
   readonly sendOwn: Submission['sendServiceMessage'];
 }
 
-/** Mail of the service itself, as the rest of the service sees it. */
+/** Sending of system mail. */
 export interface SystemMailModule {
-  /** Goes on with what waits. */
+  /** Starts sending queued mail. */
   start(): void;
   stop(): Promise<void>;
 }
 
-/** Milliseconds between two looks where no announcement came. */
+/** Milliseconds between polls if no notification arrives. */
 const pollIntervalMs = 5_000;
 
-/** Connects the parts of the room. */
 export function createSystemMailModule(dependencies: SystemMailDependencies): SystemMailModule {
   const { database, key, log, from, publicUrl, sendOwn } = dependencies;
   const links = new MailedLinks(key);
@@ -47,9 +46,7 @@ export function createSystemMailModule(dependencies: SystemMailDependencies): Sy
     again = false;
     running = mailer
       .sendWaiting()
-      .catch((error: unknown) =>
-        log.warn({ err: error }, 'mail of the service itself could not be sent; it is retried'),
-      )
+      .catch((error: unknown) => log.warn({ err: error }, 'could not send system mail; will retry'))
       .finally(() => {
         running = undefined;
         if (again) poll();

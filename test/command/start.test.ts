@@ -138,7 +138,7 @@ const mistakes: [string, Record<string, string>, RegExp][] = [
   [
     'a host name with a space',
     { SMTP_HOSTNAME: 'mail shop.test' },
-    /SMTP_HOSTNAME must be the name of a host, such as mail\.example\.com, not "mail shop\.test"/,
+    /SMTP_HOSTNAME must be a host name, such as mail\.example\.com, not "mail shop\.test"/,
   ],
   [
     'a public address that ends with a question mark',
@@ -159,7 +159,7 @@ const mistakes: [string, Record<string, string>, RegExp][] = [
   [
     'a redirect to nowhere',
     { DELIVERY_REDIRECT: 'nonsense' },
-    /DELIVERY_REDIRECT must be an e-mail address, not "nonsense"/,
+    /DELIVERY_REDIRECT must be an email address, not "nonsense"/,
   ],
   ['an allowed domain that is none', { DELIVERY_ALLOW: 'a.test,@b' }, /DELIVERY_ALLOW must list/],
   ['a number of days that is none', { AUDIT_DAYS: '-1' }, /AUDIT_DAYS must be a number of days/],

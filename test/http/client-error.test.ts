@@ -26,11 +26,11 @@ async function say(...lines: string[]): Promise<string> {
 
 test('what is no request is answered with the rule, a request id, and the end of the connection', async () => {
   for (const [lines, status, message] of [
-    [['Hello'], 400, /no HTTP request: Invalid method/],
+    [['Hello'], 400, /Malformed HTTP request: Invalid method/],
     [
       ['POST /x HTTP/1.1', 'Host: x', 'Content-Length: 1', 'Transfer-Encoding: chunked'],
       400,
-      /no HTTP request: .*Content-Length|Transfer-Encoding/,
+      /Malformed HTTP request: .*Content-Length|Transfer-Encoding/,
     ],
     [['POST /x HTTP/1.1', 'Host: x', `X: ${'x'.repeat(20_000)}`], 431, /larger than 16 KiB/],
   ] as const) {

@@ -27,7 +27,7 @@ async function send(head: readonly string[], write?: (socket: Socket) => void): 
   return 'unusable' in found ? found.unusable : found.toString();
 }
 
-const notWhole = 'the body was not sent whole';
+const notWhole = 'the body was not sent completely';
 const tooLarge = 'the body is larger than 2 KiB';
 
 test('a body is whole once it is as long as it was said to be', async () => {
