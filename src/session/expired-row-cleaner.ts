@@ -6,7 +6,11 @@ import { expiringKinds, removeExpiredRows } from './expired-rows-store.ts';
 const chunkSize = 1_000;
 const cleanIntervalMs = 60_000;
 
-/** Removes tokens, codes, sessions, links, guesses and entries of the audit log whose time is over, once a minute, in small chunks that are each a short statement of their own. */
+/**
+ * Removes expired tokens, codes, sessions, links, guesses and audit log entries once a minute, in small chunks with
+ * one short
+ * statement each.
+ */
 export class ExpiredRowCleaner {
   readonly #database: Database;
   readonly #clock: Clock;
@@ -16,7 +20,7 @@ export class ExpiredRowCleaner {
   #running: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  /** @param auditDays days that the audit log is kept; 0: for ever */
+  /** @param auditDays days that the audit log is kept; 0: forever */
   constructor(database: Database, clock: Clock, log: Log, auditDays: number) {
     this.#database = database;
     this.#auditDays = auditDays;
@@ -28,20 +32,22 @@ export class ExpiredRowCleaner {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
       this.#running = this.clean()
-        .catch((error: unknown) => this.#log.warn({ err: error }, 'expired tokens stay for now'))
+        .catch((error: unknown) =>
+          this.#log.warn({ err: error }, 'could not remove expired tokens'),
+        )
         .then(() => this.start());
     }, cleanIntervalMs);
     this.#timer.unref();
   }
 
-  /** Resolves when the chunk under way is done. */
+  /** Resolves when the current chunk is done. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#running;
   }
 
-  /** Removes everything that has expired by now. */
+  /** Removes everything that has expired. */
   async clean(): Promise<void> {
     const options = { offset: this.#clock.offset, auditDays: this.#auditDays };
     for (const kind of expiringKinds) {
