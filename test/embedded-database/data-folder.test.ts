@@ -18,7 +18,7 @@ function operatorError(message: RegExp) {
 }
 
 test(
-  'a new data folder is closed to others; where root makes it, they can only pass through',
+  'a new data folder is private; if root creates it, others can only traverse it',
   posix,
   async () => {
     const parent = await embeddedTestFolder();
@@ -45,7 +45,7 @@ test('a data folder may be a symbolic link', posix, async () => {
   await database.stop();
 });
 
-test('a file in the place of the data folder is said to be no folder', posix, async () => {
+test('a file in place of the data folder is reported', posix, async () => {
   const parent = await embeddedTestFolder();
   const file = join(parent, 'file');
   await writeFile(file, '');
@@ -55,7 +55,7 @@ test('a file in the place of the data folder is said to be no folder', posix, as
   await assert.rejects(startEmbedded(join(parent, 'link')), operatorError(/cannot be made/));
 });
 
-test('a data folder that cannot be made or written is one sentence', {
+test("a data folder that can't be created or written gives a clear message", {
   skip: process.platform !== 'linux',
 }, async () => {
   await assert.rejects(
@@ -65,7 +65,7 @@ test('a data folder that cannot be made or written is one sentence', {
   await assert.rejects(startEmbedded('/proc/signalpost'), operatorError(/cannot be made/));
 });
 
-test('a data folder without the right to write is one sentence', {
+test('a data folder without write permission gives a clear message', {
   skip: isRoot || process.platform === 'win32',
 }, async () => {
   const parent = await embeddedTestFolder();
@@ -78,7 +78,7 @@ test('a data folder without the right to write is one sentence', {
   }
 });
 
-test('a read-only and a full disk are told apart from missing rights', () => {
+test('a read-only file system and a full disk are distinguished from missing permissions', () => {
   const problem = (code: string) =>
     folderProblem(Object.assign(new Error(code), { code }), '/d')?.message ?? '';
   assert.match(problem('EROFS'), /read-only/);
@@ -87,7 +87,7 @@ test('a read-only and a full disk are told apart from missing rights', () => {
   assert.equal(folderProblem(new Error('something else'), '/d'), undefined);
 });
 
-test('a disk that fills up while the database is made is one sentence', {
+test('a disk that fills up while the database is created gives a clear message', {
   skip: !(isRoot && process.platform === 'linux') && 'needs a small disk, which root can mount',
 }, async (t) => {
   const disk = await embeddedTestFolder();

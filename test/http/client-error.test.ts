@@ -14,7 +14,7 @@ await http.listen({ host: '127.0.0.1', port: 0 });
 after(() => http.close());
 const { port } = http.server.address() as AddressInfo;
 
-/** What is answered to these lines, until the connection ends. */
+/** Sends these lines and returns the response once the connection ends. */
 async function say(...lines: string[]): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
@@ -24,7 +24,7 @@ async function say(...lines: string[]): Promise<string> {
   return text;
 }
 
-test('what is no request is answered with the rule, a request id, and the end of the connection', async () => {
+test('a malformed request gets an error with a reason and a request id, and the connection closes', async () => {
   for (const [lines, status, message] of [
     [['Hello'], 400, /Malformed HTTP request: Invalid method/],
     [
