@@ -4,7 +4,7 @@ import type { Http } from '../http/create-http.ts';
 import type { AnswerProblem } from './answer-problem.ts';
 import { ParameterError } from './message-parameters.ts';
 
-/** Answers what goes wrong below `/inbox`: 400 for a parameter, 503 without the database; a page for a person. */
+/** Answers errors below `/inbox`: 400 for a parameter, 503 without the database; as a page for people. */
 export function answerInboxErrors(inbox: Http, answerProblem: AnswerProblem): void {
   inbox.setErrorHandler((error, request, reply) => {
     if (error instanceof ParameterError) {
@@ -13,14 +13,14 @@ export function answerInboxErrors(inbox: Http, answerProblem: AnswerProblem): vo
     }
     if (isUnavailable(error)) {
       logFailure(request, error);
-      const message = 'The inbox cannot be read now; try again shortly.';
+      const message = "The inbox can't be read right now; try again shortly.";
       return answerProblem(request, reply, { status: 503, message });
     }
     throw error;
   });
 }
 
-/** Answers 404 for what is not there, behind the hooks of the scope. */
+/** Answers 404 for unknown paths, after the hooks of the scope. */
 export function answerUnknownPages(inbox: Http, answerProblem: AnswerProblem): void {
   inbox.setNotFoundHandler((request, reply) =>
     answerProblem(request, reply, { status: 404, message: 'The inbox has no such page.' }),
@@ -28,5 +28,5 @@ export function answerUnknownPages(inbox: Http, answerProblem: AnswerProblem): v
 }
 
 function logFailure(request: FastifyRequest, error: unknown): void {
-  request.log.error({ err: error, requestId: request.id }, 'the inbox cannot be read');
+  request.log.error({ err: error, requestId: request.id }, 'could not read the inbox');
 }

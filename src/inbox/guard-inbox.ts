@@ -3,7 +3,7 @@ import type { Http } from '../http/create-http.ts';
 import { isSameOrigin, isSameOriginOrVisit } from '../http/same-origin.ts';
 import type { AnswerProblem } from './answer-problem.ts';
 
-/** What a caller finds: let in, not known, or known without the right to see all mail. */
+/** The result of an access check: allowed, not authenticated, or authenticated without the right to see all mail. */
 export type CheckInboxAccess = (
   request: FastifyRequest,
 ) => Promise<'open' | 'unknown' | 'forbidden'>;
@@ -11,8 +11,9 @@ export type CheckInboxAccess = (
 const safeMethods = new Set(['GET', 'HEAD']);
 
 /**
- * Lets only those in who may see password resets, wherever they come from; and never a page of another site on their
- * behalf. Strangers get a 401 that says how to get in.
+ * Lets in only those who may see password resets, and never a request from another site's page. Unauthenticated
+ * callers
+ * get a 401 with instructions.
  */
 export function guardInbox(
   http: Http,
@@ -24,14 +25,14 @@ export function guardInbox(
     const found = await checkAccess(request);
     if (found === 'unknown') {
       const message =
-        'Send the INBOX_TOKEN of the service as Bearer token. Without that setting it is in demo.env in its data folder.';
+        "Send INBOX_TOKEN as Bearer token. If it isn't set, the token is in demo.env in the data folder.";
       return answerProblem(request, reply, { status: 401, message });
     }
     if (found === 'forbidden') {
       return answerProblem(request, reply, {
         status: 403,
         message:
-          'The inbox also holds mail of the service itself, such as password links: only operators can see it here. Owners and developers of every account see the rest in the console.',
+          'The inbox contains system mail too, such as password links, so only operators can see it here. Owners and developers of every account can see all other mail in the console.',
       });
     }
     const own = safeMethods.has(request.method)
@@ -40,14 +41,14 @@ export function guardInbox(
     if (!own) {
       return answerProblem(request, reply, {
         status: 403,
-        message: 'Pages of other sites cannot use the inbox.',
+        message: "Pages of other sites can't use the inbox.",
       });
     }
     return undefined;
   });
 }
 
-/** Header fields of every answer of the inbox; pages add their Content-Security-Policy. */
+/** Header fields of every inbox response; pages add their Content-Security-Policy. */
 export function setSecurityHeaders(reply: FastifyReply): void {
   reply.headers({
     'cache-control': 'no-store',

@@ -1,7 +1,7 @@
 import type { Http } from '../http/create-http.ts';
 import { skipBody } from '../http/skip-body.ts';
 
-/** `/inbox` where mail is not captured: 404 that says why. */
+/** Answers `/inbox` with an explanatory 404 if mail is not captured. */
 export function registerInboxOffRoutes(http: Http): void {
   for (const url of ['/inbox', '/inbox/*']) {
     http.all(url, {
@@ -10,7 +10,7 @@ export function registerInboxOffRoutes(http: Http): void {
         skipBody(request, reply);
         reply.code(404).send({
           status: 404,
-          message: 'There is no inbox here: it captures mail with DELIVERY=inbox only',
+          message: 'There is no inbox; set DELIVERY=inbox to capture mail',
           requestId: request.id,
         });
       },

@@ -3,15 +3,16 @@ import type { Http } from '../http/create-http.ts';
 import type { AnswerProblem } from './answer-problem.ts';
 import type { InboxArrivals } from './inbox-arrivals.ts';
 
-/** Pages that may listen at the same time; one more is answered 503. */
+/** Maximum number of listening pages; more are answered 503. */
 const maxListeners = 200;
 
-/** Between two signs of life, so that a connection that is gone is noticed on both sides. */
+/** Keep-alive interval, so that both sides notice a lost connection. */
 const heartbeatMs = 20_000;
 
 /**
  * `GET /inbox/updates`: server-sent events (WHATWG HTML, section 9.2) for the pages: `arrived` and `emptied`, without
- * content; the page then asks for itself again.
+ * content; the
+ * page then reloads itself.
  */
 export function registerLiveUpdatesRoutes(
   http: Http,
@@ -22,14 +23,14 @@ export function registerLiveUpdatesRoutes(
   let listeners = 0;
   http.get('/updates', { exposeHeadRoute: false }, async (request, reply) => {
     if (listeners >= maxListeners) {
-      const message = 'Too many pages listen already.';
+      const message = 'Too many pages are listening.';
       return answerProblem(request, reply, { status: 503, message });
     }
     listeners += 1;
     const stream = new Readable({ read: () => undefined });
     stream.push('retry: 2000\n\n');
     const unlisten = arrivals.listen(({ kind }) => {
-      // A page that does not read is told when it reads again; there is nothing to pile up.
+      // A slow page needs only one pending event, so don't queue more.
       if (stream.readableLength < 1_024) stream.push(`event: ${kind}\ndata:\n\n`);
     });
     const heartbeat = setInterval(() => stream.push(':\n\n'), heartbeatMs);

@@ -5,8 +5,9 @@ import type { InboxStore } from './inbox-store.ts';
 import { prepareHtml } from './prepare-html.ts';
 
 /**
- * What the HTML of a message may do, wherever it is opened: show itself with its own style and the pictures that it
- * carries, and open links in new tabs. No script, no form, nothing from elsewhere, no origin to act under.
+ * The HTML of a message, wherever it is opened, may show its own style and embedded images and open links in new
+ * tabs. No
+ * scripts, no forms, no remote content, no origin of this service.
  */
 const mailPolicy = [
   'sandbox allow-popups allow-popups-to-escape-sandbox',
@@ -25,7 +26,7 @@ interface MessageAddress {
 
 /**
  * `GET /inbox/messages/{id}/html`: the HTML part for the frame of the message page.
- * `GET /inbox/messages/{id}/source`: the message byte for byte, to be saved as a file.
+ * `GET /inbox/messages/{id}/source`: the original message as a download.
  */
 export function registerMessageContentRoutes(
   http: Http,
@@ -39,13 +40,16 @@ export function registerMessageContentRoutes(
   http.get<MessageAddress>('/messages/:id/html', async (request, reply) => {
     const message = await read(request.params.id);
     if (message === undefined || message.html === null) {
-      return answerProblem(request, reply, { status: 404, message: 'There is no such HTML part.' });
+      return answerProblem(request, reply, {
+        status: 404,
+        message: 'This message has no HTML part.',
+      });
     }
     return reply
       .headers({
         'content-security-policy': mailPolicy,
         'referrer-policy': 'no-referrer',
-        // Browsers look up the hosts of links before anybody follows one.
+        // Browsers would look up the hosts of links before anyone follows one.
         'x-dns-prefetch-control': 'off',
       })
       .type('text/html; charset=utf-8')
@@ -54,7 +58,7 @@ export function registerMessageContentRoutes(
   http.get<MessageAddress>('/messages/:id/source', async (request, reply) => {
     const message = await read(request.params.id);
     if (message === undefined) {
-      return answerProblem(request, reply, { status: 404, message: 'There is no such message.' });
+      return answerProblem(request, reply, { status: 404, message: 'Message not found.' });
     }
     return reply
       .header('content-disposition', `attachment; filename="${message.id}.eml"`)

@@ -34,13 +34,10 @@ export function registerTokenRoutes(http: Http, endpoint: TokenEndpoint): void {
       config: { refusesAll: true },
       onRequest: (request, reply) => {
         skipBody(request, reply);
-        preventCaching(reply)
-          .code(405)
-          .header('allow', 'POST')
-          .send({
-            error: 'invalid_request',
-            error_description: 'The token endpoint requires POST',
-          });
+        preventCaching(reply).code(405).header('allow', 'POST').send({
+          error: 'invalid_request',
+          error_description: 'The token endpoint requires POST',
+        });
       },
       handler: () => undefined,
     });

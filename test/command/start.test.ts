@@ -43,7 +43,10 @@ test('a second service on the same folder ends with a sentence and 1', async () 
   await first.printed(address);
   const second = runSignalpost(['start'], environment);
   assert.equal(await second.exit, 1);
-  assert.match(second.output.stderr, /^signalpost: Another Signalpost .* already runs on .*\n$/);
+  assert.match(
+    second.output.stderr,
+    /^signalpost: Another Signalpost .* is already running on .*\n$/,
+  );
   first.child.kill('SIGTERM');
   await first.exit;
 });

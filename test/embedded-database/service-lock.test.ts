@@ -17,7 +17,7 @@ import {
 test('a second service on a data folder stops with a message that names the first', async () => {
   const dataDir = await initializedFolder();
   const database = await startEmbedded(dataDir);
-  const sentence = `Another Signalpost (process ${process.pid}) already runs on ${dataDir}. Stop it, or set DATA_DIR to another folder.`;
+  const sentence = `Another Signalpost (process ${process.pid}) is already running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`;
   await assert.rejects(startEmbedded(dataDir), { name: 'OperatorError', message: sentence });
   assert.equal((await startDatabaseOwner(dataDir).firstLine).problem, sentence);
   assert.equal(await queryEmbedded(database.settings, 'select 1'), 1);
@@ -30,7 +30,7 @@ test('of many services started at once on one new data folder, one wins', async 
   const said = await Promise.all(owners.map((owner) => owner.firstLine));
   assert.equal(said.filter(({ settings }) => settings).length, 1);
   for (const { problem } of said) {
-    if (problem) assert.match(problem, /^Another Signalpost \(process \d+\) already runs/);
+    if (problem) assert.match(problem, /^Another Signalpost \(process \d+\) is already running/);
   }
 });
 
@@ -94,7 +94,7 @@ test("a service whose database doesn't respond is distinguished from none", asyn
   const lock = lockDataFolder(openDataFolder(dataDir));
   await assert.rejects(findRunningEmbedded(dataDir, 100), {
     name: 'OperatorError',
-    message: new RegExp(`runs on ${dataDir} \\(process ${process.pid}\\) has not answered`),
+    message: new RegExp(`service on ${dataDir} \\(process ${process.pid}\\) has not responded`),
   });
   lock.release();
 });

@@ -122,7 +122,7 @@ test('a database of another major version is rejected with instructions', async 
   await writeFile(version, '15\n');
   await assert.rejects(startEmbedded(dataDir), (error) => {
     assert(error instanceof OperatorError);
-    assert.match(error.message, new RegExp(`PostgreSQL 15, .* brings PostgreSQL ${own}\\.`));
+    assert.match(error.message, new RegExp(`PostgreSQL 15, .* comes with PostgreSQL ${own}\\.`));
     return true;
   });
 });
@@ -133,7 +133,7 @@ test('a folder in place of the database that contains something else is left alo
   await writeFile(join(dataDir, 'database', 'thesis.txt'), 'precious');
   await assert.rejects(startEmbedded(dataDir), {
     name: 'OperatorError',
-    message: /holds no database, yet it is not empty/,
+    message: /isn't empty but contains no database/,
   });
   assert.equal(await readFile(join(dataDir, 'database', 'thesis.txt'), 'utf8'), 'precious');
 });

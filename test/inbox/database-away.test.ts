@@ -24,7 +24,7 @@ test('while the database is down, programs and people get a 503 and mail a 451; 
     );
     assert.equal(status, 503, query);
     assert.ok(headers.get('retry-after'));
-    assert.match(String(body.message), /cannot be read now/);
+    assert.match(String(body.message), /can't be read right now/);
   }
   const page = await sendRequest(`${service.url}/inbox`, {
     headers: { accept: 'text/html', ...inboxHeaders },
