@@ -56,7 +56,7 @@ import { createSystemMailModule } from './system-mail/system-mail-module.ts';
 import { TemplateDirectory } from './template/template-directory.ts';
 import { createWebhooks } from './webhook/webhook-module.ts';
 
-/** What a node does: answer HTTP, deliver messages. */
+/** What a node does: serve HTTP, deliver messages. */
 export type NodeRole = 'http' | 'worker';
 
 export interface AppDependencies {
@@ -65,35 +65,37 @@ export interface AppDependencies {
   readonly key: MasterKey;
   readonly log: Log;
   readonly clock?: Clock;
-  /** Both where not given. */
+  /** Both by default. */
   readonly roles?: ReadonlySet<NodeRole>;
-  /** How many processes share the node's cores, this one included; one where not given. */
+  /** Number of processes that share the node's cores, including this one; one by default. */
   readonly processes?: number;
-  /** Where several processes share the port: joins this one's numbers with theirs, and reads all of them. */
+  /**
+   * If several processes share the port: adds this process's metrics to theirs and returns a reader for all of them.
+   */
   readonly shareMetrics?: (own: Registry) => () => Promise<string>;
-  /** Limits of routes that are registered beside the service's own. */
+  /** Limits of routes registered in addition to the service's own. */
   readonly moreRoutes?: readonly RouteLimit[];
 }
 
 /** The service, wired but not listening: routes on `http`, workers behind `start`. */
 export interface App {
   readonly http: Http;
-  /** The port of the inbox's SMTP server on 127.0.0.1; undefined before `start`, and where mail is not captured. */
+  /** The port of the inbox's SMTP server on 127.0.0.1; undefined before `start`, and unless mail goes to the inbox. */
   inboxPort(): number | undefined;
   /** The port of the SMTP server for bounces and complaints; undefined before `start`, and without BOUNCE_PORT. */
   bouncePort(): number | undefined;
-  /** Starts what works in the background. */
+  /** Starts background work. */
   start(): Promise<void>;
-  /** Stops accepting and finishes what is being accepted and sent. The database stays open: its opener closes it. */
+  /** Stops accepting requests and finishes those in progress. The database stays open: its opener closes it. */
   stop(): Promise<void>;
 }
 
-/** Fewer in each process of a node, so that a server of usual settings has room for all of them. */
+/** Fewer per process, so that a PostgreSQL server with default settings can serve all of them. */
 function managementConnections(processes = 1): number {
   return processes <= 2 ? 6 : 3;
 }
 
-/** The only wiring: configuration and database in, rooms connected, HTTP out. */
+/** Wires the whole service: configuration and database in, modules connected, HTTP out. */
 export function createApp(dependencies: AppDependencies): App {
   const { config, database, key, log } = dependencies;
   const clock = dependencies.clock ?? systemClock;
@@ -225,7 +227,7 @@ export function createApp(dependencies: AppDependencies): App {
   const feed = new EventFeed({
     database,
     log,
-    // Search is last, as it takes its time.
+    // Search comes last because it is slow.
     followers: [suppressBounced, rollUp, recordTemplateUsage, webhooks.follower, writeSearchRows],
   });
   const reportUpkeep = new ReportUpkeep({ database, clock, log });
@@ -239,7 +241,7 @@ export function createApp(dependencies: AppDependencies): App {
 
   registerConsoleRoutes(http);
   registerHealthRoutes(http, async () =>
-    (await isSchemaCurrent(database)) ? undefined : 'the database lacks migrations of this release',
+    (await isSchemaCurrent(database)) ? undefined : 'the database needs migrations of this release',
   );
   const readMetrics = dependencies.shareMetrics?.(metrics) ?? (() => metrics.metrics());
   registerMetricsRoutes(http, readMetrics, config.metrics);

@@ -2,7 +2,7 @@ import { runCommand } from './command/run-command.ts';
 import { codeOf } from './foundation/database/sqlstate.ts';
 import { OperatorError } from './foundation/errors.ts';
 
-// Whoever reads what a command prints may stop reading, as `head` does: no fault of ours, and none that ends a service.
+// The reader of a pipe may close it early, as `head` does: that is not an error and must not end a service.
 process.stdout.on('error', (error) => {
   if (codeOf(error) !== 'EPIPE') throw error;
 });

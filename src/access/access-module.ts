@@ -22,7 +22,7 @@ export interface AccessModuleDependencies {
   readonly accounts: AccountDirectory;
 }
 
-/** Who makes a request, and what decisions about it rest on. */
+/** Authentication, and the facts that authorization needs. */
 export interface AccessModule {
   readonly authenticator: Authenticator;
   readonly facts: AccessFacts;
@@ -30,7 +30,6 @@ export interface AccessModule {
   stop(): Promise<void>;
 }
 
-/** Connects the files of the room. */
 export function createAccessModule(dependencies: AccessModuleDependencies): AccessModule {
   const { database, key, changes, clock, log, accounts } = dependencies;
   const store = new AccessTokenStore(database);

@@ -11,7 +11,7 @@ import { ApiKeyUsage } from './api-key-usage.ts';
 import { CredentialCache } from './credential-cache.ts';
 import type { KeyPrincipal } from './principal.ts';
 
-/** Milliseconds between two notes of which keys were used. */
+/** Milliseconds between two writes of last-used times. */
 const usageWriteIntervalMs = 30_000;
 
 export interface ApiKeyCheckerDependencies {
@@ -23,8 +23,8 @@ export interface ApiKeyCheckerDependencies {
 }
 
 /**
- * Who holds an API key. Keys that come together and aren't in memory are read by one statement, so that a flood of forged
- * ones costs the database little. When a key was last used is written once in a while for all keys together.
+ * Checks API keys. Concurrent lookups of uncached keys share one statement, so that a flood of forged keys costs the
+ * database little. Last-used times are written periodically, for all keys together.
  */
 export class ApiKeyChecker {
   readonly #dependencies: ApiKeyCheckerDependencies;
@@ -46,7 +46,7 @@ export class ApiKeyChecker {
       const { accountId, hash, olderHashes } = parsed;
       const found = await find({ accountId, hash, offset });
       if (found !== undefined) return found;
-      // While the master key is being rotated, hashes are made anew as keys are used.
+      // While the master key is being rotated, hashes are replaced as keys are used.
       for (const olderHash of olderHashes)
         if (await rehashApiKey(database.kysely, accountId, olderHash, hash))
           return find({ accountId, hash, offset });
@@ -59,7 +59,7 @@ export class ApiKeyChecker {
     this.#usageTask = new PeriodicTask(usageWriteIntervalMs, () => this.writeUsage());
   }
 
-  /** @returns undefined where the key is not valid; a promise only where the database is asked */
+  /** @returns undefined if the key is not valid; a promise only if the database is queried */
   check(text: string): MaybePromise<KeyPrincipal | undefined> {
     const found = this.#cache.find(text, () => this.#dependencies.keys.parse(text) !== undefined);
     if (found instanceof Promise) return found.then((key) => this.#markUsed(key));
@@ -75,7 +75,7 @@ export class ApiKeyChecker {
     await this.writeUsage();
   }
 
-  /** Writes down which keys were used since the last time. */
+  /** Writes which keys were used since the last write. */
   writeUsage(): Promise<void> {
     return this.#usage.write();
   }

@@ -10,25 +10,25 @@ import type { KeyPrincipal } from './principal.ts';
 
 type Kysely = Database['kysely'];
 
-/** Topic of announcements about API keys; the key is the account. */
+/** Notification topic for API keys; the key is the account. */
 export const apiKeyTopic = 'api_key';
 
-/** What a key may do, and where. */
+/** What a key is limited to. */
 export interface ApiKeyLimits {
   readonly scopes: readonly Permission[];
-  /** CIDR networks that requests with it may come from; null: anywhere. */
+  /** CIDR networks that requests may come from; null: any. */
   readonly networks: readonly string[] | null;
-  /** Templates that it may send with; null: every template of the account. */
+  /** Templates that the key can send with; null: every template of the account. */
   readonly templates: readonly string[] | null;
 }
 
-/** A key as people see it. */
+/** An API key as the API and the command line show it. */
 export interface ApiKey extends ApiKeyLimits {
   readonly id: string;
   readonly name: string;
-  /** Null for keys made before 0.2.0. */
+  /** Null for keys created before 0.2.0. */
   readonly hint: string | null;
-  /** Null for keys of the command line. */
+  /** Null for keys created on the command line. */
   readonly createdBy: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
@@ -46,7 +46,7 @@ export async function readApiKeys(kysely: Kysely, accountId: AccountId): Promise
   return rows;
 }
 
-/** One key of an account; undefined where there is none. */
+/** An API key of an account; undefined if it doesn't exist. */
 export async function readApiKey(
   kysely: Kysely,
   accountId: AccountId,
@@ -85,8 +85,8 @@ export async function addApiKey(
 }
 
 /**
- * Lets a key end at a time, on all nodes at commit.
- * @returns false where the account has no such key
+ * Sets the expiry time of a key, effective on all nodes at commit.
+ * @returns false if the account has no such key
  */
 export async function expireApiKey(
   transaction: Kysely,
@@ -102,8 +102,8 @@ export async function expireApiKey(
 }
 
 /**
- * Ends a key, on all nodes at commit.
- * @returns false where the account has no such key
+ * Removes a key, effective on all nodes at commit.
+ * @returns false if the account has no such key
  */
 export async function removeApiKey(
   transaction: Kysely,
@@ -119,9 +119,10 @@ export async function removeApiKey(
 }
 
 /**
- * Makes the keys that one person made in an account those of an owner of it, so that they outlive the first one's role. The
- * owner's role is held meanwhile: whoever ends it a moment later ends these keys too.
- * @returns how many there were; 0 where the other one is no owner
+ * Transfers the keys that a person created in an account to an owner of that account, so that they outlive the
+ * person's
+ * role. Locks the owner's role meanwhile, so that ending it a moment later removes these keys too.
+ * @returns the number of keys; 0 if the recipient is not an owner
  */
 export async function transferApiKeys(
   transaction: Kysely,
@@ -137,8 +138,8 @@ export async function transferApiKeys(
 }
 
 /**
- * The role of a person who is not disabled. It does not change until the transaction ends, so a key that is made by it is
- * seen by whatever ends the role.
+ * Reads and locks the role of an enabled person until the transaction ends, so that whatever ends the role sees a key
+ * created in this transaction.
  */
 export async function lockRole(
   transaction: Kysely,
@@ -152,14 +153,14 @@ export async function lockRole(
   return rows[0]?.role;
 }
 
-/** How many API keys a person made, over all accounts. */
+/** Counts the API keys that a person created in all accounts. */
 export async function countApiKeysCreatedBy(kysely: Kysely, personId: PersonId): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::integer as count from api_key where created_by = ${personId}`.execute(kysely);
   return rows[0]?.count ?? 0;
 }
 
-/** The accounts in which one person made API keys and another has a role. */
+/** The accounts in which one person created API keys and another has a role. */
 export async function findTransferAccounts(
   kysely: Kysely,
   from: PersonId,
@@ -179,7 +180,7 @@ interface KeyRow extends ApiKeyLimits {
   readonly milliseconds_left: number | null;
 }
 
-/** The keys with these hashes that have not expired, in the order of the questions. */
+/** The keys with these hashes that have not expired, in the order of the hashes. */
 export async function findApiKeys(
   kysely: Kysely,
   lookups: readonly {
@@ -211,7 +212,7 @@ export async function findApiKeys(
   return found;
 }
 
-/** Scopes that keys can no longer have count for nothing, whatever a key was made with. */
+/** Scopes that keys can no longer have are ignored, even if the key was created with them. */
 function toPrincipal(accountId: AccountId, row: KeyRow): KeyPrincipal {
   return Object.freeze({
     kind: 'key',
@@ -224,8 +225,9 @@ function toPrincipal(accountId: AccountId, row: KeyRow): KeyPrincipal {
 }
 
 /**
- * Notes that keys were used just now. What another node notes at this moment or noted lately is passed over, so that nodes
- * never wait for each other here and a key that is always in use is written twice a minute at most.
+ * Records that keys were used just now. Keys that another node is writing or wrote recently are skipped, so that
+ * nodes never
+ * wait for each other here and a busy key is written at most twice a minute.
  */
 export async function recordApiKeyUsage(
   kysely: Kysely,
@@ -242,7 +244,7 @@ export async function recordApiKeyUsage(
     where k.account_id = due.account_id and k.id = due.id`.execute(kysely);
 }
 
-/** Which of these are no templates of the account. */
+/** Finds the ids that are not templates of the account. */
 export async function findMissingTemplates(
   kysely: Kysely,
   accountId: AccountId,
@@ -256,7 +258,7 @@ export async function findMissingTemplates(
   return rows.map(({ id }) => id);
 }
 
-/** Puts the hash by the current master key in the place of one by the key before. @returns false where there is no such key */
+/** Replaces a hash made with the previous master key. @returns false if there is no such key */
 export async function rehashApiKey(
   kysely: Kysely,
   accountId: AccountId,

@@ -3,7 +3,7 @@ import type { Log } from '../foundation/log.ts';
 import { recordApiKeyUsage } from './api-key-store.ts';
 import type { KeyPrincipal } from './principal.ts';
 
-/** How many keys wait to be written down; about 200 bytes each. */
+/** Keys waiting to be written; about 200 bytes each. */
 const defaultMax = 10_000;
 
 export interface ApiKeyUsageDependencies {
@@ -12,11 +12,11 @@ export interface ApiKeyUsageDependencies {
   readonly max?: number | undefined;
 }
 
-/** Which keys were used since that was last written down: each once, however often it was used or read anew. */
+/** The keys used since the last write, each once, however often it was used or reloaded. */
 export class ApiKeyUsage {
   readonly #dependencies: ApiKeyUsageDependencies;
   readonly #max: number;
-  /** By id: a key that was forgotten and read again is another object. */
+  /** By id: a key that was evicted and read again is a different object. */
   #used = new Map<string, KeyPrincipal>();
   #writing: Promise<void> | undefined;
 
@@ -25,26 +25,26 @@ export class ApiKeyUsage {
     this.#max = dependencies.max ?? defaultMax;
   }
 
-  /** How many keys wait to be written down. */
+  /** Keys waiting to be written. */
   get size(): number {
     return this.#used.size;
   }
 
-  /** Where more keys are in use than fit and the database is slow, the last use of some is not noted this time. */
+  /** If more keys are in use than fit and the database is slow, some uses are not recorded this time. */
   add(key: KeyPrincipal): void {
     if (this.#used.has(key.keyId)) return;
     if (this.#used.size >= this.#max && !this.#startWrite()) return;
     this.#used.set(key.keyId, key);
   }
 
-  /** Writes down what was added. Never rejects. */
+  /** Writes the recorded uses. Never rejects. */
   async write(): Promise<void> {
     await this.#writing;
     this.#startWrite();
     await this.#writing;
   }
 
-  /** One statement at a time. @returns false where one is under way */
+  /** Runs one statement at a time. @returns false if one is still running */
   #startWrite(): boolean {
     if (this.#writing !== undefined) return false;
     if (this.#used.size === 0) return true;
@@ -61,7 +61,7 @@ export class ApiKeyUsage {
     try {
       await recordApiKeyUsage(database.kysely, used);
     } catch (error) {
-      log.warn({ err: error }, 'the last use of API keys was not written down');
+      log.warn({ err: error }, 'could not record the last use of API keys');
     }
   }
 }

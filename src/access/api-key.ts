@@ -5,18 +5,18 @@ import type { MasterKey } from '../foundation/master-key.ts';
 import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 import { hashToken } from './token-mint.ts';
 
-/** An account id may hold underscores; what follows it has a fixed length. */
+/** An account id may contain underscores; what follows it has a fixed length. */
 const keyPattern = /^sp_([A-Za-z0-9_-]{1,64})_([0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/;
-/** Keys made before 0.2.0, without a checksum. */
+/** Keys created before 0.2.0, without a checksum. */
 const legacyKeyPattern = /^spk\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{43})$/;
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const randomLength = 43;
 const checksumLength = 6;
-/** How much of a key is shown after it was made, so that people can tell which one a program uses. */
+/** Characters of a key shown after creation, so that people can tell which one a program uses. */
 const hintLength = 4;
 
-/** An API key that was just made. */
+/** A newly created API key. */
 export interface GeneratedApiKey {
   /** Shown once, never stored. */
   readonly text: string;
@@ -25,22 +25,23 @@ export interface GeneratedApiKey {
   readonly hint: string;
 }
 
-/** What a key's text says. */
+/** The contents of a key's text. */
 export interface ParsedApiKey {
   readonly accountId: AccountId;
   readonly hash: Buffer;
-  /** As it may be stored while the master key is being rotated. */
+  /** Other hashes that may be stored while the master key is being rotated. */
   readonly olderHashes: readonly Buffer[];
 }
 
-/** True for what can only be meant as an API key: access tokens begin with `spa_`. */
+/** True for text that can only be an API key: access tokens begin with `spa_`. */
 export function looksLikeApiKey(text: string): boolean {
   return text.startsWith('sp_') || text.startsWith('spk.');
 }
 
 /**
- * API keys: `sp_ACCOUNT_RANDOM_CHECKSUM`, where RANDOM has 256 bits in base 62 and CHECKSUM is the CRC-32 of everything
- * before it, so that secret scanners recognize a leaked key offline. What is stored is a hash.
+ * Parses and hashes API keys of the form `sp_ACCOUNT_RANDOM_CHECKSUM`, where RANDOM has 256 bits in base 62 and
+ * CHECKSUM is
+ * the CRC-32 of everything before it, so that secret scanners recognize a leaked key offline. Only hashes are stored.
  */
 export class ApiKeyParser {
   readonly #legacyKeys: PurposeKeys;
@@ -49,7 +50,7 @@ export class ApiKeyParser {
     this.#legacyKeys = key.keysFor('api key');
   }
 
-  /** Account and hash of what may be a key; undefined where it can be none. */
+  /** Account and hash of a possible key; undefined if it can't be one. */
   parse(text: string): ParsedApiKey | undefined {
     const [, account = '', , checksum] = keyPattern.exec(text) ?? [];
     if (checksum !== undefined) {
@@ -73,13 +74,12 @@ function legacyHash(key: KeyObject, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }
 
-/** A new API key that nobody has seen. */
 export function generateApiKey(accountId: AccountId): GeneratedApiKey {
   const body = `sp_${accountId}_${randomText(randomLength)}`;
   return toGeneratedApiKey(`${body}_${checksumOf(body)}`);
 }
 
-/** What is stored of a key of the present form. */
+/** The stored form of a key in the current format. */
 export function toGeneratedApiKey(text: string): GeneratedApiKey {
   const end = text.length - checksumLength - 1;
   return { text, hash: hashToken(text), hint: text.slice(end - hintLength, end) };
@@ -89,7 +89,7 @@ function randomText(length: number): string {
   let text = '';
   while (text.length < length) {
     for (const byte of randomBytes(length)) {
-      // 248 is four times the alphabet: a byte above it would make some characters likelier.
+      // 248 is four times the alphabet: accepting higher bytes would make some characters more likely.
       if (byte < 248 && text.length < length) text += alphabet[byte % alphabet.length];
     }
   }

@@ -7,7 +7,7 @@ import type { TokenChecker } from './token-checker.ts';
 /** RFC 6750 section 2.1. */
 const bearer = /^bearer +([^\s]+) *$/i;
 
-/** Tells who makes a request by its `Authorization` header: an access token or an API key, wherever either is accepted. */
+/** Authenticates requests by their `Authorization` header, which carries an access token or an API key. */
 export class Authenticator {
   readonly #tokens: Pick<TokenChecker, 'check'>;
   readonly #keys: Pick<ApiKeyChecker, 'check'>;
@@ -19,7 +19,7 @@ export class Authenticator {
 
   /**
    * @param authorization the value of the header
-   * @returns undefined where there is none or it isn't valid; a promise only where the database is asked
+   * @returns undefined if it is missing or not valid; a promise only if the database is queried
    */
   authenticate(authorization: string | undefined): MaybePromise<BearerPrincipal | undefined> {
     if (authorization === undefined) return undefined;

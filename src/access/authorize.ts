@@ -5,47 +5,48 @@ import { type Access, type Permission, permissionsOf } from './permission.ts';
 import type { Principal } from './principal.ts';
 import { tokenPermissions } from './token-operations.ts';
 
-/** What a request asks for. */
+/** What a request wants to do. */
 export interface Operation {
-  /** Access tokens open operations of the contract only. */
+  /** Access tokens are accepted for operations of the contract only. */
   readonly api: 'contract' | 'management';
   readonly access: Access;
-  /** The account as the path has it; undefined where it has none. */
+  /** The account id in the path; undefined if the path has none. */
   readonly accountText?: string | undefined;
-  /** The address that the request comes from; asked for keys that are limited to networks. */
+  /** The client address; read only for keys limited to networks. */
   readonly remoteAddress: () => string;
 }
 
-/** What decisions rest on. */
+/** The data that authorization needs. */
 export interface AccessFacts {
   account(accountId: AccountId): MaybePromise<Account | undefined>;
   roleIn(personId: PersonId, accountId: AccountId): MaybePromise<Role | undefined>;
   isOperator(personId: PersonId): MaybePromise<boolean>;
 }
 
-/** Why a request is refused, the first reason that applies. */
+/** Why a request is refused; the first reason that applies. */
 export type Refusal =
   | 'unauthenticated'
-  /** An access token on something else than an operation of the contract. */
+  /** An access token was used for something other than an operation of the contract. */
   | 'token-not-accepted'
   | 'outside-networks'
   | 'not-operator'
   | 'malformed-account'
-  /** The account doesn't exist or the principal has no part in it: nothing tells these apart. */
+  /** The account doesn't exist or the principal has no access to it; callers can't tell which. */
   | 'unknown-account'
   | 'insufficient-permission';
 
 export type Decision =
   | { readonly refusal: Refusal; readonly account?: never }
-  /** The account is undefined where the operation names none, or an operator is about to create it. */
+  /** The account is undefined if the operation names none, or an operator is about to create it. */
   | { readonly refusal?: never; readonly account: Account | undefined };
 
 const withoutAccount: Decision = Object.freeze({ account: undefined });
 
 /**
- * Decides whether a principal may do something. This is the one place where that is decided, for the contract and the
- * management API alike (ASVS 4.0.3 section 4.1.1).
- * @returns a promise only where the database is asked
+ * Decides whether a principal may perform an operation. All access decisions of the contract and the management API
+ * are
+ * made here (ASVS 4.0.3 section 4.1.1).
+ * @returns a promise only if the database is queried
  */
 export function authorize(
   facts: AccessFacts,
@@ -71,8 +72,8 @@ export function authorize(
 }
 
 /**
- * What a principal may do in an account; undefined where it has no part in it.
- * @returns a promise only where the database is asked
+ * The permissions of a principal in an account; undefined if it has no access to it.
+ * @returns a promise only if the database is queried
  */
 export function grantedPermissions(
   facts: Pick<AccessFacts, 'roleIn'>,
@@ -89,7 +90,7 @@ export function grantedPermissions(
   return role && grants[role];
 }
 
-/** What a token of a user with this role may do: what tokens may, as far as the role may. */
+/** The permissions of a token by its user's role: those of tokens that the role has too. */
 const tokenPermissionsOf = Object.fromEntries(
   Object.entries(permissionsOf).map(([role, granted]) => [
     role,
@@ -106,7 +107,7 @@ function decide(
   return granted.has(permission) ? { account } : refuse('insufficient-permission');
 }
 
-/** Only people in a browser operate the installation. */
+/** Only people in a browser can operate the installation. */
 async function authorizeOperator(
   facts: AccessFacts,
   principal: Principal,

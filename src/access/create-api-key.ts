@@ -14,21 +14,21 @@ import {
 import { keyScopes, permissionsOf } from './permission.ts';
 import { tokenPermissions } from './token-operations.ts';
 
-/** How many keys an account can have. */
+/** Maximum number of keys per account. */
 const maxApiKeys = 1_000;
-/** How many networks, and how many templates, a key can be limited to. */
+/** Maximum number of networks, and of templates, that a key can be limited to. */
 export const maxKeyLimits = 100;
-/** How long a key that expires can live. */
+/** Maximum lifetime of a key that expires. */
 export const maxKeyDays = 3_650;
 
-/** What somebody wants a key to be. */
+/** The settings of a key to create. */
 export interface ApiKeyRequest extends ApiKeyLimits {
   readonly accountId: AccountId;
   readonly name: string;
   /** Undefined: the command line. */
   readonly createdBy: PersonId | undefined;
   readonly expiresAt: Date | undefined;
-  /** What the owners are told. */
+  /** The event that the owners are notified of. */
   readonly event?: 'api-key-created' | 'api-key-rotated';
 }
 
@@ -38,7 +38,7 @@ export type CreatedApiKey =
 
 /**
  * Creates an API key within the transaction.
- * @returns the key's text, which is known this once, or what is wrong with the request
+ * @returns the key's text, available only now, or what is wrong with the request
  */
 export async function issueApiKey(
   transaction: Database['kysely'],
@@ -62,13 +62,13 @@ function findScopeProblem({ scopes, templates }: ApiKeyLimits): FaultDetail | un
   if (refused.length > 0)
     return {
       field: 'scopes',
-      reason: `can’t include ${refused.join(', ')}: only people in a browser have these`,
+      reason: `can’t include ${refused.join(', ')}: only people in a browser have these permissions`,
     };
   const otherScopes = scopes.filter((scope) => !tokenPermissions.has(scope));
   if (templates !== null && otherScopes.length > 0)
     return {
       field: 'scopes',
-      reason: `can’t include ${otherScopes.join(', ')} for a key that is limited to templates`,
+      reason: `can’t include ${otherScopes.join(', ')} for a key limited to templates`,
     };
   return undefined;
 }
@@ -90,7 +90,7 @@ function isNetwork(text: string): boolean {
   return bits !== undefined && Number(length ?? bits) <= bits;
 }
 
-/** Somebody whose role ends while they make a key would leave it behind (ASVS 4.0.3 section 11.1.6). */
+/** A person whose role ends while they create a key would leave it behind (ASVS 4.0.3 section 11.1.6). */
 async function findCreatorProblem(
   transaction: Database['kysely'],
   { accountId, createdBy }: ApiKeyRequest,
@@ -99,7 +99,7 @@ async function findCreatorProblem(
   const role = await lockRole(transaction, accountId, createdBy);
   return role !== undefined && permissionsOf[role].has('keys:write')
     ? undefined
-    : { field: 'scopes', reason: 'go beyond your own permissions' };
+    : { field: 'scopes', reason: 'exceed your own permissions' };
 }
 
 async function findTemplateProblem(
@@ -118,5 +118,5 @@ async function findCountProblem(
   accountId: AccountId,
 ): Promise<FaultDetail | undefined> {
   if ((await countApiKeys(transaction, accountId)) < maxApiKeys) return undefined;
-  return { field: 'name', reason: `the account has ${maxApiKeys} keys already; revoke one first` };
+  return { field: 'name', reason: `the account already has ${maxApiKeys} keys; revoke one first` };
 }

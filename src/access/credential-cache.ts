@@ -4,36 +4,37 @@ import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import { GenerationMap } from './generation-map.ts';
 import { hashText } from './token-mint.ts';
 
-/** A credential as the database knows it. */
+/** A credential as stored in the database. */
 export interface StoredCredential<Holder> {
   readonly holder: Holder;
-  /** How long it lives from the moment of the answer; undefined: until it is ended. */
+  /** Remaining lifetime at the time of the query; undefined: until revoked. */
   readonly remainingMs: number | undefined;
 }
 
 interface CachedCredential<Holder> {
   readonly holder: Holder;
-  /** When it expires, by this process's monotonic clock. */
+  /** Expiry by this process's monotonic clock. */
   readonly expiresAt: number;
 }
 
-/** How many credentials are kept in memory; about 400 bytes each. */
+/** Credentials kept in memory; about 400 bytes each. */
 const defaultMax = 50_000;
-/** How many valid ones are kept with their hash; about 200 bytes each. */
+/** Texts of valid credentials kept with their hash; about 200 bytes each. */
 const maxHashes = 10_000;
 
 export interface CredentialCacheDependencies<Holder> {
   readonly changes: ChangeListener;
   readonly clock: Clock;
-  /** Reads a credential that was recognized from the database. */
+  /** Reads a genuine credential from the database. */
   readonly read: (text: string, offset: number) => Promise<StoredCredential<Holder> | undefined>;
   readonly max?: number | undefined;
 }
 
 /**
- * Who holds a bearer credential, from memory where it was seen lately. What was ended is forgotten by announcement; while
- * announcements may be missed, the database is asked every time. Unknown ones are not remembered, since another node may
- * have issued one a moment ago.
+ * Caches the holders of bearer credentials. Notifications evict revoked credentials; while notifications may be
+ * missed,
+ * every lookup queries the database. Unknown credentials aren't cached, since another node may have issued one a
+ * moment ago.
  */
 export class CredentialCache<Holder> {
   readonly #dependencies: CredentialCacheDependencies<Holder>;
@@ -48,9 +49,9 @@ export class CredentialCache<Holder> {
   }
 
   /**
-   * The holder of a credential.
-   * @param isGenuine false for what is refused without a query; asked where the text isn't in memory
-   * @returns undefined where it is not valid; a promise only where the database is asked
+   * Finds the holder of a credential.
+   * @param isGenuine false for credentials that can be rejected without a query; called only if the text isn't cached
+   * @returns undefined if it is not valid; a promise only if the database is queried
    */
   find(text: string, isGenuine: () => boolean): MaybePromise<Holder | undefined> {
     const hashed = this.#hashes.get(text);
@@ -73,20 +74,20 @@ export class CredentialCache<Holder> {
     return reading.then((found) => found?.holder);
   }
 
-  /** Forgets the credential with this hash (SHA-256 in base64). */
+  /** Evicts the credential with this hash (SHA-256 in base64). */
   invalidateHash(key: string): void {
     this.#clearHashes();
     this.#credentials.delete(key);
   }
 
-  /** Forgets every credential whose holder matches; all of them without a test. */
+  /** Evicts every credential whose holder matches; all of them if no predicate is given. */
   invalidate(matches?: (holder: Holder) => boolean): void {
     this.#clearHashes();
     if (matches === undefined) this.#credentials.clear();
     else this.#credentials.deleteWhere(({ holder }) => matches(holder));
   }
 
-  /** A credential that was ended is not kept, and what is being read may be ended already. */
+  /** Drops texts of revoked credentials, including any that is being read now. */
   #clearHashes(): void {
     this.#reading.clear();
     this.#hashes.clear();
@@ -107,7 +108,10 @@ export class CredentialCache<Holder> {
     );
   }
 
-  /** Requests with one credential that come together share one query; what an announcement crossed is answered, not kept. */
+  /**
+   * Concurrent requests with one credential share one query. A result that a notification overtook is returned but
+   * not cached.
+   */
   #readOnce(text: string, key: string): Promise<CachedCredential<Holder> | undefined> {
     const reading = this.#read(text)
       .then((found) => {

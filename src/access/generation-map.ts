@@ -1,14 +1,15 @@
 /**
- * A bounded map that forgets what was not asked for lately: entries live in a young and an old generation; a hit in
- * the old one moves the entry up; a full young generation becomes the old one and the old one goes.
- * A hit in the young generation costs one look-up and writes nothing.
+ * A bounded map that evicts entries not used recently. Entries live in a young and an old generation: a hit in the
+ * old
+ * one promotes the entry, and a full young generation replaces the old one. A hit in the young generation is a single
+ * lookup without a write.
  */
 export class GenerationMap<Value> {
   readonly #half: number;
   #young = new Map<string, Value>();
   #old = new Map<string, Value>();
 
-  /** @param maxEntries entries kept at any time */
+  /** @param maxEntries maximum number of entries */
   constructor(maxEntries: number) {
     this.#half = Math.max(1, Math.floor(maxEntries / 2));
   }
@@ -42,7 +43,7 @@ export class GenerationMap<Value> {
     this.#old.delete(key);
   }
 
-  /** Forgets every entry that `test` says yes to. */
+  /** Deletes every entry for which `test` returns true. */
   deleteWhere(test: (value: Value) => boolean): void {
     for (const generation of [this.#young, this.#old])
       for (const [key, value] of generation) if (test(value)) generation.delete(key);

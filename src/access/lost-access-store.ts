@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import { keyScopes, permissions } from './permission.ts';
 
-/** A user whose token sent mail of late, though the role can't send. */
+/** A user whose token was recently used to send email, although the role can't send. */
 interface LostSender {
   readonly email: string;
   readonly accountId: string;
@@ -20,8 +20,9 @@ interface LostScopes {
 const maxListed = 100;
 
 /**
- * Marketers and viewers who had tokens of an integration in the last 90 days with which mail was sent in their account.
- * It reads the schema of 0.1.0, too. Which of an integration's users sent a message isn't kept, so it names all of them.
+ * Finds marketers and viewers who had tokens of an integration that sent email in their account in the last 90 days.
+ * Which
+ * user of the integration sent a message isn't stored, so it lists all of them. Works on the schema of 0.1.0 too.
  */
 async function findLostSenders(kysely: Database['kysely']): Promise<LostSender[]> {
   const { rows } = await sql<LostSender>`
@@ -36,7 +37,7 @@ async function findLostSenders(kysely: Database['kysely']): Promise<LostSender[]
   return rows;
 }
 
-/** API keys that were made with scopes that only people have now. */
+/** API keys created with scopes that only people have now. */
 async function findLostScopes(kysely: Database['kysely']): Promise<LostScopes[]> {
   const peopleOnly = permissions.filter((permission) => !keyScopes.includes(permission));
   const { rows } = await sql<LostScopes>`
@@ -47,17 +48,17 @@ async function findLostScopes(kysely: Database['kysely']): Promise<LostScopes[]>
   return rows;
 }
 
-/** What an operator has to change so that programs go on as before; one sentence each. */
+/** What an operator must change so that programs keep working; one sentence each. */
 export async function describeLostAccess(kysely: Database['kysely']): Promise<string[]> {
   const [senders, keys] = await Promise.all([findLostSenders(kysely), findLostScopes(kysely)]);
   return [
     ...senders.map(
       ({ email, accountId, role, clientId }) =>
-        `${email} (${role} in account ${accountId}) had tokens of the integration ${clientId}, which sent mail in the last 90 days. The role ${role} can’t send: give a program’s user the role service, or use an API key.`,
+        `${email} (${role} in account ${accountId}) had tokens of the integration ${clientId}, which sent email in the last 90 days. The role ${role} can’t send: give the program’s user the role service, or use an API key.`,
     ),
     ...keys.map(
       ({ accountId, name, scopes }) =>
-        `The API key “${name}” of account ${accountId} has ${scopes.join(', ')}, which keys can’t have: do this in the console instead.`,
+        `The API key “${name}” of account ${accountId} has ${scopes.join(', ')}, which keys can’t have: use the console for this instead.`,
     ),
   ];
 }

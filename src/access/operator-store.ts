@@ -4,14 +4,14 @@ import type { PersonId } from '../foundation/ids.ts';
 
 type Kysely = Database['kysely'];
 
-/** Whether a person looks after the installation: somebody who was named operator. Owning accounts makes nobody one. */
+/** Whether a person is an operator of the installation. Owning accounts doesn't make anyone an operator. */
 export async function isOperator(kysely: Kysely, personId: PersonId): Promise<boolean> {
   const { rows } = await sql`
     select from person where id = ${personId} and operator and disabled_at is null`.execute(kysely);
   return rows.length === 1;
 }
 
-/** Whether the installation waits for its first owner: it has no people, or only those of the demo. */
+/** Whether the installation is waiting for its first owner: it has no people, or only those of the demo. */
 export async function isSetUpOpen(kysely: Kysely): Promise<boolean> {
   const { rows } = await sql<{ open: boolean }>`
     select not exists (select from person)

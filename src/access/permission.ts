@@ -1,6 +1,6 @@
 import type { Role } from '../account/account.ts';
 
-/** What an operation on an account requires; the scopes of API keys have the same names. */
+/** The permissions that operations on an account require; API key scopes have the same names. */
 export const permissions = [
   'account:read',
   'account:write',
@@ -42,7 +42,7 @@ export const permissions = [
 export type Permission = (typeof permissions)[number];
 
 /**
- * Who an operation is for: anyone, anyone who is signed in, an operator of the installation, or a principal with the
+ * Who can use an operation: anyone, any signed-in person, an operator of the installation, or a principal with the
  * permission in the account.
  */
 export type Access = 'public' | 'signed-in' | 'operate' | Permission;
@@ -88,10 +88,10 @@ const developer: readonly Permission[] = [
   'webhooks:write',
 ];
 
-/** A user for machines: sends and follows what it sent, and opens nothing in the console. */
+/** A user for programs: sends and tracks its own messages, and has no access to the console. */
 const service: readonly Permission[] = ['lists:read', 'messages:send', 'messages:status'];
 
-/** What each role may do in its account; an owner may do everything there. */
+/** The permissions of each role in its account; an owner has all of them. */
 export const permissionsOf: Readonly<Record<Role, ReadonlySet<Permission>>> = {
   viewer: new Set(viewer),
   marketer: new Set(marketer),
@@ -100,7 +100,9 @@ export const permissionsOf: Readonly<Record<Role, ReadonlySet<Permission>>> = {
   service: new Set(service),
 };
 
-/** What only people do: a key that could do it would outlive the trust in whoever made it (ASVS 4.0.3 section 4.1.3). */
+/**
+ * Permissions reserved for people: a key with them would outlive the trust in its creator (ASVS 4.0.3 section 4.1.3).
+ */
 const peopleOnly: readonly Permission[] = [
   'keys:read',
   'keys:write',

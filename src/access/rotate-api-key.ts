@@ -4,14 +4,15 @@ import { type ApiKey, expireApiKey, readApiKey } from './api-key-store.ts';
 import { type CreatedApiKey, issueApiKey } from './create-api-key.ts';
 import { keyScopes } from './permission.ts';
 
-/** Hours that a key and the one that replaces it both work, at most. */
+/** Maximum hours during which a key and its replacement both work. */
 export const maxOverlapHours = 720;
 
 type Kysely = Database['kysely'];
 
 /**
- * A key that can be replaced, with the scopes that its successor will have: those that keys can no longer have are left out.
- * @returns undefined where the account has no such key, or it has expired
+ * A key that can be replaced, with the scopes that its replacement will have: scopes that keys can no longer have are
+ * dropped.
+ * @returns undefined if the account has no such key, or it has expired
  */
 export async function readLiveApiKey(
   kysely: Kysely,
@@ -25,7 +26,6 @@ export async function readLiveApiKey(
   return { ...key, scopes: key.scopes.filter((scope) => keyScopes.includes(scope)) };
 }
 
-/** How a key is replaced. */
 export interface ApiKeyRotation {
   readonly accountId: AccountId;
   readonly old: ApiKey;
@@ -37,9 +37,10 @@ export interface ApiKeyRotation {
 }
 
 /**
- * Replaces an API key within the transaction: one with the same name, scopes, limits and lifetime is created, and the old
- * one expires after the overlap.
- * @returns the new key's text, which is known this once, or why there can be none
+ * Replaces an API key within the transaction: creates one with the same name, scopes, limits and lifetime, and lets
+ * the
+ * old one expire after the overlap.
+ * @returns the new key's text, available only now, or why none was created
  */
 export async function replaceApiKey(
   transaction: Kysely,

@@ -6,7 +6,7 @@ import { CredentialCache } from './credential-cache.ts';
 import type { TokenPrincipal } from './principal.ts';
 import { hashToken, type TokenMint } from './token-mint.ts';
 
-/** Topic of announcements about tokens; the key is `hash:HEX`, `person:ID` or `client:ID`. */
+/** Notification topic for tokens; the key is `hash:HEX`, `person:ID` or `client:ID`. */
 export const tokenTopic = 'token';
 
 export interface TokenCheckerDependencies {
@@ -17,8 +17,9 @@ export interface TokenCheckerDependencies {
 }
 
 /**
- * Who holds an access token. A forged one is refused by its checksum without a query; a revoked one, or one whose person
- * or integration was disabled, is forgotten by announcement.
+ * Checks access tokens. Forged tokens fail the checksum without a query; notifications evict tokens that were revoked
+ * or
+ * whose person or integration was disabled.
  */
 export class TokenChecker {
   readonly #mint: TokenMint;
@@ -34,7 +35,7 @@ export class TokenChecker {
     changes.subscribe('integration', (key) => this.#invalidate(`client:${key}`));
   }
 
-  /** @returns undefined where the token is not valid; a promise only where the database is asked */
+  /** @returns undefined if the token is not valid; a promise only if the database is queried */
   check(token: string): MaybePromise<TokenPrincipal | undefined> {
     return this.#cache.find(token, () => this.#mint.recognizes('access', token));
   }

@@ -2,13 +2,13 @@ import { createHmac, hash, type KeyObject, randomBytes, timingSafeEqual } from '
 import type { MasterKey } from '../foundation/master-key.ts';
 import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 
-/** What a token is good for; each kind has its own prefix, so that one is never taken for another. */
+/** The purpose of a token. Each kind has its own prefix, so that one can't be used as another. */
 export type TokenKind = 'access' | 'refresh' | 'code' | 'link';
 
 export interface Token {
-  /** What the client gets; never stored. */
+  /** Sent to the client; never stored. */
   readonly text: string;
-  /** What the database keeps. */
+  /** Stored in the database. */
   readonly hash: Buffer;
 }
 
@@ -25,8 +25,9 @@ const textLength = 4 + 43 + 16;
 const tokenPattern = /^sp[arcl]_[A-Za-z0-9_-]{59}$/;
 
 /**
- * Makes and recognises tokens: a prefix, 256 random bits and 96 bits of keyed checksum, all in base64url.
- * The checksum lets forged tokens be refused without asking the database; what proves a token is its hash in there.
+ * Creates and recognizes tokens: a prefix, 256 random bits and a 96-bit keyed checksum, all in base64url. The
+ * checksum
+ * rejects forged tokens without a query; a token is valid only if its hash is in the database.
  */
 export class TokenMint {
   readonly #keys: PurposeKeys;
@@ -35,19 +36,19 @@ export class TokenMint {
     this.#keys = key.keysFor('token checksum');
   }
 
-  /** A new token that nobody has seen. */
+  /** Creates a new random token. */
   mint(kind: TokenKind): Token {
     const text = this.wrap(kind, randomBytes(randomLength).toString('base64url'));
     return { text, hash: hashToken(text) };
   }
 
-  /** The token of this kind around 256 bits in base64url that nobody can guess. */
+  /** Builds the token of this kind from 256 secret bits in base64url. */
   wrap(kind: TokenKind, secret: string): string {
     const body = prefixes[kind] + secret;
     return body + checksum(this.#keys.current, body).toString('base64url');
   }
 
-  /** True where `text` was made under this installation's key as a token of this kind. */
+  /** True if `text` is a token of this kind created with this installation's key. */
   recognizes(kind: TokenKind, text: string): boolean {
     if (text.length !== textLength || !text.startsWith(prefixes[kind]) || !tokenPattern.test(text))
       return false;
@@ -61,12 +62,12 @@ function checksum(key: KeyObject, body: string): Buffer {
   return createHmac('sha256', key).update(body).digest().subarray(0, checksumLength);
 }
 
-/** SHA-256 in base64: the name of a token in memory. */
+/** SHA-256 in base64: identifies a token in memory. */
 export function hashText(text: string): string {
   return hash('sha256', text, 'base64');
 }
 
-/** What the database keeps of a token: SHA-256; the token itself has 256 random bits, so nothing slower is needed. */
+/** SHA-256, as stored in the database; the token has 256 random bits, so nothing slower is needed. */
 export function hashToken(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }

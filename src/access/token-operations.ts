@@ -1,15 +1,15 @@
 import type { Permission } from './permission.ts';
 
-/** An operation of the contract, which access tokens and API keys open. */
+/** An operation of the contract, available to access tokens and API keys. */
 export interface TokenOperation {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly permission: Permission;
-  /** What a program can do with it, as the consent page and the documentation say it. */
+  /** What it lets a program do, for the consent page and the documentation. */
   readonly allows: string;
 }
 
-/** Everything that an access token opens, whichever grant it came from. What isn't here, a token can't do. */
+/** Everything an access token can be used for, whichever grant it came from. */
 export const tokenOperations = {
   send: {
     method: 'POST',
@@ -31,7 +31,7 @@ export const tokenOperations = {
   },
 } as const satisfies Readonly<Record<string, TokenOperation>>;
 
-/** The permissions of an access token; its user must have them in the account, too. */
+/** The permissions of an access token; its user must have them in the account too. */
 export const tokenPermissions: ReadonlySet<Permission> = new Set(
   Object.values(tokenOperations).map(({ permission }) => permission),
 );

@@ -3,19 +3,20 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../foundation/ids.ts';
 import { countApiKeysCreatedBy, findTransferAccounts, transferApiKeys } from './api-key-store.ts';
 
-/** What becomes of the API keys of a person who is about to be disabled. */
+/** What happens to the API keys of a person who is about to be disabled. */
 export interface ApiKeyTransfer {
-  /** How many were taken over, by account. */
+  /** Number of transferred keys by account. */
   readonly transferred: ReadonlyMap<AccountId, number>;
-  /** How many end with the person. */
+  /** Number of keys removed with the person. */
   readonly notTransferred: number;
 }
 
 /**
- * Gives the API keys that a person made to another one, in every account that the other one owns; what is left ends with
- * the person.
- * @param newOwnerEmail undefined: nobody takes them over
- * @returns undefined where the heir can take over none of the keys that there are
+ * Transfers the API keys that a person created to someone else, in every account that the new owner owns; the
+ * remaining
+ * keys are removed with the person.
+ * @param newOwnerEmail undefined: no transfer
+ * @returns undefined if there are keys and the new owner can take over none of them
  */
 export async function transferAllApiKeys(
   transaction: Database['kysely'],

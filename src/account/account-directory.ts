@@ -10,8 +10,9 @@ import { readMemberships } from './membership-store.ts';
 import { personTopic, readPerson } from './person-store.ts';
 
 /**
- * Accounts, people and memberships from memory, correct within a second of a change on any node.
- * Answers are promises only where the database is asked.
+ * Caches accounts, people and memberships; entries are current within a second of a change on any node. Returns
+ * promises
+ * only if the database is queried.
  */
 export class AccountDirectory {
   readonly #accounts: Cache<Account>;
@@ -29,23 +30,25 @@ export class AccountDirectory {
     );
   }
 
-  /** The account, suspended or not; undefined where there is none. */
+  /** The account, suspended or not; undefined if it doesn't exist. */
   account(accountId: AccountId): Promise<Account | undefined> | Account | undefined {
     return this.#accounts.get(accountId);
   }
 
-  /** The person, disabled or not; undefined where there is none. */
+  /** The person, disabled or not; undefined if it doesn't exist. */
   person(personId: PersonId): Promise<Person | undefined> | Person | undefined {
     return this.#people.get(personId);
   }
 
-  /** The accounts that a person belongs to, oldest membership first: the first one is a password token's default. */
+  /** A person's memberships, oldest first: the first one is the default account of a password token. */
   memberships(personId: PersonId): Promise<readonly Membership[]> | readonly Membership[] {
     const found = this.#memberships.get(personId);
     return found instanceof Promise ? found.then((list) => list ?? []) : (found ?? []);
   }
 
-  /** The role of a person in an account; undefined for no member. It costs the same for one membership and for thousands. */
+  /**
+   * The role of a person in an account; undefined if not a member. Constant time, however many memberships there are.
+   */
   roleIn(personId: PersonId, accountId: AccountId): MaybePromise<Role | undefined> {
     const list = this.memberships(personId);
     return list instanceof Promise

@@ -6,10 +6,9 @@ import type { Account, Quota, RetentionDays } from './account.ts';
 
 type Kysely = Database['kysely'];
 
-/** Topic of announcements about accounts; the key is the account id. */
+/** Notification topic for accounts; the key is the account id. */
 export const accountTopic = 'account';
 
-/** The account with this id, or undefined. */
 export async function readAccount(
   kysely: Kysely,
   accountId: AccountId,
@@ -18,7 +17,7 @@ export async function readAccount(
   return account;
 }
 
-/** The accounts with these ids, each in its id's place. */
+/** The accounts with these ids, in the same order. */
 export async function readAccounts(
   kysely: Kysely,
   accountIds: readonly AccountId[],
@@ -42,7 +41,6 @@ export const accountColumns = [
   'quota_per_day',
 ] as const;
 
-/** A row of those columns as an account. */
 export function toAccount(row: {
   readonly id: string;
   readonly name: string;
@@ -67,7 +65,7 @@ function toQuota(perHour: number | undefined, perDay: number | undefined): Quota
   return perHour === undefined && perDay === undefined ? undefined : { perHour, perDay };
 }
 
-/** Writes an account as given, new or not, and tells all nodes at commit. */
+/** Creates or updates an account and notifies all nodes at commit. */
 export async function saveAccount(transaction: Kysely, account: Account): Promise<void> {
   const now = new Date();
   await transaction
@@ -85,7 +83,7 @@ export async function saveAccount(transaction: Kysely, account: Account): Promis
       conflict.column('id').doUpdateSet((eb) => ({
         name: eb.ref('excluded.name'),
         add_ons: eb.ref('excluded.add_ons'),
-        // The time of the first suspension stays, until the account is active again.
+        // Keep the time of the first suspension until the account is active again.
         suspended_at: account.suspended
           ? eb.fn.coalesce('account.suspended_at', 'excluded.suspended_at')
           : null,

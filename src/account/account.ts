@@ -1,9 +1,9 @@
 import type { AccountId, PersonId } from '../foundation/ids.ts';
 
-/** Days that the messages of an account are kept; each is a class of partitions. */
+/** Days that an account's messages are kept; each value has its own partitions. */
 export type RetentionDays = 30 | 90 | 400;
 
-/** Somebody's standing with the service: what it may do, and whether it may do anything now. */
+/** A customer of the service: what it may do, and whether it is suspended. */
 export interface Account {
   readonly id: AccountId;
   readonly name: string;
@@ -11,22 +11,22 @@ export interface Account {
   readonly addOns: ReadonlySet<string>;
   readonly suspended: boolean;
   readonly retentionDays: RetentionDays;
-  /** Undefined: it may send as much as it likes. */
+  /** Undefined: no limit. */
   readonly quota?: Quota | undefined;
 }
 
-/** Most messages that are accepted of an account in an hour and in a day (UTC, from the full hour); one of them at least. */
+/** Maximum messages accepted per hour and per day (UTC, calendar hours and days); at least one of them is set. */
 export interface Quota {
   readonly perHour: number | undefined;
   readonly perDay: number | undefined;
 }
 
-/** `service` is for programs: it sends and reads the status of messages. */
+/** `service` is for programs: it sends messages and reads their status. */
 export const roles = ['owner', 'developer', 'marketer', 'viewer', 'service'] as const;
 
 export type Role = (typeof roles)[number];
 
-/** That a person acts in an account, and as what. */
+/** A person's role in an account. */
 export interface Membership {
   readonly accountId: AccountId;
   readonly role: Role;

@@ -8,7 +8,7 @@ import { personTopic } from './person-store.ts';
 
 type Kysely = Database['kysely'];
 
-/** A member of an account, with the e-mail address that names the person in a manifest. */
+/** A member of an account; manifests identify people by email address. */
 export interface Member {
   readonly personId: PersonId;
   readonly email: string;
@@ -30,7 +30,7 @@ export async function readMemberships(
   return rows.map((row) => ({ accountId: row.account_id as AccountId, role: row.role as Role }));
 }
 
-/** The members of an account, by e-mail address. */
+/** The members of an account, ordered by email address. */
 export async function readMembers(kysely: Kysely, accountId: AccountId): Promise<Member[]> {
   const rows = await kysely
     .selectFrom('membership')
@@ -46,7 +46,7 @@ export async function readMembers(kysely: Kysely, accountId: AccountId): Promise
   }));
 }
 
-/** Makes a person a member, or changes the role, tells all nodes at commit, and the owners of a change among them. */
+/** Adds a member or changes a role. Notifies all nodes at commit, and the owners if the change involves an owner. */
 export async function saveMembership(
   transaction: Kysely,
   membership: {
@@ -63,7 +63,7 @@ export async function saveMembership(
       account_id: accountId,
       person_id: personId,
       role,
-      // Memberships made in one transaction keep their order: the first one is a password token's account.
+      // Memberships created in one transaction keep their order: the first one is a password token's account.
       created_at: sql<Date>`clock_timestamp()`,
     })
     .onConflict((conflict) => conflict.columns(['account_id', 'person_id']).doUpdateSet({ role }))
@@ -71,7 +71,7 @@ export async function saveMembership(
   await announceChange(transaction, personTopic, personId);
   if (role === 'owner' && before !== 'owner') {
     await notifyOwners(transaction, accountId, 'owner-added', personId);
-    // Who is new here came by an invitation, or was set up by whoever runs the machine.
+    // New members were invited or created by an administrator, so they need no notice.
     if (before !== undefined) await notifyMember(transaction, accountId, personId, 'you-are-owner');
   }
   if (role !== 'owner' && before === 'owner')
@@ -101,7 +101,7 @@ async function notifyOwnerRemoved(
   await notifyMember(transaction, accountId, personId, 'you-are-no-owner');
 }
 
-/** Ends a membership, tells all nodes at commit, and the owners where it was one of them. */
+/** Ends a membership. Notifies all nodes at commit, and the owners if it was an owner's. */
 export async function removeMembership(
   transaction: Kysely,
   accountId: AccountId,

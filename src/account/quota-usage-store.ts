@@ -5,16 +5,16 @@ import type { Quota } from './account.ts';
 
 type Kysely = Database['kysely'];
 
-/** The hour and the day that a share counts in. */
+/** The hour and the day that a share counts toward. */
 export interface QuotaWindow {
   readonly hourAt: Date;
   readonly dayAt: Date;
 }
 
-/** Messages that a process may let through, taken from the hour and from the day alike. */
+/** Messages that a process may accept, deducted from both the hour and the day. */
 export interface QuotaShare extends QuotaWindow {
   readonly granted: number;
-  /** What is left of the hour and of the day after it; undefined where there is no limit. */
+  /** What remains of the hour and of the day afterwards; undefined if there is no limit. */
   readonly hourLeft: number | undefined;
   readonly dayLeft: number | undefined;
   /** Milliseconds until the hour, and the day, ends. */
@@ -22,13 +22,13 @@ export interface QuotaShare extends QuotaWindow {
   readonly dayEndsIn: number;
 }
 
-/** What a single process takes at most of what is left, so that others find something too. */
+/** A process claims at most this fraction of the remainder, so that others get some too. */
 const shareDivisor = 32;
 
 /**
- * Takes a share of an account's quota, in one statement, so that all processes together never take more than there is.
- * @param needed messages that wait for it now; they get what is left
- * @param wanted what would be taken beyond them, as far as there is plenty
+ * Claims a share of an account's quota in one statement, so that all processes together never exceed it.
+ * @param needed messages waiting for it now; they get whatever is left
+ * @param wanted additional messages to claim while plenty is left
  * @param offset milliseconds added to the database's clock
  */
 export async function claimQuotaShare(
@@ -38,7 +38,7 @@ export async function claimQuotaShare(
   { needed, wanted }: { readonly needed: number; readonly wanted: number },
   offset: number,
 ): Promise<QuotaShare> {
-  // What was used of the hour and of the day that are now; who waited for the row may have begun in the hour before.
+  // Usage of the current hour and day; a statement that waited for the row may have started in the previous hour.
   const hourUsed = sql`case when u.hour_at >= excluded.hour_at then u.hour_used else 0 end`;
   const dayUsed = sql`case when u.day_at >= excluded.day_at then u.day_used else 0 end`;
   const unlimited = 2 ** 31 - 1;
@@ -70,7 +70,7 @@ export async function claimQuotaShare(
     kysely,
   );
   const [row] = rows;
-  if (row === undefined) throw new Error('a share of a quota came back without a row');
+  if (row === undefined) throw new Error('claiming a quota share returned no row');
   const now = row.now.getTime();
   return {
     hourAt: row.hour_at,
@@ -83,7 +83,7 @@ export async function claimQuotaShare(
   };
 }
 
-/** Gives back what was not used of a share; of an hour or a day that is over there is nothing to give back. */
+/** Returns the unused part of a share; ignored if its hour or day is over. */
 export async function returnQuotaShare(
   kysely: Kysely,
   accountId: AccountId,
@@ -97,7 +97,7 @@ export async function returnQuotaShare(
     where account_id = ${accountId} and day_at = ${dayAt}`.execute(kysely);
 }
 
-/** What an account has used of the hour and of the day that are now, with the shares that processes hold. */
+/** An account's usage of the current hour and day, including the shares that processes hold. */
 export interface QuotaUsage extends QuotaWindow {
   readonly hourUsed: number;
   readonly dayUsed: number;
@@ -117,6 +117,6 @@ export async function readQuotaUsage(
       from (select now() + ${offset}::float8 * interval '1 ms' as now) m) t
     left join account_quota_use u on u.account_id = ${accountId}`.execute(kysely);
   const [usage] = rows;
-  if (usage === undefined) throw new Error('a select without a row');
+  if (usage === undefined) throw new Error('select returned no row');
   return usage;
 }

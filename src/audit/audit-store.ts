@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import { newId } from '../foundation/ids.ts';
 
-/** Where a request came from, as the audit log keeps it. */
+/** The origin of a request as recorded in the audit log. */
 export interface RequestOrigin {
   readonly remoteAddress: string;
   readonly requestId: string;
 }
 
-/** A security-relevant event: who, what, from where, outcome. Never carries a secret. */
+/** A security-relevant event: who, what, from where, outcome. Never contains a secret. */
 export interface AuditEvent {
   readonly kind: string;
   readonly outcome: 'success' | 'refused';
@@ -23,7 +23,7 @@ export interface AuditEvent {
 export class AuditStore {
   readonly #database: Pick<Database, 'kysely'>;
 
-  /** @param database or a transaction in its place, so that an event is committed with what it tells of */
+  /** @param database may be a transaction, so that an event is committed together with the change it records */
   constructor(database: Pick<Database, 'kysely'>) {
     this.#database = database;
   }

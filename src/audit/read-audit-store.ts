@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 
-/** Which events an operator wants to see; what is not given does not matter. */
+/** Filters for the audit log; omitted ones match everything. */
 export interface AuditQuery {
   readonly email?: string | undefined;
   readonly clientId?: string | undefined;
@@ -25,7 +25,7 @@ export interface AuditLogEntry {
   readonly detail: unknown;
 }
 
-/** The newest events that fit, newest first. */
+/** The newest matching events, newest first. */
 export async function readAuditLog(
   database: Database,
   query: AuditQuery,

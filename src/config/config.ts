@@ -27,7 +27,7 @@ import {
   type SenderMailbox,
 } from './read-setting.ts';
 
-/** How messages leave: to the local inbox, to a relay by SMTP, or straight to the recipients' servers. */
+/** How messages leave: to the local inbox, to an SMTP relay, or directly to the recipients' servers. */
 type DeliveryKind = 'inbox' | 'relay' | 'direct';
 
 export interface Config {
@@ -39,47 +39,47 @@ export interface Config {
   readonly demo: boolean;
   readonly delivery: DeliveryKind;
   readonly smtpUrl: string | undefined;
-  /** The address that others see, without a trailing slash; undefined until the port is known. */
+  /** The public base URL, without a trailing slash; undefined until the port is known. */
   readonly publicUrl: string | undefined;
   readonly trustProxy: readonly string[];
   readonly connections: ConnectionLimits;
   readonly deliveryRedirect: string | undefined;
   readonly deliveryAllow: readonly string[];
-  /** Where bounces and complaints come in by mail; undefined: nowhere. */
+  /** Where bounces and complaints arrive by mail; undefined: nowhere. */
   readonly bounceServer: BounceServerConfig | undefined;
   readonly intake: IntakeConfig;
-  /** Networks that webhooks may go to although they are not public. */
+  /** Private networks that webhooks may reach. */
   readonly webhookNetworks: readonly string[];
-  /** Readers' addresses stay whole in events of opens and clicks. */
+  /** Keep the full network address in open and click events. */
   readonly keepReaderAddresses: boolean;
   readonly metrics: MetricsAccess;
-  /** What programs read the inbox with; undefined: nothing was set. */
+  /** The token for programs that read the inbox; undefined: not set. */
   readonly inboxToken: string | undefined;
-  /** Days that the audit log is kept; 0: for ever. */
+  /** Days that the audit log is kept; 0: forever. */
   readonly auditDays: number;
   readonly logLevel: string;
   /** Base64 of 32 bytes; undefined: a key file in `dataDir`. */
   readonly key: string | undefined;
-  /** The key before, or the one still in use, while the master key is rotated. */
+  /** The previous key, or the one still in use, while the master key is rotated. */
   readonly previousKey: string | undefined;
   readonly hostname: string | undefined;
-  /** Resolvers to ask; none: the machine's own. */
+  /** DNS resolvers; empty: those of the system. */
   readonly dnsServers: readonly DnsServer[];
   readonly direct: DirectSettings;
-  /** Whom mail of the service itself comes from; undefined: there is none. */
+  /** Sender of system mail; undefined: none is sent. */
   readonly systemMailFrom: SenderMailbox | undefined;
-  /** Settings that are set and have no effect any more, with what to do instead. */
+  /** Warnings about settings that no longer have an effect, with what to do instead. */
   readonly deprecationWarnings: readonly string[];
 }
 
-/** Settings of delivery straight to recipients' servers. */
+/** Settings of direct delivery. */
 interface DirectSettings {
-  /** Addresses that mail leaves from; none: the system's choice. */
+  /** Addresses to send from; empty: the system chooses. */
   readonly sources: readonly Source[];
   readonly port: number;
-  /** Mail may go to this machine itself. */
+  /** Allow delivery to this machine itself. */
   readonly loopback: boolean;
-  /** Private networks that recipients' servers may be in. */
+  /** Private networks in which recipients' servers are allowed. */
   readonly networks: readonly string[];
 }
 
@@ -90,7 +90,7 @@ interface BounceServerConfig {
   readonly tls: { readonly key: string; readonly cert: string } | undefined;
 }
 
-/** What relays that report by webhook prove themselves with. */
+/** Credentials of the relays that report by webhook. */
 interface IntakeConfig {
   readonly snsTopics: readonly string[];
   readonly postmarkPassword: string | undefined;
@@ -98,13 +98,13 @@ interface IntakeConfig {
   readonly sendgridKey: string | undefined;
 }
 
-/** Who may read `/metrics`: everyone, or who has the token; nobody without one. */
+/** Who can read `/metrics`: everyone, anyone with the token, or nobody if there is no token. */
 interface MetricsAccess {
   readonly public: boolean;
   readonly token: string | undefined;
 }
 
-/** Where mail never leaves the machine, it may come from anybody. */
+/** Mail that never leaves the machine needs no real sender. */
 const localSender = 'Signalpost <signalpost@localhost.localdomain>';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -112,7 +112,7 @@ type Read = (name: string) => string | undefined;
 
 /**
  * Reads the environment once. An empty variable counts as not set.
- * @throws OperatorError for a wrong value or settings that contradict each other, saying what to change
+ * @throws OperatorError if a value is invalid or settings contradict each other; it says what to change
  */
 export function readConfig(given: Environment): Config {
   const environment = readSecretFiles(given);
@@ -185,7 +185,7 @@ export function readConfig(given: Environment): Config {
 
 const defaultMaxPerPeer = 2_000;
 
-/** No peer gets more than half of the connections unless it is told so. */
+/** By default, a peer gets at most half of the connections. */
 function readConnections(totalText: string, perPeerText: string | undefined): ConnectionLimits {
   const total = capToOpenFileLimit(readCount('MAX_CONNECTIONS', totalText));
   const perPeer =
@@ -209,7 +209,7 @@ function readMetricsAccess(read: Read): MetricsAccess {
 function readPreviousKey(read: Read): string | undefined {
   const previous = readKey('SIGNALPOST_KEY_PREVIOUS', read('SIGNALPOST_KEY_PREVIOUS'));
   if (previous === undefined || read('SIGNALPOST_KEY') !== undefined) return previous;
-  throw new OperatorError('SIGNALPOST_KEY_PREVIOUS needs SIGNALPOST_KEY beside it.');
+  throw new OperatorError('SIGNALPOST_KEY_PREVIOUS requires SIGNALPOST_KEY; set both.');
 }
 
 function readBounceServer(read: Read): BounceServerConfig | undefined {
@@ -222,7 +222,7 @@ function readBounceServer(read: Read): BounceServerConfig | undefined {
   const [key, cert] = [read('BOUNCE_TLS_KEY'), read('BOUNCE_TLS_CERT')];
   if ((key === undefined) !== (cert === undefined)) {
     throw new OperatorError(
-      'BOUNCE_TLS_KEY and BOUNCE_TLS_CERT belong together; set both or none.',
+      'BOUNCE_TLS_KEY and BOUNCE_TLS_CERT belong together; set both or neither.',
     );
   }
   return {
@@ -263,7 +263,7 @@ function readDelivery(
   return kind;
 }
 
-/** A setting of another way of delivery would be passed over in silence. */
+/** Rejects settings of another delivery mode, which would be ignored silently. */
 function refuseDirectSettings(delivery: DeliveryKind, read: Read): void {
   const unused = ['DIRECT_SOURCES', 'DIRECT_PORT', 'DIRECT_LOOPBACK', 'DELIVERY_NETWORKS'].find(
     (name) => read(name),
@@ -284,6 +284,6 @@ function findDeprecatedSettings(read: Read): string[] {
     .filter((name) => read(name) !== undefined)
     .map(
       (name) =>
-        `${name} no longer has an effect; remove it. These mails have built-in templates, come from SYSTEM_MAIL_FROM, and operators can replace their text.`,
+        `${name} no longer has an effect; remove it. These emails have built-in templates and come from SYSTEM_MAIL_FROM, and operators can replace their text.`,
     );
 }

@@ -6,8 +6,8 @@ import { secretNames } from './settings-table.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The environment with the secrets of the files that `NAME_FILE` names, for each setting that holds a secret.
- * @throws OperatorError where both are set, or the file can't be read or is empty
+ * Adds secrets from the files named by `NAME_FILE` variables to the environment.
+ * @throws OperatorError if both forms are set, or the file can't be read or is empty
  */
 export function readSecretFiles(environment: Environment): Environment {
   const secrets: Record<string, string> = {};
@@ -30,7 +30,7 @@ function readSecret(name: string, file: string): string {
       cause,
     });
   }
-  // Editors and `echo` end a file with a newline that belongs to no secret.
+  // Editors and `echo` add a final newline that isn't part of the secret.
   const secret = text.replace(/\r?\n$/, '');
   if (secret.trim() === '') throw new OperatorError(`${name} names ${file}, which is empty.`);
   return secret;

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { domainOf, type EmailAddress, parseEmailAddress } from '../foundation/email-address.ts';
 import { OperatorError } from '../foundation/errors.ts';
 
-/** Networks with commas between them. @throws OperatorError */
+/** Comma-separated networks. @throws OperatorError */
 export function readNetworks(name: string, text: string | undefined): string[] {
   const networks = readList(text);
   for (const network of networks) {
@@ -16,25 +16,25 @@ export function readNetworks(name: string, text: string | undefined): string[] {
   return networks;
 }
 
-/** Names that stand for networks, as `proxy-addr` knows them. */
+/** Names for networks, as in `proxy-addr`. */
 const namedNetworks = ['loopback', 'linklocal', 'uniquelocal'];
 
-/** Networks, or names that stand for some, with commas between them. @throws OperatorError */
+/** Comma-separated networks or names of networks. @throws OperatorError */
 export function readProxies(text: string | undefined): string[] {
   const proxies = readList(text);
   readNetworks('TRUST_PROXY', proxies.filter((proxy) => !namedNetworks.includes(proxy)).join());
   return proxies;
 }
 
-/** An e-mail address. @throws OperatorError */
+/** An email address. @throws OperatorError */
 export function readEmailAddress(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const parsed = parseEmailAddress(text);
   if (parsed.ok) return parsed.address;
-  throw new OperatorError(`${name} must be an e-mail address, not "${text}": it ${parsed.reason}.`);
+  throw new OperatorError(`${name} must be an email address, not "${text}": it ${parsed.reason}.`);
 }
 
-/** An address, with or without the name to show beside it. */
+/** An address with an optional display name. */
 export interface SenderMailbox {
   readonly address: EmailAddress;
   readonly name: string | undefined;
@@ -48,12 +48,12 @@ export function readMailbox(name: string, text: string | undefined): SenderMailb
   const label = shown.trim().replace(/^"(.*)"$/, '$1');
   if (!parsed.ok || /\p{Cc}/u.test(label))
     throw new OperatorError(
-      `${name} must be an e-mail address, with or without a name, such as Example <no-reply@example.com>, not "${text}".`,
+      `${name} must be an email address, with or without a name, such as Example <no-reply@example.com>, not "${text}".`,
     );
   return { address: parsed.address, name: label === '' ? undefined : label };
 }
 
-/** Domains with commas between them, in A-labels. @throws OperatorError */
+/** Comma-separated domains, as A-labels. @throws OperatorError */
 export function readDomainList(name: string, text: string | undefined): string[] {
   return readList(text).map((domain) => {
     const parsed = parseEmailAddress(`postmaster@${domain}`);
@@ -63,8 +63,9 @@ export function readDomainList(name: string, text: string | undefined): string[]
 }
 
 /**
- * The name of a mail server in A-labels. It is said in EHLO and stands in Message-IDs, where what is no name would make every
- * receiver refuse mail (RFC 5321 section 4.1.1.1). One label alone will do for a relay on the same network.
+ * The host name of a mail server, as A-labels. It is used in EHLO and Message-IDs, and receivers reject mail with an
+ * invalid
+ * one (RFC 5321 section 4.1.1.1). A single label is enough for a relay on the same network.
  * @throws OperatorError
  */
 export function readHostName(name: string, text: string | undefined): string | undefined {
@@ -72,12 +73,10 @@ export function readHostName(name: string, text: string | undefined): string | u
   const parsed = parseEmailAddress(`postmaster@${text}`);
   if (parsed.ok) return domainOf(parsed.address);
   if (/^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(text)) return text.toLowerCase();
-  throw new OperatorError(
-    `${name} must be the name of a host, such as mail.example.com, not "${text}".`,
-  );
+  throw new OperatorError(`${name} must be a host name, such as mail.example.com, not "${text}".`);
 }
 
-/** The texts of the files that settings name with a private key and its certificate. @throws OperatorError */
+/** Reads the private key and certificate files that the settings name. @throws OperatorError */
 export function readTls(
   [keyName, keyFile]: readonly [name: string, file: string],
   [certName, certFile]: readonly [name: string, file: string],
@@ -101,11 +100,11 @@ function readText(name: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new OperatorError(`${name} names ${file}, which cannot be read.`, { cause });
+    throw new OperatorError(`${name} names ${file}, which can't be read.`, { cause });
   }
 }
 
-/** A port, 0 for any that is free. @throws OperatorError */
+/** A port; 0 means any free port. @throws OperatorError */
 export function readPort(name: string, text: string): number {
   const port = Number(text);
   if (!/^\d{1,5}$/.test(text) || port > 65_535) {
@@ -114,7 +113,7 @@ export function readPort(name: string, text: string): number {
   return port;
 }
 
-/** A number from 1 up. @throws OperatorError */
+/** A positive number. @throws OperatorError */
 export function readCount(name: string, text: string): number {
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
   throw new OperatorError(`${name} must be a whole number from 1 to 9999999, not "${text}".`);
@@ -137,7 +136,7 @@ export function readSwitch(name: string, text: string | undefined): boolean | un
   throw new OperatorError(`${name} must be 1 or 0, not "${text}".`);
 }
 
-/** One of a few words. @throws OperatorError */
+/** One of several words. @throws OperatorError */
 export function readChoice<Choice extends string>(
   name: string,
   text: string,
@@ -150,7 +149,7 @@ export function readChoice<Choice extends string>(
   return found;
 }
 
-/** The address of a PostgreSQL. @throws OperatorError */
+/** A PostgreSQL URL. @throws OperatorError */
 export function readDatabaseUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const url = URL.parse(text);
@@ -161,8 +160,8 @@ export function readDatabaseUrl(text: string | undefined): string | undefined {
 }
 
 /**
- * An address without a query, and without the slash at its end.
- * @param allowInsecure it may be http although its host is not this machine
+ * A base URL without a query or a trailing slash.
+ * @param allowInsecure allow http for hosts other than this machine
  * @throws OperatorError
  */
 export function readPublicUrl(
@@ -171,10 +170,10 @@ export function readPublicUrl(
 ): string | undefined {
   if (text === undefined) return undefined;
   const url = URL.parse(text);
-  // A bare ? or # leaves no trace in the URL's members, and would swallow the path of every link.
+  // A bare ? or # leaves no trace in the URL's properties, but would swallow the path of every link.
   if (url === null || !['http:', 'https:'].includes(url.protocol) || /[?#]/.test(text)) {
     throw new OperatorError(
-      'PUBLIC_URL must be an http or https address without a query, such as https://mail.example.com.',
+      'PUBLIC_URL must be an http or https URL without a query, such as https://mail.example.com.',
     );
   }
   if (url.protocol === 'http:' && !isLoopbackHost(url.hostname) && !allowInsecure) {
@@ -190,11 +189,11 @@ function isLoopbackHost(hostname: string): boolean {
   return /^(?:127\.\d+\.\d+\.\d+|\[::1\]|(?:[^.]+\.)*localhost\.?)$/.test(hostname);
 }
 
-/** A token that programs send as Bearer token (RFC 6750 section 2.1), too long to be guessed. @throws OperatorError */
+/** A Bearer token (RFC 6750 section 2.1) too long to guess. @throws OperatorError */
 export function readBearerToken(name: string, text: string | undefined): string | undefined {
   if (text === undefined || /^[A-Za-z0-9._~+/-]{16,512}=*$/.test(text)) return text;
   throw new OperatorError(
-    `${name} must be 16 to 512 letters, digits, or -._~+/; \`openssl rand -hex 32\` makes one.`,
+    `${name} must be 16 to 512 letters, digits or -._~+/; \`openssl rand -hex 32\` generates one.`,
   );
 }
 
@@ -203,13 +202,13 @@ export function readKey(name: string, text: string | undefined): string | undefi
   if (text === undefined) return undefined;
   if (Buffer.from(text, 'base64').length !== 32) {
     throw new OperatorError(
-      `${name} must be 32 bytes in base64; \`openssl rand -base64 32\` makes one.`,
+      `${name} must be 32 bytes in base64; \`openssl rand -base64 32\` generates one.`,
     );
   }
   return text;
 }
 
-/** What stands between commas. */
+/** Splits a comma-separated list. */
 export function readList(text = ''): string[] {
   return text
     .split(',')

@@ -7,8 +7,9 @@ import { consoleFolder } from './console-files.ts';
 const root = join(import.meta.dirname, '../..');
 
 /**
- * Builds the console beside the running service where it is missing and the packages for it are installed; pages say
- * meanwhile that it is not there yet. Never fails: the service works without its console.
+ * Builds the console in the background if it is missing and its packages are installed; until then, its pages say
+ * that it
+ * isn't built yet. Never fails: the service works without its console.
  */
 export function buildMissingConsole(log: Log): void {
   if (existsSync(join(consoleFolder, 'index.html'))) return;
@@ -20,6 +21,6 @@ export function buildMissingConsole(log: Log): void {
     if (code === 0 && existsSync(join(consoleFolder, 'index.html'))) log.info('built the console');
     else log.warn({ code }, 'the console is not built; run: npm run console');
   });
-  // A service that stops does not wait for it.
+  // Stopping the service doesn't wait for the build.
   build.unref();
 }

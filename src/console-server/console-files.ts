@@ -2,19 +2,20 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Where the build of the console stands. */
+/** Location of the console build. */
 export const consoleFolder = join(import.meta.dirname, '../../console/dist');
 
-/** A page of the build for one answer. */
+/** A page of the build for one response. */
 export interface ConsolePage {
   readonly html: string;
-  /** Only <style> elements with this value count (CSP Level 3 section 2.3.1). */
+  /** Only <style> elements with this nonce apply (CSP Level 3 section 2.3.1). */
   readonly nonce: string;
 }
 
 /**
- * Reads a page of the build and puts a new nonce in; undefined where the console has not been built. The file is read
- * each time: it is small, and a console that is built while the service runs is there at once.
+ * Reads a page of the build and inserts a new nonce; undefined if the console isn't built. Reading the file every
+ * time is
+ * cheap and makes a console available as soon as it is built.
  */
 export async function readConsolePage(
   folder: string,

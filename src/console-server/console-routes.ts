@@ -5,7 +5,7 @@ import type { Http } from '../http/create-http.ts';
 import { consoleFolder, readConsolePage } from './console-files.ts';
 import { notBuiltPage } from './not-built-page.ts';
 
-/** Everything but styles comes from this origin alone; styles that the page's script makes carry its nonce. */
+/** Allows content from this origin only; styles that the page's script creates carry its nonce. */
 function consolePolicy(nonce: string): string {
   return [
     "default-src 'none'",
@@ -22,8 +22,9 @@ function consolePolicy(nonce: string): string {
 }
 
 /**
- * For the frame that shows a mail: its own script, whatever styles the mail has, pictures that the mail carries itself.
- * `sandbox` gives it an origin of its own also where somebody opens it by itself.
+ * For the frame that shows an email: its own script, any styles of the email, and images embedded in it. `sandbox`
+ * gives it an
+ * opaque origin even if someone opens it directly.
  */
 const framePolicy = [
   "default-src 'none'",
@@ -38,8 +39,9 @@ const framePolicy = [
 
 /**
  * The web console: `GET /console` and everything below it is its page, `GET /console/assets/*` its files, `GET
- * /console/frame` the frame for mails, and `/` leads to it. Pages are never kept; files have their content in their
- * names and are kept for a year. 503 with a page that says what to do where the console has not been built.
+ * /console/frame` the frame for emails, and `/` redirects to it. Pages are never cached; files have a content hash in
+ * their
+ * names and are cached for a year. If the console isn't built: 503 with a page that says what to do.
  */
 export function registerConsoleRoutes(http: Http, folder: string = consoleFolder): void {
   http.get('/', (_request, reply) => reply.redirect('/console', 302));
@@ -64,7 +66,7 @@ export function registerConsoleRoutes(http: Http, folder: string = consoleFolder
     preCompressed: true,
     immutable: true,
     maxAge: '365d',
-    // The frame's origin is its own, so its script comes from another one (Fetch, CORS protocol).
+    // The frame has an opaque origin, so loading its script is a cross-origin request (Fetch, CORS protocol).
     setHeaders: (reply) => {
       reply.headers({ 'access-control-allow-origin': '*', 'x-content-type-options': 'nosniff' });
     },

@@ -1,4 +1,4 @@
-/** Stands in for the console while there is none: it asks again by itself, as `start` may be building it. */
+/** Shown until the console is built. Reloads automatically, as `start` may be building it. */
 export const notBuiltPage = `<!doctype html>
 <html lang="en">
 <head>

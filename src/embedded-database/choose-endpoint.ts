@@ -9,23 +9,24 @@ import { type DatabaseUser, findUntraversableFolder } from './database-user.ts';
 export type DatabaseEndpoint = {
   readonly host: string;
   readonly port: number;
-  /** The folder of the Unix socket; undefined where PostgreSQL listens on TCP. */
+  /** The folder of the Unix socket; undefined if PostgreSQL listens on TCP. */
   readonly socketFolder: string | undefined;
 };
 
-/** Part of the socket's name only: another PostgreSQL on this port is not in the way. */
+/** Only part of the socket's file name: another PostgreSQL on this port doesn't conflict. */
 const SOCKET_PORT = 5432;
 
 const SOCKET_NAME = `.s.PGSQL.${SOCKET_PORT}`;
 
-/** The longest path of a Unix socket in bytes (`sun_path`, less its final zero). */
+/** Maximum path length of a Unix socket in bytes (`sun_path` minus its terminating zero). */
 const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
 
 const TEMPORARY_PREFIX = 'signalpost-';
 
 /**
- * Picks where the database listens: a Unix socket in a folder that only its own user (and root)
- * can enter, or a free loopback port on Windows.
+ * Chooses where the database listens: a Unix socket in a folder that only its own user (and root) can enter, or a
+ * free
+ * loopback port on Windows.
  */
 export async function chooseEndpoint(
   folder: DataFolder,
@@ -41,7 +42,7 @@ export async function chooseEndpoint(
   return { host: socketFolder, port: SOCKET_PORT, socketFolder };
 }
 
-/** Removes the socket and its lock file, which a PostgreSQL that was killed leaves behind. */
+/** Removes the socket and lock file that a killed PostgreSQL leaves behind. */
 export function clearSocket(endpoint: DatabaseEndpoint): void {
   if (endpoint.socketFolder === undefined) return;
   for (const name of readdirSync(endpoint.socketFolder)) {
@@ -49,7 +50,7 @@ export function clearSocket(endpoint: DatabaseEndpoint): void {
   }
 }
 
-/** Removes the socket's folder where it lies outside of the data folder. */
+/** Removes the socket's folder if it is outside the data folder. */
 export function removeTemporarySocketFolder(endpoint: DatabaseEndpoint): void {
   const path = endpoint.socketFolder;
   if (path && basename(path).startsWith(TEMPORARY_PREFIX)) {
@@ -75,7 +76,7 @@ function freePort(): Promise<number> {
       const address = server.address();
       server.close(() => {
         if (typeof address === 'object' && address) resolve(address.port);
-        else reject(new Error('no free port on the loopback'));
+        else reject(new Error('no free port on the loopback interface'));
       });
     });
   });

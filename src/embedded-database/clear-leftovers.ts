@@ -6,7 +6,7 @@ import { findClusterProcesses, isClusterProcess, readPostmasterPid } from './clu
 import type { DataFolder } from './data-folder.ts';
 import type { EmbeddedLog } from './embedded-log.ts';
 
-/** From polite to final: roll back and flush; stop at once and recover at the next start; end. */
+/** Increasingly forceful: roll back and flush; stop at once and recover at the next start; kill. */
 const STEPS = [
   { signal: 'SIGINT', patienceMs: 15_000 },
   { signal: 'SIGQUIT', patienceMs: 10_000 },
@@ -16,12 +16,13 @@ const STEPS = [
 const POLL_MS = 10;
 
 /**
- * Makes way for a new PostgreSQL on this data folder.
+ * Clears the way for a new PostgreSQL on this data folder.
  *
- * This process holds the service's lock, so a PostgreSQL that still runs here has lost its
- * service: it is stopped. What one that was killed leaves behind (its pid file, its socket and
- * the lock file of that) is removed, because PostgreSQL takes such a file for a living one when
- * the number in it has come to belong to any other process.
+ * This process holds the service lock, so a PostgreSQL still running here has lost its service and is stopped. The
+ * files of a
+ * killed one (pid file, socket and socket lock) are removed, because PostgreSQL would take them for those of a
+ * running server
+ * if the process id now belongs to any other process.
  */
 export async function clearLeftovers(
   folder: DataFolder,
@@ -33,7 +34,7 @@ export async function clearLeftovers(
     log.warn({ pid }, 'stopping the database that an earlier service left running');
     await endProcess(pid, folder);
   }
-  // Those of a postmaster that was killed: they see that it is gone once their statement ends.
+  // Backends of a killed postmaster notice that it is gone only when their statement ends.
   for (const orphan of findClusterProcesses(folder)) await endProcess(orphan, folder);
   rmSync(join(folder.cluster, 'postmaster.pid'), { force: true });
   clearSocket(endpoint);
@@ -52,5 +53,5 @@ async function endProcess(pid: number, folder: DataFolder): Promise<void> {
       await delay(POLL_MS);
     }
   }
-  throw new Error(`process ${pid} of ${folder.cluster} does not end`);
+  throw new Error(`process ${pid} of ${folder.cluster} does not exit`);
 }

@@ -3,13 +3,13 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DataFolder } from './data-folder.ts';
 
-/** The process that `postmaster.pid` names, whoever that is by now; undefined without the file. */
+/** The process id in `postmaster.pid`, whatever process has it now; undefined without the file. */
 export function readPostmasterPid(folder: DataFolder): number | undefined {
   const pid = Number.parseInt(postmasterLines(folder)[0] ?? '', 10);
   return Number.isSafeInteger(pid) && pid > 1 ? pid : undefined;
 }
 
-/** The lines of `postmaster.pid`: the first is the process, the eighth its state. */
+/** The lines of `postmaster.pid`: the first is the process id, the eighth the state. */
 export function postmasterLines(folder: DataFolder): string[] {
   try {
     return readFileSync(join(folder.cluster, 'postmaster.pid'), 'utf8').split('\n');
@@ -19,8 +19,9 @@ export function postmasterLines(folder: DataFolder): string[] {
 }
 
 /**
- * Whether this very process is a PostgreSQL on this data folder. The number alone proves nothing:
- * after a restart of the machine it may belong to anybody.
+ * Whether this process is a PostgreSQL on this data folder. The id alone proves nothing: after a reboot, any process
+ * may
+ * have it.
  */
 export function isClusterProcess(pid: number, folder: DataFolder): boolean {
   try {
@@ -29,13 +30,14 @@ export function isClusterProcess(pid: number, folder: DataFolder): boolean {
     return false;
   }
   if (process.platform === 'linux') return runsInCluster(pid, folder);
-  // Its command line ends with the folder, on Windows perhaps in quotes.
+  // Its command line ends with the folder, possibly in quotes on Windows.
   return commandOf(pid).trimEnd().replace(/"$/, '').endsWith(folder.cluster);
 }
 
 /**
- * All processes of PostgreSQL on this data folder: also those that a killed postmaster left
- * behind, still busy with a statement. Known on Linux only; elsewhere they end by themselves.
+ * All PostgreSQL processes on this data folder, including backends of a killed postmaster that are still running a
+ * statement.
+ * Linux only; elsewhere they exit by themselves.
  */
 export function findClusterProcesses(folder: DataFolder): number[] {
   if (process.platform !== 'linux') return [];
@@ -44,7 +46,7 @@ export function findClusterProcesses(folder: DataFolder): number[] {
     .filter((pid) => Number.isInteger(pid) && runsInCluster(pid, folder));
 }
 
-/** Each process of PostgreSQL works in its data folder; compared by identity, not by name. */
+/** Every PostgreSQL process runs in its data folder; compares by identity, not by name. */
 function runsInCluster(pid: number, folder: DataFolder): boolean {
   try {
     const [program = ''] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split(/[\0:]/);

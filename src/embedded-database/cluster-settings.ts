@@ -7,7 +7,7 @@ import type { DatabaseUser } from './database-user.ts';
 /** Included by `postgresql.conf`, in the same folder. */
 export const SETTINGS_FILE = 'postgresql.signalpost.conf';
 
-/** Writes PostgreSQL's settings for the coming run. */
+/** Writes PostgreSQL's settings for the next run. */
 export function writeClusterSettings(
   folder: DataFolder,
   endpoint: DatabaseEndpoint,
@@ -17,7 +17,7 @@ export function writeClusterSettings(
   const path = join(folder.cluster, SETTINGS_FILE);
   const unfinished = `${path}.unfinished`;
   rmSync(unfinished, { force: true });
-  // wx: never through a link that PostgreSQL's user, who owns the folder, may have put there.
+  // wx: never follow a link that PostgreSQL's user, who owns the folder, may have put there.
   writeFileSync(unfinished, settingsText(endpoint, durable), { mode: 0o600, flag: 'wx' });
   if (user) chownSync(unfinished, user.uid, user.gid);
   renameSync(unfinished, path);
@@ -25,7 +25,7 @@ export function writeClusterSettings(
 
 function settingsText(endpoint: DatabaseEndpoint, durable: boolean): string {
   const settings: [name: string, value: string | number][] = [
-    // A Unix socket in a closed folder; TCP on the loopback only where there are none.
+    // A Unix socket in a private folder; TCP on the loopback only where sockets are not supported.
     ['listen_addresses', endpoint.socketFolder === undefined ? endpoint.host : ''],
     ['unix_socket_directories', quotedFolder(endpoint.socketFolder)],
     ['unix_socket_permissions', '0700'],
@@ -33,30 +33,31 @@ function settingsText(endpoint: DatabaseEndpoint, durable: boolean): string {
     ['password_encryption', 'scram-sha-256'],
     ['max_connections', 100],
     ['shared_buffers', '128MB'],
-    // A 200 means flushed to the disk.
+    // A 200 means flushed to disk.
     ['fsync', durable ? 'on' : 'off'],
     ['full_page_writes', durable ? 'on' : 'off'],
     ['synchronous_commit', 'on'],
-    // One node, no replicas: the shortest log that survives a crash.
+    // A single node without replicas needs only crash recovery.
     ['wal_level', 'minimal'],
     ['max_wal_senders', 0],
     ['max_logical_replication_workers', 0],
     ['max_wal_size', '1GB'],
-    // Files of the log are used again. Making one keeps every commit waiting while 16 MB of zeros go to the disk.
+    // Recycle WAL files: creating one stalls every commit while 16 MB of zeros are written.
     ['min_wal_size', '256MB'],
-    // One statement uses one core, so that a report leaves the others to sending, and needs no
-    // shared memory, of which containers have little.
+    // One core per statement, so that reports leave the other cores to sending. Also avoids shared memory, which is
+    // scarce in
+    // containers.
     ['max_parallel_workers_per_gather', 0],
-    // Statements are short; compiling them costs more than it saves.
+    // Statements are short, so compiling them costs more than it saves.
     ['jit', 'off'],
-    // The queue's tables turn over quickly, so they are looked at more often than once a minute.
+    // The queue's tables change quickly and need vacuuming more than once a minute.
     ['autovacuum_naptime', '15s'],
     ['timezone', 'UTC'],
     ['log_timezone', 'UTC'],
     ['logging_collector', 'off'],
     ['log_destination', 'stderr'],
     ['log_checkpoints', 'off'],
-    // Values of rows and statements are personal data: the log holds neither.
+    // Row values and statements are personal data, so the log must not contain them.
     ['log_error_verbosity', 'terse'],
     ['log_min_error_statement', 'panic'],
     ['cluster_name', 'signalpost'],
@@ -65,12 +66,12 @@ function settingsText(endpoint: DatabaseEndpoint, durable: boolean): string {
   return `# Written by Signalpost at each start. Use ALTER SYSTEM to change a setting for good.\n${lines.join('\n')}\n`;
 }
 
-/** A string of PostgreSQL's configuration files: quotes and backslashes are doubled. */
+/** A string for PostgreSQL's configuration files, with quotes and backslashes doubled. */
 function quoted(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }
 
-/** One member of a list of folders, whose separators are commas unless in double quotes. */
+/** An entry in a comma-separated list of folders, double-quoted. */
 function quotedFolder(path: string | undefined): string {
   return path === undefined ? '' : `"${path.replaceAll('"', '""')}"`;
 }

@@ -1,6 +1,6 @@
-/** How to reach the embedded database; fits `pg.Pool` and `pg.Client`. */
+/** Connection settings of the embedded database, for `pg.Pool` and `pg.Client`. */
 export type ConnectionSettings = {
-  /** The folder of the Unix socket, or the loopback address where there are no such sockets. */
+  /** The folder of the Unix socket, or the loopback address if sockets are not supported. */
   readonly host: string;
   readonly port: number;
   readonly user: string;
@@ -8,11 +8,11 @@ export type ConnectionSettings = {
   readonly database: string;
 };
 
-/** The superuser that initdb makes: administers the cluster, and the service never runs with it. */
+/** The superuser created by initdb: administers the cluster; the service never uses it. */
 export const ADMIN_ROLE = 'signalpost';
 
-/** The role that the service runs with: owns its database and nothing else. */
+/** The role that the service uses: owns its database and nothing else. */
 export const SERVICE_ROLE = 'signalpost_service';
 
-/** The database that every new PostgreSQL has. */
+/** The database that exists in every new cluster. */
 export const DATABASE_NAME = 'postgres';

@@ -28,19 +28,20 @@ const UNFINISHED = 'database.unfinished-';
 const MAX_ROUNDS = 100;
 const ROUND_MS = 100;
 
-/** What a new database is made with. */
+/** Options for a new cluster. */
 export interface ClusterOptions {
-  /** False: not flushed to the disk. */
+  /** False: skip fsync. */
   readonly durable: boolean;
-  /** Ends the making; nothing of it stays. */
+  /** Aborts the creation and cleans up. */
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * Makes the database's folder, unless it is there already: in a folder of its own, moved into
- * place when complete, so that a start that is killed leaves nothing half made.
+ * Creates the cluster folder unless it exists. It is created in a temporary folder and moved into place when
+ * complete, so
+ * that a killed start leaves nothing incomplete.
  *
- * @throws OperatorError where it was made by another major version, or cannot be made
+ * @throws OperatorError if it belongs to another major version, or can't be created
  */
 export async function createCluster(
   folder: DataFolder,
@@ -68,8 +69,9 @@ export async function createCluster(
 }
 
 /**
- * Removes what a start that was killed left half made. Its initdb may outlive it and still be writing there, for a second
- * or two, so what comes back is removed again.
+ * Removes the incomplete cluster of a killed start. Its initdb may keep writing for a second or two, so this repeats
+ * until
+ * nothing is left.
  */
 async function removeUnfinished(folder: DataFolder): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
@@ -84,7 +86,7 @@ function tryToRemove(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });
   } catch {
-    // Written to at this moment; the next round tries again.
+    // Still being written to; the next round tries again.
   }
 }
 
@@ -92,20 +94,21 @@ function requireOwnVersion(folder: DataFolder, version: string): void {
   const file = join(folder.cluster, 'PG_VERSION');
   if (!existsSync(file)) {
     throw new OperatorError(
-      `The folder ${folder.cluster} holds no database, yet it is not empty. Restore it from your backup, or move it away for a new one.`,
+      `The folder ${folder.cluster} isn't empty but contains no database. Restore it from your backup, or move it away to create a new one.`,
     );
   }
   const found = readFileSync(file, 'utf8').trim();
   const own = version.split('.')[0];
   if (found === own) return;
   throw new OperatorError(
-    `The database in ${folder.cluster} was made by PostgreSQL ${found}, and this release of Signalpost brings PostgreSQL ${own}. Start the release that made it, dump the database and restore it into a new DATA_DIR with this one.`,
+    `The database in ${folder.cluster} was created by PostgreSQL ${found}, but this release of Signalpost comes with PostgreSQL ${own}. Start the release that created it, dump the database and restore it into a new DATA_DIR with this one.`,
   );
 }
 
 /**
- * A database that root restored from a backup may belong to root and be open to others, which
- * PostgreSQL refuses: it goes back to its user.
+ * A database that root restored from a backup may belong to root and be readable by others, which PostgreSQL rejects:
+ * give
+ * it back to its user.
  */
 function changeOwner(cluster: string, user: DatabaseUser): void {
   if (statSync(cluster).uid !== 0) return;
@@ -113,14 +116,14 @@ function changeOwner(cluster: string, user: DatabaseUser): void {
   for (const name of readdirSync(cluster, { recursive: true, encoding: 'utf8' })) {
     lchownSync(join(cluster, name), user.uid, user.gid);
   }
-  // The folder itself comes last: it says that all inside is done.
+  // The folder itself comes last: its owner marks that everything inside is done.
   chownSync(cluster, user.uid, user.gid);
 }
 
 function moveIntoPlace(cluster: string, folder: DataFolder, durable: boolean): void {
   appendFileSync(
     join(cluster, 'postgresql.conf'),
-    `\n# Signalpost's own settings, written anew at each start. ALTER SYSTEM overrides them.\ninclude_if_exists = '${SETTINGS_FILE}'\n`,
+    `\n# Signalpost's own settings, rewritten at each start. ALTER SYSTEM overrides them.\ninclude_if_exists = '${SETTINGS_FILE}'\n`,
     { flush: durable },
   );
   renameSync(cluster, folder.cluster);

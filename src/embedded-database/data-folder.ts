@@ -11,32 +11,32 @@ import { dirname, join, resolve } from 'node:path';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
 
-/** Where everything of the embedded database lies inside `DATA_DIR`. */
+/** The files and folders of the embedded database inside `DATA_DIR`. */
 export type DataFolder = {
-  /** `DATA_DIR` itself, absolute and without symbolic links. */
+  /** `DATA_DIR` itself, absolute and with symbolic links resolved. */
   readonly path: string;
   /** The data folder of PostgreSQL. */
   readonly cluster: string;
-  /** Folder of the Unix socket, unless its path is too long for one. */
+  /** Folder of the Unix socket, unless the path is too long for one. */
   readonly run: string;
-  /** What PostgreSQL says. */
+  /** PostgreSQL's log. */
   readonly log: string;
-  /** The random password of the database's superuser. */
+  /** The random password of the superuser. */
   readonly passwordFile: string;
-  /** The random password of the role that the service runs with. */
+  /** The random password of the service's role. */
   readonly servicePasswordFile: string;
-  /** How to reach the running database: read by other processes of this installation. */
+  /** How to connect to the running database, for other processes of this installation. */
   readonly databaseInfoFile: string;
-  /** Locked as long as a service runs on this folder. Its content is never read. */
+  /** Locked while a service runs on this folder. Its content is never read. */
   readonly lockFile: string;
-  /** Which process runs on this folder, and at which address it answers. */
+  /** The process that runs on this folder, and its URL. */
   readonly serviceInfoFile: string;
 };
 
-/** Files that tell a data folder from any other folder. */
+/** Files that identify a folder as a data folder. */
 const OUR_FILES = ['service.lock', 'signalpost.key'];
 
-/** The places inside a data folder; touches nothing. */
+/** The paths inside a data folder; doesn't access the file system. */
 export function dataFolderAt(path: string): DataFolder {
   return {
     path,
@@ -52,13 +52,13 @@ export function dataFolderAt(path: string): DataFolder {
 }
 
 /**
- * Makes `DATA_DIR` where it is missing and proves that it can be read and written.
+ * Creates `DATA_DIR` if missing and checks that it can be read and written.
  *
- * A folder made here is for its owner alone (0700). Root makes it passable (0711), because
- * PostgreSQL refuses to be root and its user has to get through to its own folder inside; the
- * files in it stay closed to that user.
+ * A new folder is private to its owner (0700). Root makes it traversable (0711), because PostgreSQL refuses to run as
+ * root and
+ * its user must reach its own folder inside; the files in it remain inaccessible to that user.
  *
- * @throws OperatorError where it cannot be used
+ * @throws OperatorError if it can't be used
  */
 export function openDataFolder(dataDir: string): DataFolder {
   const wanted = resolve(dataDir);
@@ -77,8 +77,9 @@ export function openDataFolder(dataDir: string): DataFolder {
 }
 
 /**
- * Makes a folder and those above it. By hand, since Node's own recursion ends in an endless loop
- * where a system says ENOENT although the parent is there (as /proc does).
+ * Creates a folder and its parents. Not with Node's recursive option, which loops forever on systems that report
+ * ENOENT
+ * although the parent exists (as /proc does).
  */
 function makeFolder(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
@@ -88,16 +89,16 @@ function makeFolder(path: string): void {
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
   try {
     mkdirSync(path, { mode });
-    // The umask may have closed it.
+    // The umask may have restricted it.
     chmodSync(path, mode);
   } catch (error) {
-    // Another start may have been quicker; a link to nowhere says the same.
+    // Another start may have been faster; a dangling link gives the same error.
     if (codeOf(error) !== 'EEXIST') throw error;
     if (!statSync(path).isDirectory()) throw notAFolder(path);
   }
 }
 
-/** Lets others pass through a closed folder of root, where it is empty or Signalpost's already. */
+/** Makes a private folder of root traversable if it is empty or a data folder already. */
 function allowTraversal(path: string): void {
   const { mode, uid } = statSync(path);
   if (uid !== 0 || (mode & 0o011) === 0o011) return;
@@ -107,8 +108,9 @@ function allowTraversal(path: string): void {
 }
 
 /**
- * What an operating system error on `DATA_DIR` means to the operator, in one sentence; undefined
- * for errors that are not about the folder or the disk.
+ * Translates an operating system error on `DATA_DIR` for the operator; undefined for errors that are not about the
+ * folder or
+ * the disk.
  */
 export function folderProblem(error: unknown, path: string): OperatorError | undefined {
   if (error instanceof OperatorError) return error;
@@ -117,12 +119,12 @@ export function folderProblem(error: unknown, path: string): OperatorError | und
     case 'EACCES':
     case 'EPERM':
       return new OperatorError(
-        `DATA_DIR ${path} cannot be read and written by this user. Give the folder to this user, or set DATA_DIR to another folder.`,
+        `DATA_DIR ${path} can't be read and written by this user. Change the owner of the folder to this user, or set DATA_DIR to another folder.`,
         options,
       );
     case 'EROFS':
       return new OperatorError(
-        `DATA_DIR ${path} is on a file system that is read-only. Set DATA_DIR to another folder.`,
+        `DATA_DIR ${path} is on a read-only file system. Set DATA_DIR to another folder.`,
         options,
       );
     case 'ENOTDIR':
@@ -132,7 +134,7 @@ export function folderProblem(error: unknown, path: string): OperatorError | und
     case 'ENAMETOOLONG':
     case 'ELOOP':
       return new OperatorError(
-        `DATA_DIR ${path} cannot be made. Set DATA_DIR to another folder.`,
+        `DATA_DIR ${path} can't be created. Set DATA_DIR to another folder.`,
         options,
       );
     case 'ENOSPC':
@@ -147,7 +149,7 @@ function notAFolder(path: string, options?: ErrorOptions): OperatorError {
   return new OperatorError(`${path} is not a folder. Set DATA_DIR to a folder.`, options);
 }
 
-/** The sentence for a disk without space. */
+/** The error for a full disk. */
 export function diskFull(path: string, options?: ErrorOptions): OperatorError {
   return new OperatorError(
     `The disk of DATA_DIR ${path} is full. Free some space, or set DATA_DIR to a folder on another disk.`,
@@ -155,7 +157,7 @@ export function diskFull(path: string, options?: ErrorOptions): OperatorError {
   );
 }
 
-/** Whether a program of PostgreSQL complains of a full disk (its messages stay English). */
+/** Whether an error message of a PostgreSQL program is about a full disk (its messages are always in English). */
 export function isDiskFullMessage(message: string): boolean {
   return /no space left on device|disk quota exceeded/i.test(message);
 }

@@ -1,13 +1,13 @@
 import { copyFileSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import type { DataFolder } from './data-folder.ts';
 
-/** The log and the one before it take at most twice this on the disk, in bytes. */
+/** Max bytes of the log; with the previous one, it takes at most twice this. */
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
 
-/** How much of the log's end is searched for the reason of a failed start, in bytes. */
+/** Bytes at the end of the log to search for the reason of a failed start. */
 const TAIL_BYTES = 16 * 1024;
 
-/** Time, process and kind of a message. */
+/** Time, process id and severity of a message. */
 const LINE_PREFIX = /^[\d-]+ [\d:.]+ UTC \[\d+\] \w+: +/;
 
 /** Opens the log for PostgreSQL to append to; the caller closes the handle. */
@@ -18,8 +18,9 @@ export function openDatabaseLog(folder: DataFolder): { handle: number; size: num
 }
 
 /**
- * Keeps the log short: a long one becomes `database.log.1`. It is emptied, not renamed, since
- * PostgreSQL keeps it open; what it says between the two steps is lost.
+ * Limits the log's size: a long one is copied to `database.log.1` and truncated. It can't be renamed because
+ * PostgreSQL keeps it
+ * open; messages between the two steps are lost.
  */
 export function limitDatabaseLog(folder: DataFolder): void {
   const size = statSync(folder.log, { throwIfNoEntry: false })?.size ?? 0;
@@ -27,14 +28,15 @@ export function limitDatabaseLog(folder: DataFolder): void {
   try {
     copyFileSync(folder.log, `${folder.log}.1`);
   } finally {
-    // Also where the disk has no space for the copy, and then all the more.
+    // Also when the disk has no space for the copy; then it matters even more.
     truncateSync(folder.log);
   }
 }
 
 /**
- * Why PostgreSQL ended: the last grave line that it logged since `from` (a byte offset), or else
- * its last line at all; undefined where the log says nothing or cannot be read.
+ * Why PostgreSQL exited: the last severe message logged since `from` (a byte offset), or else the last line;
+ * undefined if the
+ * log is empty or unreadable.
  */
 export function lastLogError(folder: DataFolder, from: number): string | undefined {
   const recentLog = readLogSince(folder, from);
@@ -45,7 +47,7 @@ export function lastLogError(folder: DataFolder, from: number): string | undefin
 function readLogSince(folder: DataFolder, from: number): string {
   try {
     const log = readFileSync(folder.log);
-    // A log that was shortened meanwhile is all news.
+    // If the log was truncated in the meantime, all of it is new.
     const begin = from > log.length ? 0 : from;
     return log.toString('utf8', Math.max(begin, log.length - TAIL_BYTES));
   } catch {

@@ -7,25 +7,25 @@ import type { DataFolder } from './data-folder.ts';
 import { type PostgresPrograms, startProgram } from './postgres-program.ts';
 import { waitForExit } from './wait-for-exit.ts';
 
-/** A password for a role of the database: 256 random bits in base64url. */
+/** Generates a database password: 256 random bits in base64url. */
 export function randomPassword(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Keeps a password where only this user can read it: whole, or not at all where the disk is full. */
+/** Stores a password readable only by this user: completely, or not at all if the disk is full. */
 export function storePassword(file: string, password: string): void {
   const unfinished = `${file}.unfinished`;
   writeFileSync(unfinished, `${password}\n`, { mode: 0o600, flush: true });
   renameSync(unfinished, file);
 }
 
-/** Reads what `keepPassword` wrote; undefined where the file is missing or empty. */
+/** Reads what `storePassword` wrote; undefined if the file is missing or empty. */
 export function readPassword(file: string): string | undefined {
   if (!existsSync(file)) return undefined;
   return readFileSync(file, 'utf8').trim() || undefined;
 }
 
-/** The password of the role that the service runs with, made where its file is missing or empty. */
+/** The password of the service's role, generated if its file is missing or empty. */
 export function servicePassword(folder: DataFolder): string {
   const stored = readPassword(folder.servicePasswordFile);
   if (stored !== undefined) return stored;
@@ -35,15 +35,15 @@ export function servicePassword(folder: DataFolder): string {
 }
 
 /**
- * Gives the database's superuser a new password where the file with it was lost, such as by a backup of the
- * database alone, or emptied by a full disk: whoever can write the data folder owns the database
- * anyway. PostgreSQL must not be running.
+ * Sets a new superuser password if its file was lost (a backup of the database alone) or emptied (a full disk):
+ * whoever can
+ * write to the data folder owns the database anyway. PostgreSQL must not be running.
  */
 export async function resetSuperuserPassword(
   folder: DataFolder,
   programs: PostgresPrograms,
 ): Promise<string> {
-  // The alphabet of base64url has no character that means anything inside a string of SQL.
+  // base64url has no characters that are special in SQL strings.
   const password = randomPassword();
   const args = ['--single', '-D', folder.cluster, DATABASE_NAME];
   const child = startProgram(programs, 'postgres', args, {
@@ -62,6 +62,6 @@ export async function resetSuperuserPassword(
     return password;
   }
   throw new OperatorError(
-    `The file ${folder.passwordFile} is missing, and the database takes no new password: ${problem}. Restore the file from your backup.`,
+    `The file ${folder.passwordFile} is missing, and the database password can't be reset: ${problem}. Restore the file from your backup.`,
   );
 }

@@ -3,16 +3,17 @@ import { dirname } from 'node:path';
 import { OperatorError } from '../foundation/errors.ts';
 import type { DataFolder } from './data-folder.ts';
 
-/** The operating system's user that PostgreSQL runs as where the service itself is root. */
+/** The system user that PostgreSQL runs as if the service itself is root. */
 export type DatabaseUser = { readonly uid: number; readonly gid: number };
 
 const CANDIDATES = ['postgres', '_postgres', 'nobody'];
 
 /**
- * Picks the user for PostgreSQL, which refuses to run as root; undefined where the service is not
- * root, so that PostgreSQL runs as the same user.
+ * Chooses the user for PostgreSQL, which refuses to run as root; undefined if the service is not root, so that
+ * PostgreSQL runs as
+ * the same user.
  *
- * Who owns the database already keeps it, also when a better candidate turns up later.
+ * An existing database keeps its owner, even if a better candidate appears later.
  */
 export function chooseDatabaseUser(folder: DataFolder): DatabaseUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -24,7 +25,7 @@ export function chooseDatabaseUser(folder: DataFolder): DatabaseUser | undefined
     if (user) return user;
   }
   throw new OperatorError(
-    'PostgreSQL does not run as root, and this system has no user "postgres" or "nobody" for it. Start Signalpost as another user, or set DATABASE_URL to a PostgreSQL of your own.',
+    `PostgreSQL can't run as root, and this system has no user "postgres" or "nobody" for it. Start Signalpost as another user, or set DATABASE_URL to your own PostgreSQL.`,
   );
 }
 
@@ -33,17 +34,14 @@ function readUsers(): Map<string, DatabaseUser> {
   for (const line of readFileSync('/etc/passwd', 'utf8').split('\n')) {
     const [name, , uid, gid] = line.split(':');
     if (name && uid && gid && !line.startsWith('#')) {
-      // Node takes ids as signed 32-bit numbers; macOS writes those of nobody as -2.
+      // Node expects ids as signed 32-bit numbers; macOS writes nobody's as -2.
       users.set(name, { uid: Number(uid) | 0, gid: Number(gid) | 0 });
     }
   }
   return users;
 }
 
-/**
- * The outermost folder on the way to `path`, itself included, that `user` cannot pass through;
- * undefined where the way is free.
- */
+/** The outermost folder on the path, `path` included, that `user` can't traverse; undefined if there is none. */
 export function findUntraversableFolder(path: string, user: DatabaseUser): string | undefined {
   const parent = dirname(path);
   const above = parent === path ? undefined : findUntraversableFolder(parent, user);
@@ -57,11 +55,11 @@ function canTraverse(folder: string, user: DatabaseUser): boolean {
   return (mode & 0o001) !== 0;
 }
 
-/** @throws OperatorError where PostgreSQL's user cannot get to the data folder */
+/** @throws OperatorError if PostgreSQL's user can't reach the data folder */
 export function requireReachable(folder: DataFolder, user: DatabaseUser): void {
   const blocker = findUntraversableFolder(folder.path, user);
   if (!blocker) return;
   throw new OperatorError(
-    `Started by root, PostgreSQL runs as another user, who cannot pass through the folder ${blocker} to DATA_DIR ${folder.path}. Set DATA_DIR to a folder that others can reach, such as /var/lib/signalpost.`,
+    `When started by root, PostgreSQL runs as another user, who can't traverse the folder ${blocker} to DATA_DIR ${folder.path}. Set DATA_DIR to a folder that others can reach, such as /var/lib/signalpost.`,
   );
 }

@@ -26,21 +26,22 @@ interface EmbeddedDatabaseDependencies {
 
 const FIRST_DELAY_MS = 50;
 const MAX_DELAY_MS = 5_000;
-/** A database that ran this long is not failing over and over, in milliseconds. */
+/** After running this long (in milliseconds), a database is not in a crash loop. */
 const STABLE_AFTER_MS = 30_000;
 const CHECK_INTERVAL_MS = 1_000;
 
 /**
- * A PostgreSQL of our own that is kept running.
+ * A supervised PostgreSQL.
  *
- * `starting → up ⇄ down → stopped`: up when it answers; down from the moment it ends without
- * being asked to, until a new one answers; stopped by `stop()`, from every other state.
- * Events: `down` (it ended; what needs it should answer 503) and `up` (it answers again).
+ * `starting → up ⇄ down → stopped`: up while it answers; down from an unexpected exit until a new one answers;
+ * stopped by
+ * `stop()`, from any state.
+ * Events: `down` (it exited; dependents should answer 503) and `up` (it answers again).
  */
 export class EmbeddedDatabase extends EventEmitter<{ down: []; up: [] }> {
-  /** Of the plain role that owns the service's database. */
+  /** For the unprivileged role that owns the service's database. */
   readonly settings: ConnectionSettings;
-  /** Of the superuser: for the administration of the cluster, such as new databases. */
+  /** For the superuser: cluster administration, such as new databases. */
   readonly admin: ConnectionSettings;
   readonly #dependencies: EmbeddedDatabaseDependencies;
   readonly #stopping = new AbortController();
@@ -58,12 +59,12 @@ export class EmbeddedDatabase extends EventEmitter<{ down: []; up: [] }> {
     this.#checkTimer = setInterval(() => this.#check(), CHECK_INTERVAL_MS).unref();
   }
 
-  /** Process of the running PostgreSQL; undefined while there is none. */
+  /** Process id of the running PostgreSQL; undefined while there is none. */
   get pid(): number | undefined {
     return this.#postmaster?.pid;
   }
 
-  /** The first start; where it fails, everything is stopped. */
+  /** The first start; if it fails, everything is stopped. */
   async start(signal: AbortSignal | undefined): Promise<void> {
     const stop = () => void this.stop();
     signal?.addEventListener('abort', stop);
@@ -79,12 +80,12 @@ export class EmbeddedDatabase extends EventEmitter<{ down: []; up: [] }> {
     }
   }
 
-  /** Records the address at which the service answers, for those who find the folder in use. */
+  /** Publishes the service's URL for those who find the folder in use. */
   announce(url: string): void {
     this.#dependencies.lock.announce(url);
   }
 
-  /** Stops PostgreSQL and frees the data folder; in any state, and as often as one likes. */
+  /** Stops PostgreSQL and releases the data folder; can be called in any state and repeatedly. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
@@ -96,7 +97,7 @@ export class EmbeddedDatabase extends EventEmitter<{ down: []; up: [] }> {
     clearInterval(this.#checkTimer);
     try {
       await this.#postmaster?.stop();
-      // A launch that was on its way still touches the folder: the lock is freed after it.
+      // A launch in progress still uses the folder, so release the lock afterwards.
       await this.#launching?.catch(() => undefined);
       this.#publishConnection(undefined);
       removeTemporarySocketFolder(endpoint);
@@ -105,16 +106,13 @@ export class EmbeddedDatabase extends EventEmitter<{ down: []; up: [] }> {
     }
   }
 
-  /** Once a second: keeps the log short, and a database on its way down from lingering there. */
+  /** Once a second: limits the log's size and keeps a database that is shutting down from lingering. */
   #check(): void {
     try {
       this.#postmaster?.forceStopIfStopping();
       limitDatabaseLog(this.#dependencies.folder);
     } catch (error) {
-      this.#dependencies.log.warn(
-        { reason: String(error) },
-        "the database's log cannot be shortened",
-      );
+      this.#dependencies.log.warn({ reason: String(error) }, 'could not shorten the database log');
     }
   }
 
@@ -123,7 +121,7 @@ export class EmbeddedDatabase extends EventEmitter<{ down: []; up: [] }> {
     return this.#launching;
   }
 
-  /** Starts PostgreSQL, and the watch over it once it answers. */
+  /** Starts PostgreSQL, and supervises it once it answers. */
   async #launchPostmaster(): Promise<void> {
     const { folder, programs, endpoint, durable, log, admin, settings } = this.#dependencies;
     await clearLeftovers(folder, endpoint, log);
@@ -132,7 +130,7 @@ export class EmbeddedDatabase extends EventEmitter<{ down: []; up: [] }> {
     const postmaster = startPostmaster(folder, programs, log);
     this.#postmaster = postmaster;
     await postmaster.ready();
-    // Before the note that others find the database by.
+    // Before publishing how others can connect.
     await prepareServiceRole(admin, settings);
     const { password: _secret, ...connectionInfo } = settings;
     this.#publishConnection(connectionInfo);
@@ -144,12 +142,12 @@ export class EmbeddedDatabase extends EventEmitter<{ down: []; up: [] }> {
     });
   }
 
-  /** Brings PostgreSQL back after it ended by itself, until it runs or is no longer wanted. */
+  /** Restarts PostgreSQL after an unexpected exit, until it runs or is no longer wanted. */
   async #recover(reason: string): Promise<void> {
     const { log } = this.#dependencies;
     this.#postmaster = undefined;
     this.#publishConnection(undefined);
-    log.warn({ reason }, 'the database ended; starting it again');
+    log.warn({ reason }, 'the database exited; restarting it');
     this.emit('down');
     for (;;) {
       try {
@@ -159,22 +157,22 @@ export class EmbeddedDatabase extends EventEmitter<{ down: []; up: [] }> {
         break;
       } catch (error) {
         if (this.#stopping.signal.aborted) return;
-        log.warn({ reason: String(error) }, 'the database does not start; trying again');
+        log.warn({ reason: String(error) }, 'the database does not start; retrying');
       }
     }
     log.info({}, 'the database is back');
     this.emit('up');
   }
 
-  /** Lets other processes of this installation find the database, or know that there is none. */
+  /** Publishes how other processes of this installation can connect, or that they can't. */
   #publishConnection(connectionInfo: object | undefined): void {
     const { folder, log } = this.#dependencies;
     try {
       if (connectionInfo) writeInfoFile(folder.databaseInfoFile, connectionInfo);
       else rmSync(folder.databaseInfoFile, { force: true });
     } catch (error) {
-      // A full disk, say: the service itself does not need the note.
-      log.warn({ reason: String(error) }, `${folder.databaseInfoFile} could not be changed`);
+      // For example on a full disk: the service itself doesn't need the file.
+      log.warn({ reason: String(error) }, `could not write ${folder.databaseInfoFile}`);
     }
   }
 }

@@ -20,14 +20,15 @@ import { type PostgresPrograms, programOptions, programPath } from './postgres-p
 const COPY_PREFIX = 'postgresql-';
 
 /**
- * Finds PostgreSQL's programs in this platform's npm package and proves that they start.
+ * Finds PostgreSQL's programs in this platform's npm package and checks that they start.
  *
- * They may not at first: the package manager skips the script that makes the links between the
- * libraries, and where the service is root, PostgreSQL's user may have no way to the package. So
- * the links are made here, and where that does not help (or cannot be done) the programs are
- * copied into the data folder, once per version.
+ * They may not at first: the package manager skips the script that creates the links between the libraries, and if
+ * the service
+ * is root, PostgreSQL's user may be unable to reach the package. So the links are created here, and if that doesn't
+ * help (or
+ * fails), the programs are copied into the data folder, once per version.
  *
- * @throws OperatorError where there is no package for this platform, or nothing makes it start
+ * @throws OperatorError if there is no package for this platform, or it doesn't start
  */
 export function findPrograms(folder: DataFolder, user: DatabaseUser | undefined): PostgresPrograms {
   const { native, release } = findPackage();
@@ -40,7 +41,7 @@ export function findPrograms(folder: DataFolder, user: DatabaseUser | undefined)
   const copied = tryPrograms(copy, user);
   if (copied.version) return { folder: copy, version: copied.version, user };
   throw new OperatorError(
-    `The PostgreSQL that comes with Signalpost does not start on this system (${copied.problem}). Set DATABASE_URL to a PostgreSQL of your own.`,
+    `The PostgreSQL that comes with Signalpost does not start on this system (${copied.problem}). Set DATABASE_URL to your own PostgreSQL.`,
   );
 }
 
@@ -53,7 +54,7 @@ function findPackage(): { native: string; release: string } {
     return { native: join(root, 'native'), release: `${version}-${platform}-${process.arch}` };
   } catch (cause) {
     throw new OperatorError(
-      `The package ${name} with PostgreSQL for this system is not installed. Run "npm ci" again, or set DATABASE_URL to a PostgreSQL of your own.`,
+      `The package ${name} with PostgreSQL for this system is not installed. Run "npm ci" again, or set DATABASE_URL to your own PostgreSQL.`,
       { cause },
     );
   }
@@ -69,10 +70,10 @@ function tryPrograms(
     timeout: 30_000,
   });
   const version = /\(PostgreSQL\) (\d+\S*)/.exec(stdout ?? '')?.[1];
-  return { version, problem: error?.message ?? stderr.trim().split('\n')[0] ?? 'it says nothing' };
+  return { version, problem: error?.message ?? stderr.trim().split('\n')[0] ?? 'no error message' };
 }
 
-/** Makes the links that `pg-symlinks.json` lists, as far as this user can. */
+/** Creates the links listed in `pg-symlinks.json`, as far as this user can. */
 function linkLibraries(native: string): void {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -82,7 +83,7 @@ function linkLibraries(native: string): void {
     try {
       symlinkSync(relative(dirname(target), source), link);
     } catch {
-      // There already, or not ours to change: whether the programs start decides.
+      // It exists already or is read-only; whether the programs start decides.
     }
   }
 }
@@ -108,7 +109,7 @@ function copyPrograms(native: string, folder: DataFolder, release: string): stri
   return copy;
 }
 
-/** Whatever the umask and the package's own modes: everyone may read and run the copy. */
+/** Makes the copy readable and executable by everyone, whatever the umask and the package's modes. */
 function openForAll(folder: string): void {
   chmodSync(folder, 0o755);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

@@ -8,17 +8,18 @@ import { type DataFolder, dataFolderAt } from './data-folder.ts';
 import { readPassword } from './database-password.ts';
 import { isDataFolderLocked, readInfoFile, readServiceInfo } from './service-lock.ts';
 
-/** What `database.json` holds: how to reach the running database, without its password. */
+/** The content of `database.json`: how to connect to the running database, without the password. */
 type DatabaseInfo = Omit<ConnectionSettings, 'password'>;
 
 const POLL_MS = 50;
 
 /**
- * Finds the embedded database of the service that runs on a data folder, for another process of
- * the same installation; undefined where no service runs there.
+ * Finds the embedded database of the service that runs on a data folder, for another process of the same
+ * installation;
+ * undefined if no service runs there.
  *
  * @param timeoutMs how long to wait for a database that is still starting, in milliseconds
- * @throws OperatorError where the service's database does not answer in that time
+ * @throws OperatorError if the service's database does not respond in that time
  */
 export async function findRunningEmbedded(
   dataDir: string,
@@ -40,7 +41,7 @@ export async function findRunningEmbedded(
 function readSettings(folder: DataFolder): ConnectionSettings | undefined {
   const note = readInfoFile<DatabaseInfo>(folder.databaseInfoFile);
   if (note === undefined) return undefined;
-  // A release before 0.2.0 that still runs works as the superuser; `migrate --plan` looks at it before the upgrade.
+  // A running release before 0.2.0 uses the superuser; `migrate --plan` inspects it before the upgrade.
   const isAdmin = note.user === ADMIN_ROLE;
   const password = readPassword(isAdmin ? folder.passwordFile : folder.servicePasswordFile);
   return password !== undefined ? { ...note, password } : undefined;
@@ -62,6 +63,6 @@ async function canConnect(settings: ConnectionSettings): Promise<boolean> {
 function notAnsweringError(folder: DataFolder, timeoutMs: number): OperatorError {
   const pid = readServiceInfo(folder)?.pid;
   return new OperatorError(
-    `The database of the Signalpost that runs on ${folder.path}${pid ? ` (process ${pid})` : ''} has not answered for ${Math.round(timeoutMs / 1000)} s. See ${folder.log}.`,
+    `The database of the Signalpost service on ${folder.path}${pid ? ` (process ${pid})` : ''} has not responded for ${Math.round(timeoutMs / 1000)} s. See ${folder.log}.`,
   );
 }

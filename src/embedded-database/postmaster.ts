@@ -14,31 +14,32 @@ import {
 } from './postgres-program.ts';
 import { waitForExit } from './wait-for-exit.ts';
 
-/** A running PostgreSQL that is our child. */
+/** A running PostgreSQL that is our child process. */
 export interface Postmaster {
   readonly pid: number | undefined;
-  /** Resolves when it has ended, with why. Never rejects. */
+  /** Resolves with the reason when it has exited. Never rejects. */
   readonly ended: Promise<string>;
-  /** Waits until it answers, however long its recovery takes. Rejects where it ends instead. */
+  /** Waits until it answers, however long recovery takes. Rejects if it exits instead. */
   ready(): Promise<void>;
   /**
-   * Ends it for good where somebody else told it to end (SIGTERM): it would refuse new
-   * connections, and wait for the ones that a pool never closes.
+   * Stops it completely if someone else is shutting it down (SIGTERM): it would refuse new connections and wait for
+   * pooled ones
+   * that never close.
    */
   forceStopIfStopping(): void;
-  /** Ends it: transactions are rolled back, all is flushed, connections are dropped. */
+  /** Stops it: transactions are rolled back, everything is flushed, connections are dropped. */
   stop(): Promise<void>;
 }
 
-/** PostgreSQL ended before it was ready; the message is its own reason. */
+/** PostgreSQL exited before it was ready; the message is its own reason. */
 export class PostmasterFailed extends Error {
   override name = 'PostmasterFailed';
 }
 
 const POLL_MS = 10;
-/** Recovery after a crash is normal, so it is told only when it takes a person's notice, in ms. */
+/** Recovery after a crash is normal, so it is logged only if it takes long enough to notice, in ms. */
 const LOG_INTERVAL_MS = 10_000;
-/** Before the stop gets rougher, in milliseconds; together they fit into a 30 s shutdown. */
+/** Milliseconds before the stop becomes more forceful; in total this fits into a 30 s shutdown. */
 const FAST_STOP_MS = 12_000;
 const IMMEDIATE_STOP_MS = 7_000;
 
@@ -54,12 +55,12 @@ export function startPostmaster(
     stdio: ['ignore', logFile.handle, logFile.handle],
   });
   closeSync(logFile.handle);
-  // A service that ends without stopping it, by an error of its own, does not leave it running.
+  // If the service crashes without stopping it, don't leave it running.
   const atExit = () => child.kill('SIGINT');
   process.once('exit', atExit);
   const ended = waitForExit(child).then(({ code, problem }) => {
     process.removeListener('exit', atExit);
-    return problem ?? lastLogError(folder, logFile.size) ?? `it ended with code ${code}`;
+    return problem ?? lastLogError(folder, logFile.size) ?? `exited with code ${code}`;
   });
   return {
     pid: child.pid,
@@ -72,7 +73,7 @@ export function startPostmaster(
   };
 }
 
-/** PostgreSQL writes its state into its pid file; connecting would tell no more, but later. */
+/** PostgreSQL writes its state to its pid file; connecting would tell the same, but later. */
 async function waitUntilReady(
   child: ChildProcess,
   ended: Promise<string>,
@@ -89,7 +90,7 @@ async function waitUntilReady(
     const lines = postmasterLines(folder);
     if (Number(lines[0]) === child.pid && lines[7]?.trim() === 'ready') return;
     if (Date.now() > nextLogAt) {
-      log.info({}, 'the database is still recovering from an abrupt end');
+      log.info({}, 'the database is still recovering from an unclean shutdown');
       nextLogAt += LOG_INTERVAL_MS;
     }
     await delay(POLL_MS);
@@ -125,7 +126,7 @@ async function endsWithin(ended: Promise<string>, timeoutMs: number): Promise<bo
   return result;
 }
 
-/** Windows has no such signals; PostgreSQL brings a program that tells it by other means. */
+/** Windows has no such signals; use the program that PostgreSQL provides. */
 function stopOnWindows(folder: DataFolder, programs: PostgresPrograms): void {
   execFileSync(
     programPath(programs.folder, 'pg_ctl'),

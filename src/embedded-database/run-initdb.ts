@@ -7,7 +7,7 @@ import { type DataFolder, diskFull, isDiskFullMessage } from './data-folder.ts';
 import { type PostgresPrograms, startProgram } from './postgres-program.ts';
 import { waitForExit } from './wait-for-exit.ts';
 
-/** A database to make: in `inside`/database, for a user with this password. */
+/** A cluster to create in `parentFolder`/database, with its user and password. */
 interface InitdbJob {
   readonly parentFolder: string;
   readonly password: string;
@@ -15,7 +15,7 @@ interface InitdbJob {
   readonly signal: AbortSignal | undefined;
 }
 
-/** @throws OperatorError with initdb's own reason where it fails */
+/** @throws OperatorError with initdb's own reason if it fails */
 export async function runInitdb(
   folder: DataFolder,
   programs: PostgresPrograms,
@@ -39,7 +39,7 @@ export async function runInitdb(
   if (exit.code === 0) return;
   if (isDiskFullMessage(stderrText)) throw diskFull(folder.path);
   throw new OperatorError(
-    `The database in ${folder.path} cannot be made: ${exit.problem ?? parseReason(stderrText)}.`,
+    `The database in ${folder.path} can't be created: ${exit.problem ?? parseReason(stderrText)}.`,
   );
 }
 
@@ -53,7 +53,7 @@ function initdbArguments(programs: PostgresPrograms, job: InitdbJob): string[] {
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // Orders by code point, knows the letters of all scripts, and is the same on every system.
+    // Sorts by code point, knows the letters of all scripts, and is the same on every system.
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
@@ -65,5 +65,5 @@ function initdbArguments(programs: PostgresPrograms, job: InitdbJob): string[] {
 
 function parseReason(stderrText: string): string {
   const first = /(?:FATAL|PANIC|error): +(.*)/.exec(stderrText)?.[1];
-  return first ?? stderrText.trim().split('\n').at(-1) ?? 'it says nothing';
+  return first ?? stderrText.trim().split('\n').at(-1) ?? 'no error message';
 }

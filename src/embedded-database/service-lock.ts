@@ -3,14 +3,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../foundation/errors.ts';
 import type { DataFolder } from './data-folder.ts';
 
-/** The right to be the one service on a data folder. */
+/** The right to be the only service on a data folder. */
 export type ServiceLock = {
-  /** Records the address at which this service answers. */
+  /** Publishes the service's URL. */
   announce(url: string): void;
   release(): void;
 };
 
-/** How long a start waits for a lock that another process only looks at, in milliseconds. */
+/** How long a start waits for a lock that another process holds only to check it, in milliseconds. */
 const LOCK_TIMEOUT_MS = 300;
 
 const SQLITE_BUSY = 5;
@@ -18,19 +18,20 @@ const SQLITE_BUSY = 5;
 /**
  * Locks a data folder for this process.
  *
- * The lock is SQLite's lock on a file: the kernel's own, on every platform, gone with the process
- * however it ends, so that no stale lock can ever stand in the way of a start. PostgreSQL, started
- * as a child, does not inherit it. Opening and closing the lock file by other means in this
- * process would drop the lock (POSIX record locks belong to the process), hence nobody reads it.
+ * Uses SQLite's file lock: a kernel lock on every platform, which ends with the process however it exits, so that no
+ * stale lock
+ * can block a start. PostgreSQL, a child process, doesn't inherit it. Opening and closing the lock file by other
+ * means in this
+ * process would release the lock (POSIX record locks belong to the process), so nobody reads it.
  *
- * @throws OperatorError where another service runs on the folder
+ * @throws OperatorError if another service runs on the folder
  */
 export function lockDataFolder(folder: DataFolder): ServiceLock {
   const lock = tryLock(folder, LOCK_TIMEOUT_MS);
   if (!lock) {
     const pid = readServiceInfo(folder)?.pid;
     throw new OperatorError(
-      `Another Signalpost${pid ? ` (process ${pid})` : ''} already runs on ${folder.path}. Stop it, or set DATA_DIR to another folder.`,
+      `Another Signalpost${pid ? ` (process ${pid})` : ''} is already running on ${folder.path}. Stop it, or set DATA_DIR to another folder.`,
     );
   }
   const started = { pid: process.pid, startedAt: new Date().toISOString() };
@@ -55,7 +56,7 @@ export function isDataFolderLocked(folder: DataFolder): boolean {
 function tryLock(folder: DataFolder, timeoutMs: number): DatabaseSync | undefined {
   let database: DatabaseSync | undefined;
   try {
-    // Made apart, so that no other user can open and lock it; never opened again, as said above.
+    // Created separately, so that no other user can open and lock it; never opened again, as explained above.
     if (!existsSync(folder.lockFile)) writeFileSync(folder.lockFile, '', { mode: 0o600 });
     database = new DatabaseSync(folder.lockFile, { timeout: timeoutMs });
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
@@ -67,28 +68,28 @@ function tryLock(folder: DataFolder, timeoutMs: number): DatabaseSync | undefine
     }
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new OperatorError(
-      `The file ${folder.lockFile} cannot be locked (${reason}). Run Signalpost as the user who owns DATA_DIR, and keep DATA_DIR on a local disk.`,
+      `The file ${folder.lockFile} can't be locked (${reason}). Run Signalpost as the owner of DATA_DIR, and keep DATA_DIR on a local disk.`,
       { cause },
     );
   }
 }
 
-/** The process that runs, or ran last, on a data folder. */
+/** The service that runs, or ran last, on a data folder. */
 export type ServiceInfo = { pid: number; startedAt: string; url?: string };
 
-/** Reads which service runs, or ran last, on a folder; undefined where none says so. */
+/** Reads which service runs, or ran last, on a folder; undefined if unknown. */
 export function readServiceInfo(folder: DataFolder): ServiceInfo | undefined {
   return readInfoFile<ServiceInfo>(folder.serviceInfoFile);
 }
 
-/** Writes a small JSON file that only this user can read, whole or not at all. */
+/** Writes a small JSON file readable only by this user, completely or not at all. */
 export function writeInfoFile(path: string, content: object): void {
   const unfinished = `${path}.${process.pid}`;
   writeFileSync(unfinished, `${JSON.stringify(content)}\n`, { mode: 0o600 });
   renameSync(unfinished, path);
 }
 
-/** Reads what `writeNote` wrote; undefined where there is nothing, or nothing readable. */
+/** Reads what `writeInfoFile` wrote; undefined if missing or unreadable. */
 export function readInfoFile<Info extends object>(path: string): Info | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Info;

@@ -1,20 +1,22 @@
 import pg from 'pg';
 import { type ConnectionSettings, DATABASE_NAME, SERVICE_ROLE } from './connection-settings.ts';
 
-/** What the service keeps in its database. Schemas that an operator added stay the operator's. */
+/** Schemas of the service. Schemas that an operator adds stay the operator's. */
 const SCHEMAS = ['public', 'graphile_worker'];
 
 /**
- * Gives the service a plain role that owns its database (ASVS 4.0.3 1.2.1, 1.2.2): a fault in a statement then reaches no
- * file and no program of the machine. Clusters of release 0.1.0, where the superuser owns everything, are handed over.
+ * Gives the service an unprivileged role that owns its database (ASVS 4.0.3 1.2.1, 1.2.2), so that a vulnerable
+ * statement can't
+ * reach files or programs of the machine. In clusters of release 0.1.0, where the superuser owns everything,
+ * ownership is transferred.
  *
- * Runs before anyone uses the database. Each statement may be the last one before a crash: the next start does the rest.
+ * Runs before anyone uses the database. After a crash between statements, the next start does the rest.
  */
 export async function prepareServiceRole(
   admin: ConnectionSettings,
   service: ConnectionSettings,
 ): Promise<void> {
-  // The service's role may put functions into `public`: none of them may stand in for PostgreSQL's own here.
+  // The service's role may create functions in `public`, which must not shadow PostgreSQL's own here.
   const client = new pg.Client({ ...admin, options: '-c search_path=pg_catalog,pg_temp' });
   client.on('error', () => undefined);
   await client.connect();
@@ -26,19 +28,19 @@ export async function prepareServiceRole(
   }
 }
 
-/** Sets password and attributes each time, so that a lost password file or a role that was changed mends itself. */
+/** Sets password and attributes each time, which repairs a lost password file or an altered role. */
 async function makeRole(client: pg.Client, password: string): Promise<void> {
   const found = await client.query('select from pg_roles where rolname = $1', [SERVICE_ROLE]);
   if (found.rowCount === 0) await client.query(`create role ${SERVICE_ROLE}`);
-  // The alphabet of base64url has no character that means anything inside a string of SQL.
+  // base64url has no characters that are special in SQL strings.
   await client.query(
     `alter role ${SERVICE_ROLE} login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password '${password}'`,
   );
-  // Sessions of other roles would be opaque to the followers of events, which wait for the oldest transaction.
+  // The event followers wait for the oldest transaction, so they must see sessions of other roles.
   await client.query(`grant pg_read_all_stats to ${SERVICE_ROLE}`);
 }
 
-/** A statement for each thing that the service should own and does not; the database itself comes last. */
+/** A statement for each object that the service should own but doesn't; the database itself comes last. */
 async function ownershipStatements(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ statement: string }>(foreignObjects, [
     SCHEMAS,
@@ -49,8 +51,9 @@ async function ownershipStatements(client: pg.Client): Promise<string[]> {
 }
 
 /**
- * Indexes, types of rows and sequences of columns follow their tables. Members of extensions belong to their extension.
- * The schema `public` belongs to the database's owner by itself.
+ * Indexes, row types and column sequences follow their tables. Members of extensions belong to their extension. The
+ * schema
+ * `public` belongs to the database owner implicitly.
  */
 const foreignObjects = `
   with service as (select oid from pg_roles where rolname = $2),

@@ -23,18 +23,17 @@ import { lockDataFolder } from './service-lock.ts';
 export interface EmbeddedOptions {
   readonly dataDir: string;
   readonly log: EmbeddedLog;
-  /** Ends a start that is under way; it then rejects with the signal's reason, all stopped. */
+  /** Aborts a start in progress; it then rejects with the signal's reason after cleaning up. */
   readonly signal?: AbortSignal;
-  /** False for databases that are thrown away: nothing is flushed to the disk. */
+  /** False for throwaway databases: skips fsync. */
   readonly durable?: boolean;
 }
 
 /**
- * Starts the embedded PostgreSQL on a data folder, which is made where it is missing, and keeps
- * it running until `stop()`.
+ * Starts the embedded PostgreSQL on a data folder, which is created if missing, and keeps it running until `stop()`.
  *
- * @throws OperatorError with one sentence where the folder, another service, the platform or
- *   PostgreSQL itself stands in the way
+ * @throws OperatorError with a one-sentence message if the folder, another service, the platform or PostgreSQL
+ * prevents it
  */
 export async function startEmbeddedDatabase(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const folder = openDataFolder(options.dataDir);
@@ -85,7 +84,7 @@ function startProblem(error: unknown, folder: DataFolder): OperatorError | undef
   }
   if (codeOf(error) === '28P01') {
     return new OperatorError(
-      `The database in ${folder.cluster} refuses the password in ${folder.passwordFile}. Restore the file from your backup, or remove it to get a new password.`,
+      `The database in ${folder.cluster} rejects the password in ${folder.passwordFile}. Restore the file from your backup, or remove it to generate a new password.`,
       { cause: error },
     );
   }

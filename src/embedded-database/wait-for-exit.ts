@@ -1,13 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 
-/** Waits until a child process has ended, or could not be started; never rejects. */
+/** Waits until a child process has exited or failed to start; never rejects. */
 export function waitForExit(
   child: ChildProcess,
 ): Promise<{ code: number | null; problem?: string }> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve({ code: null, problem: error.message }));
     child.once('exit', (code, signal) => {
-      resolve(signal ? { code, problem: `it was ended by ${signal}` } : { code });
+      resolve(signal ? { code, problem: `terminated by ${signal}` } : { code });
     });
   });
 }

@@ -3,9 +3,9 @@ import type { Http } from './create-http.ts';
 import { skipBody } from './skip-body.ts';
 
 /**
- * Answers 405 to what a path does not take, naming what it does (RFC 9110 section 15.5.6): a 404 would look like a wrong
- * address.
- * @param url as the routes have it
+ * Answers other methods on a path with 405 and the allowed one (RFC 9110 section 15.5.6): a 404 would look like a
+ * wrong URL.
+ * @param url as registered in the routes
  */
 export function allowOnlyMethod(http: Http, method: 'GET' | 'POST', url: string): void {
   const allowed = method === 'GET' ? ['GET', 'HEAD'] : [method];

@@ -6,13 +6,14 @@ import type { TransportHeader } from './strict-transport.ts';
 
 interface ClientError extends Error {
   readonly code?: string;
-  /** What the parser says of the request. */
+  /** The parser's description of the error. */
   readonly reason?: string;
 }
 
 /**
- * Answers what is no HTTP request, or never becomes a whole one, in the form of the other answers, and ends the connection:
- * 408 for one that took too long, 431 for header fields that are too large (RFC 6585 section 5), else 400.
+ * Answers malformed or incomplete HTTP requests in the usual error format and closes the connection: 408 if it took
+ * too
+ * long, 431 if the header fields are too large (RFC 6585 section 5), else 400.
  */
 export function answerClientError(
   error: ClientError,
@@ -26,7 +27,7 @@ export function answerClientError(
   }
   const [status, message] = describe(error);
   const requestId = newId();
-  log.debug({ err: error, requestId, status }, 'what came is no request');
+  log.debug({ err: error, requestId, status }, 'received a malformed HTTP request');
   const body = JSON.stringify({ status, message, requestId });
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -41,7 +42,7 @@ export function answerClientError(
 }
 
 function describe({ code, reason }: ClientError): readonly [status: number, message: string] {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'The request did not come whole in time'];
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'The request did not arrive in time'];
   if (code === 'HPE_HEADER_OVERFLOW') return [431, 'The header fields are larger than 16 KiB'];
-  return [400, reason ? `This is no HTTP request: ${reason}` : 'This is no HTTP request'];
+  return [400, reason ? `Malformed HTTP request: ${reason}` : 'Malformed HTTP request'];
 }

@@ -4,12 +4,13 @@ import { Fault } from '../foundation/errors.ts';
 import { errorCatalog } from './error-catalog.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Seconds that a caller is asked to wait where the service is over its capacity or without its database. */
+/** `Retry-After` in seconds if the service is over capacity or can't reach its database. */
 const defaultRetryAfter = 1;
 
 /**
- * Answers an error of the contract's operations: status and message of section 7, `errorName`, `details` and the request
- * id. What is no Fault is a 503 where the database is away, else a logged 500.
+ * Answers an error of the contract's operations: status and message of section 7, `errorName`, `details` and the
+ * request
+ * id. An error that is not a Fault becomes a 503 if the database is down, else a logged 500.
  */
 export function answerFault(
   error: unknown,
@@ -20,13 +21,13 @@ export function answerFault(
   return reply.code(status).headers(Object.fromEntries(headers)).send(body);
 }
 
-/** The same for a request that is answered without the framework. */
+/** Like `answerFault`, for a request handled without the framework. */
 export function answerFaultDirectly(fault: Fault, exchange: Exchange): void {
   const { status, headers, body } = describeFault(fault, exchange);
   exchange.answer(status, JSON.stringify(body), headers.flat());
 }
 
-/** What a request is known by, and where it logs. */
+/** The parts of a request that error responses and logs need. */
 type RequestContext = Pick<FastifyRequest, 'id' | 'log'>;
 
 interface FaultAnswer {
@@ -35,14 +36,14 @@ interface FaultAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What is answered to a fault; one of the service itself is logged. */
+/** Builds the response to a fault; logs internal errors. */
 function describeFault(fault: Fault, context: RequestContext): FaultAnswer {
   const { status, message } = errorCatalog[fault.code];
   if (status >= 500) context.log.error({ err: fault.cause ?? fault }, message);
   const headers: [string, string][] = [];
   if (status === 503 || fault.retryAfter !== undefined)
     headers.push(['retry-after', String(Math.ceil(fault.retryAfter ?? defaultRetryAfter))]);
-  // RFC 6750 section 3: a 401 for want of a valid bearer token names the scheme.
+  // RFC 6750 section 3: a 401 for a missing or invalid bearer token names the scheme.
   if (fault.code === 'UNAUTHORIZED') headers.push(['www-authenticate', challengeOf(fault)]);
   const body = {
     success: false,
@@ -61,7 +62,7 @@ function challengeOf({ challenge }: Fault): string {
   return `Bearer realm="signalpost"${error}`;
 }
 
-/** The fault that an error means: itself, IO_EXCEPTION where the database cannot work now, else INTERNAL_ERROR. */
+/** Converts an error: a Fault stays, IO_EXCEPTION if the database is unavailable, else INTERNAL_ERROR. */
 export function toFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
   return new Fault(isUnavailable(error) ? 'IO_EXCEPTION' : 'INTERNAL_ERROR', { cause: error });

@@ -1,13 +1,14 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-/** How often connections are looked at while the server closes. */
+/** Interval for checking connections while the server closes. */
 const sweepIntervalMs = 20;
 
 /**
- * While the server closes, a connection ends with the answer that was under way on it, and one that never asked for
- * anything (browsers open some in advance) ends at once. Node by itself closes those that idle at the beginning and
- * would let the others live on until their time is over.
+ * While the server closes, ends each connection after the response in progress, and connections without any request
+ * (browsers open some in advance) at once. Node itself closes only those that are idle at the start and would keep
+ * the
+ * others open until they time out.
  */
 export function closeFinishedConnections(http: FastifyInstance): void {
   const open = new Set<Socket>();

@@ -20,13 +20,13 @@ import { stripBaseSlash } from './strip-base-slash.ts';
 
 export interface HttpOptions {
   readonly log: Log;
-  /** Addresses or networks of proxies whose X-Forwarded-* count. */
+  /** Addresses or networks of proxies whose X-Forwarded-* headers are trusted. */
   readonly trustProxy: readonly string[];
   /** The limits of every route that may be registered. */
   readonly routes: readonly RouteLimit[];
   readonly connections?: ConnectionLimits;
   readonly bytes?: ByteBudgets;
-  /** Others reach the service by https: every answer tells browsers to use nothing else. */
+  /** Clients reach the service by https: every response tells browsers to use nothing else. */
   readonly https?: boolean;
 }
 
@@ -34,19 +34,20 @@ export type Http = FastifyInstance;
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Routes that are answered past the framework. */
+    /** Routes that bypass the framework. */
     readonly direct: DirectRoutes;
-    /** The bodies that are in memory. */
+    /** The request bodies in memory. */
     readonly bodyTraffic: BodyTraffic;
   }
 }
 
-/** How often connections are looked at whose request takes too long to arrive. */
+/** Interval for finding connections whose request takes too long to arrive. */
 const checkIntervalMs = 5_000;
 
 /**
- * The HTTP server without routes and without listening. Every answer carries X-Request-Id; a trailing slash changes
- * nothing; sizes and times of what a stranger may send are limited by the table of routes.
+ * Creates the HTTP server without routes and not listening. Every response carries X-Request-Id, a trailing slash
+ * changes
+ * nothing, and the table of routes limits sizes and times for anonymous callers.
  */
 export function createHttp(options: HttpOptions): Http {
   const transport: TransportHeader = options.https === true ? strictTransport : [];
@@ -59,7 +60,7 @@ export function createHttp(options: HttpOptions): Http {
     childLoggerFactory: (log, bindings) => new RequestLog(log as Log, bindings),
     genReqId: newId,
     trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
-    // A client that trickles its request in holds a connection no longer than this; the table of routes has less for bodies.
+    // Upper bound for a client that trickles its request in; the table of routes has shorter limits for bodies.
     requestTimeout: 900_000,
     http: { headersTimeout: 15_000, connectionsCheckingInterval: checkIntervalMs },
     connectionTimeout: 0,
@@ -133,6 +134,6 @@ function statusOf(error: unknown): number {
 
 function publicMessage(status: number): string {
   return status === 503
-    ? 'The service cannot work now; try again shortly'
+    ? 'The service is temporarily unavailable; try again shortly'
     : 'Internal Server Error';
 }

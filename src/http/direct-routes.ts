@@ -9,7 +9,7 @@ import type { RouteLimit } from './limits/route-limit.ts';
 import type { TransportHeader } from './strict-transport.ts';
 import { stripBaseSlash } from './strip-base-slash.ts';
 
-/** Answers an exchange. What it throws is logged, and its client sees the connection end. */
+/** Answers an exchange. If it throws, the error is logged and the connection closed. */
 export type DirectHandler = (exchange: Exchange) => Promise<void>;
 
 interface DirectRoute {
@@ -23,15 +23,16 @@ export interface DirectRoutesDependencies {
   readonly limits: readonly RouteLimit[];
   readonly traffic: BodyTraffic;
   readonly peers: Peers;
-  /** A header field of every answer. */
+  /** A header field of every response. */
   readonly transport: TransportHeader;
 }
 
 /**
- * Routes that are answered on Node's own request and answer: the framework's hooks, body parser and reply would cost the send
- * operation a fifth of its processor time. The server gives them their requests before the framework looks at them. The
- * framework has them too, for servers that it starts by itself: a second one where it listens on both addresses of
- * `localhost`.
+ * Routes handled on Node's own request and response, because the framework's hooks, body parser and reply would cost
+ * the
+ * send operation a fifth of its CPU time. Requests are dispatched before the framework sees them. They are registered
+ * with
+ * the framework too, for the second server it creates when listening on both addresses of `localhost`.
  */
 export class DirectRoutes {
   readonly #http: FastifyInstance;
@@ -50,21 +51,21 @@ export class DirectRoutes {
       if (route === undefined) framework?.(request, response);
       else this.#answer(route, request, response);
     });
-    // From then on connections end with the answer that is under way on them.
+    // From now on, connections close after the response in progress.
     http.addHook('preClose', async () => {
       this.#closing = true;
     });
   }
 
   /**
-   * Gives a handler each POST whose path begins with a prefix.
+   * Sends each POST whose path begins with the prefix to a handler.
    * @param prefix ends with a slash
-   * @param name how logs call the route
+   * @param name the route's name in logs
    */
   post(prefix: string, name: string, handler: DirectHandler): void {
     const { limits, ...shared } = this.#dependencies;
     const limit = findLimit(limits, ['POST'], `${prefix}*`);
-    if (limit === undefined) throw new Error(`POST ${prefix}* has no line in the table of limits`);
+    if (limit === undefined) throw new Error(`POST ${prefix}* is missing from the table of limits`);
     const context = { ...shared, route: name, closing: () => this.#closing, limit };
     const route = { prefix, context, handler };
     this.#routes.push(route);

@@ -5,7 +5,7 @@ interface CatalogEntry {
   readonly message: string;
 }
 
-/** Status and exact public sentence of every fault: section 7 of the contract, and the additions to it. */
+/** Status and exact public message of every fault: section 7 of the contract, and our additions. */
 export const errorCatalog: Readonly<Record<FaultCode, CatalogEntry>> = {
   SENDER_NOT_ALLOWED: { status: 400, message: 'Sender Not Allowed' },
   INVALID_ID: { status: 400, message: 'Invalid ID in request. accountId or templateId is invalid' },

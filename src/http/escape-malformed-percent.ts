@@ -1,6 +1,7 @@
 /**
- * A path whose percent-encoding cannot be decoded is taken by the letter, so that it meets its route and is answered
- * there, in that route's order of checks.
+ * Escapes percent signs in a path that can't be decoded, so that it reaches its route and is answered in that route's
+ * order
+ * of checks.
  */
 export function escapeMalformedPercent(url: string): string {
   if (!url.includes('%')) return url;

@@ -11,30 +11,30 @@ import { drainBody, type RawBody, readBody } from './read-body.ts';
 import { RequestLog } from './request-log.ts';
 import type { TransportHeader } from './strict-transport.ts';
 
-/** What the exchanges of a route share. */
+/** State shared by the exchanges of a route. */
 export interface ExchangeContext {
   readonly log: Log;
-  /** What lines of the log call the route. */
+  /** The route's name in logs. */
   readonly route: string;
-  /** A header field of every answer. */
+  /** A header field of every response. */
   readonly transport: TransportHeader;
-  /** True once the server ends, and its connections with their answers. */
+  /** True once the server is closing: connections then close after their response. */
   readonly closing: () => boolean;
   readonly peers: Peers;
   readonly limit: Pick<RouteLimit, 'bodyBytes' | 'bodySeconds' | 'known'>;
   readonly traffic: BodyTraffic;
 }
 
-/** A request that is answered without the framework, and its answer. */
+/** A request handled without the framework, and its response. */
 export class Exchange {
-  /** Of the request: in its answer, and in what it logs. */
+  /** The request id, sent in the response and logged. */
   readonly id = newId();
   readonly request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #context: ExchangeContext;
   readonly #startedAt = performance.now();
   #share: BodyShare | undefined;
-  /** The connection ends with the answer. */
+  /** Whether to close the connection after the response. */
   #closeAfterAnswer = false;
 
   constructor(request: IncomingMessage, response: ServerResponse, context: ExchangeContext) {
@@ -43,24 +43,24 @@ export class Exchange {
     this.#context = context;
   }
 
-  /** Milliseconds since the head of the request was read. */
+  /** Milliseconds since the request head was read. */
   get elapsed(): number {
     return performance.now() - this.#startedAt;
   }
 
-  /** The address that the request comes from. */
+  /** The client's address. */
   get remoteAddress(): string {
     return this.#context.peers.addressOf(this.request);
   }
 
-  /** Writes lines that carry the request's id. */
+  /** A logger that adds the request id to each line. */
   get log(): FastifyBaseLogger {
     return new RequestLog(this.#context.log, { requestId: this.id });
   }
 
   /**
-   * Reads the body of a caller who is admitted.
-   * @throws Fault IO_EXCEPTION while there is no room for it
+   * Reads the body of an authorized caller.
+   * @throws Fault IO_EXCEPTION while there is no capacity for it
    */
   async readBody(): Promise<RawBody> {
     const { limit, traffic } = this.#context;
@@ -75,9 +75,9 @@ export class Exchange {
   }
 
   /**
-   * Answers once, in one write; nobody where the client is gone.
+   * Sends the response once, in a single write; does nothing if the client is gone.
    * @param json the body
-   * @param headers further ones: name, value, name, value…
+   * @param headers additional ones: name, value, name, value…
    */
   answer(status: number, json: string, headers: readonly string[] = []): void {
     this.#share?.end();
@@ -93,7 +93,7 @@ export class Exchange {
       this.log.debug({ method: this.request.method, route, status }, 'answered');
   }
 
-  /** Ends the connection without an answer. */
+  /** Closes the connection without a response. */
   abandon(): void {
     this.#share?.end();
     this.#response.destroy();

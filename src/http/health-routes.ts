@@ -1,16 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Http } from './create-http.ts';
 
-/** Resolves with undefined when the node can serve; else with why not, in a few words. */
+/** Resolves with undefined if the node can serve, else with a short reason. */
 export type Readiness = () => Promise<string | undefined>;
 
 /** How long a probe waits for the database, in milliseconds. */
 const probeTimeoutMs = 3_000;
 
 /**
- * `GET /healthz`: 200 while the process answers at all.
- * `GET /readyz`: 200 while the database is reachable and its migrations are current, else 503 with the reason,
- * within three seconds also where the database is silent. Probes that come together share one look at the database.
+ * `GET /healthz`: 200 while the process responds.
+ * `GET /readyz`: 200 while the database is reachable and its migrations are current, else 503 with the reason. It
+ * responds
+ * within three seconds even if the database hangs. Concurrent probes share one query.
  */
 export function registerHealthRoutes(http: Http, readiness: Readiness): void {
   let pendingCheck: ReturnType<Readiness> | undefined;

@@ -2,13 +2,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Http } from './create-http.ts';
 
-/** So many connections are accepted in one turn of the event loop: libuv takes one of each socket that listens. */
+/** Connections accepted per turn of the event loop: libuv accepts one per listening socket. */
 const listenerCount = 8;
 
 /**
- * Listens on a port together with other processes of this machine; the kernel shares the connections out (SO_REUSEPORT,
- * socket(7)). A process that is busy accepts a burst of connections in a few turns of its event loop, not one in each.
- * @throws where the platform has no such sharing, or the port or the address cannot be had
+ * Listens on a port together with other processes of this machine; the kernel distributes the connections
+ * (SO_REUSEPORT,
+ * socket(7)). A busy process accepts a burst of connections in a few turns of its event loop instead of one per turn.
+ * @throws if the platform doesn't support this, or the port or address is not available
  */
 export async function listenShared(http: Http, host: string, port: number): Promise<void> {
   const address = { host, port, reusePort: true };

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { bearerTokenOf, isSameSecret } from './bearer-token.ts';
 import type { Http } from './create-http.ts';
 
-/** Who may read the metrics: everyone, or who has the token; nobody without one. */
+/** Who can read the metrics: everyone, anyone with the token, or nobody if there is no token. */
 export interface MetricsReaders {
   readonly public: boolean;
   readonly token: string | undefined;
@@ -10,7 +10,7 @@ export interface MetricsReaders {
 
 /**
  * `GET /metrics`: Prometheus text format. 401 without the token, wherever the request comes from.
- * @param readMetrics the numbers of all processes that share the port, as text
+ * @param readMetrics returns the metrics of all processes that share the port
  */
 export function registerMetricsRoutes(
   http: Http,
@@ -30,8 +30,8 @@ export function registerMetricsRoutes(
           status: 401,
           message:
             token === undefined
-              ? 'Metrics need a token. Set METRICS_TOKEN and send it as Bearer token, or set METRICS_PUBLIC=1.'
-              : 'Metrics need the token of METRICS_TOKEN as Bearer token.',
+              ? 'Metrics require a token. Set METRICS_TOKEN and send it as Bearer token, or set METRICS_PUBLIC=1.'
+              : 'Metrics require the token in METRICS_TOKEN as Bearer token.',
           requestId: request.id,
         });
     }

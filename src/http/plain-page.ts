@@ -1,8 +1,8 @@
 import { html } from 'ghtml';
 
 /**
- * One page without script, for a reader whom a link led here: what it says, and at most one button.
- * @param button posts to `action`, or to the page's own address
+ * A page without scripts for someone who followed a link: a message and at most one button.
+ * @param button posts to `action`, or to the page's own URL
  */
 export function plainPage(
   title: string,

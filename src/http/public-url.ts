@@ -1,8 +1,9 @@
 import type { Http } from './create-http.ts';
 
 /**
- * The address that others see, without a trailing slash: PUBLIC_URL, or where the server listens.
- * A Host header is never believed.
+ * The public base URL, without a trailing slash: PUBLIC_URL, or the address the server listens on. Host headers are
+ * never
+ * trusted.
  */
 export function publicUrl(http: Http, configured: string | undefined): string {
   if (configured !== undefined) return configured;

@@ -2,27 +2,27 @@ import type { IncomingMessage } from 'node:http';
 import type { BodyShare } from './limits/bytes-in-flight.ts';
 import { formatBytes } from './limits/route-limit.ts';
 
-/** The bytes of a body, or why there are none. */
+/** The bytes of a body, or why it can't be used. */
 export type RawBody = Buffer | UnusableBody;
 
 interface UnusableBody {
   readonly unusable: string;
-  /** The caller may try the same again. */
+  /** The caller can retry the same request. */
   readonly overCapacity?: true;
-  /** Nothing more of it is worth waiting for. */
+  /** Waiting for the rest is pointless. */
   readonly tooSlow?: true;
 }
 
-const incompleteBody: UnusableBody = { unusable: 'the body was not sent whole' };
+const incompleteBody: UnusableBody = { unusable: 'the body was not sent completely' };
 const overCapacity: UnusableBody = {
-  unusable: 'too many bodies are in progress',
+  unusable: 'too many request bodies are in progress',
   overCapacity: true,
 };
 
 /**
- * Reads the body of a request, whatever its content type says.
- * @param maxBytes bytes; of a larger body nothing is kept, and what is still to come is let go by
- * @param share counts what is kept
+ * Reads the body of a request, regardless of its content type.
+ * @param maxBytes a larger body is discarded, including what is still to come
+ * @param share counts the bytes kept
  * @param seconds that the body may take to arrive
  */
 export function readBody(
@@ -63,7 +63,7 @@ export function readBody(
       if (read > maxBytes) return refuse(tooLarge(maxBytes));
       if (share?.claim(chunk.length) !== undefined) return refuse(overCapacity);
       chunks.push(chunk);
-      // As long as it was said to be (RFC 9112 section 6.2): nothing of it can be missing.
+      // All announced bytes are here (RFC 9112 section 6.2), so nothing can be missing.
       if (read === length) finish();
     });
     request.on('end', () => {
@@ -73,12 +73,16 @@ export function readBody(
   });
 }
 
-/** Bytes of a body that nobody wants which are still taken, so that its sender comes to read the answer (RFC 9112 section 9.6). */
+/** Bytes to read from an unwanted body so that its sender gets to read the response (RFC 9112 section 9.6). */
 const maxDrainBytes = 4 * 1024 * 1024;
-/** How long they may take. */
+/** Time limit for reading them. */
 const drainTimeoutMs = 15_000;
 
-/** Chunks of such bodies that a process takes in a turn, and how long a turn is. A chunk has 64 KiB at most, so 50 MiB a second. */
+/**
+ * Chunks of unwanted bodies that a process reads per turn, and the length of a turn. Chunks have at most 64 KiB, so
+ * this
+ * allows 50 MiB per second.
+ */
 const chunksPerTurn = 8;
 const turnMs = 10;
 
@@ -87,9 +91,10 @@ const waiting = new Set<IncomingMessage>();
 let turns: NodeJS.Timeout | undefined;
 
 /**
- * Lets what is still to come of a request's body go by, and ends the connection where that is too much. It is taken in
- * turns: a socket that always has more to read would keep the event loop from all others.
- * @returns false where it is too much by what was announced: the connection is to end with the answer
+ * Discards the rest of a request's body, and closes the connection if there is too much of it. Reads in turns: a
+ * socket
+ * that always has data would starve all others.
+ * @returns false if the announced length is too much: close the connection after the response
  */
 export function drainBody(request: IncomingMessage): boolean {
   if (request.complete) return true;

@@ -4,16 +4,18 @@ import type { Log } from '../foundation/log.ts';
 type Method = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
 /**
- * The log of one request, whose lines carry the request's id. Nearly no request writes any, and a log of its own costs it
- * more than its routing, so it is made for the first line. Its methods are those of the class, since Fastify looks at each
- * of them for every request.
+ * The logger of one request; each line carries the request id. Creating a logger costs more than routing and few
+ * requests log
+ * anything, so it is created for the first line. Its methods are on the prototype, because Fastify checks each of
+ * them for
+ * every request.
  */
 export class RequestLog implements FastifyBaseLogger {
   readonly #parent: Log;
   readonly #bindings: Record<string, unknown>;
   #own: Log | undefined;
 
-  /** @param bindings members of each line */
+  /** @param bindings added to each line */
   constructor(parent: Log, bindings: Record<string, unknown>) {
     this.#parent = parent;
     this.#bindings = bindings;

@@ -1,9 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 
 /**
- * True where no other site's page can have sent the request, so that it may change something. Browsers say where a
- * request comes from (`Sec-Fetch-Site`, W3C Fetch Metadata; `Origin`, RFC 6454 section 7); programs that are no
- * browser send neither. A page of the same site but of another origin (another port) is foreign too.
+ * True if the request can't come from another site's page, so it may change data. Browsers announce the origin of a
+ * request
+ * (`Sec-Fetch-Site`, W3C Fetch Metadata; `Origin`, RFC 6454 section 7); other programs send neither. A page of the
+ * same
+ * site but another origin (another port) counts as foreign.
  */
 export function isSameOrigin(request: FastifyRequest): boolean {
   const site = request.headers['sec-fetch-site'];
@@ -15,8 +17,9 @@ export function isSameOrigin(request: FastifyRequest): boolean {
 }
 
 /**
- * True where reading is allowed: the same origin, a person who follows a link or types the address, and programs
- * that are no browser; not what another site's page loads into itself.
+ * True if reading is allowed: same origin, a person who follows a link or types the URL, or a program that isn't a
+ * browser.
+ * False for what another site's page embeds.
  */
 export function isSameOriginOrVisit(request: FastifyRequest): boolean {
   if (isSameOrigin(request)) return true;

@@ -2,8 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { drainBody } from './read-body.ts';
 
 /**
- * For a request that is answered whatever its body says: without its header fields the framework reads none. The
- * connection ends with the answer where the body is too large to let it go by.
+ * For a request answered regardless of its body: removes the header fields that make the framework read one. If the
+ * body is
+ * too large to discard, the connection closes after the response.
  */
 export function skipBody({ raw }: FastifyRequest, reply: FastifyReply): void {
   if (!drainBody(raw)) reply.header('connection', 'close');

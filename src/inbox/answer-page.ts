@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 
 /**
- * What a page of the inbox may do: its own style, script and frame, its own forms, and nothing from elsewhere
- * (Content Security Policy Level 3).
+ * Pages of the inbox may use their own style, script, frame and forms, and nothing else (Content Security Policy
+ * Level 3).
  */
 const pagePolicy = [
   "default-src 'none'",
@@ -16,7 +16,6 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Answers a page. */
 export function answerPage(reply: FastifyReply, page: string): FastifyReply {
   return reply
     .header('content-security-policy', pagePolicy)

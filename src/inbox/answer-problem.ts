@@ -4,19 +4,19 @@ import { answerPage } from './answer-page.ts';
 import type { AssetUrls } from './read-assets.ts';
 import { renderProblem } from './view/problem-view.ts';
 
-/** Answers that something cannot be done. */
+/** Sends an error response. */
 export type AnswerProblem = (
   request: FastifyRequest,
   reply: FastifyReply,
   problem: {
     readonly status: number;
     readonly message: string;
-    /** The query parameter that is wrong. */
+    /** The invalid query parameter. */
     readonly parameter?: string;
   },
 ) => FastifyReply;
 
-/** Problems as JSON with the request id; as a page where a person looks at it. */
+/** Sends errors as JSON with the request id, or as a page if a person is looking. */
 export function createAnswerProblem(assets: AssetUrls): AnswerProblem {
   return (request, reply, problem) => {
     const { status, message } = problem;

@@ -10,7 +10,7 @@ export interface EmptyInboxDependencies {
 
 /**
  * `DELETE /inbox/api/messages?to=`: deletes all messages, or those to one envelope recipient; 204.
- * `POST /inbox/empty`: the page's button; deletes all and leads back to the list with 303.
+ * `POST /inbox/empty`: the button on the page; deletes all and redirects to the list (303).
  */
 export function registerEmptyInboxRoutes(http: Http, dependencies: EmptyInboxDependencies): void {
   const { store, arrivals } = dependencies;

@@ -4,8 +4,9 @@ import { type CheckInboxAccess, setSecurityHeaders } from './guard-inbox.ts';
 import type { InboxBrowsers } from './inbox-browsers.ts';
 
 /**
- * `GET /inbox/enter?code=`: the link that the start prints. Its code works once and gives the browser a cookie; the answer leads
- * to the inbox (303). A browser that may read the inbox gets there with an old link, too; others get a 401 that says how.
+ * `GET /inbox/enter?code=`: the link printed at the start. Its code works once and gives the browser a cookie, then
+ * redirects to the
+ * inbox (303). A browser that already has access gets there with an old link too; others get a 401 with instructions.
  */
 export function registerEnterInboxRoutes(
   http: Http,
@@ -13,7 +14,7 @@ export function registerEnterInboxRoutes(
   checkAccess: CheckInboxAccess,
   answerProblem: AnswerProblem,
 ): void {
-  // Programs that look at links before people do ask for their head.
+  // Link scanners send HEAD requests before people follow the link.
   http.get('/enter', { exposeHeadRoute: false }, async (request, reply) => {
     setSecurityHeaders(reply);
     const { code } = request.query as Readonly<Record<string, unknown>>;

@@ -14,12 +14,13 @@ export interface FindMessagesDependencies {
   readonly answerProblem: AnswerProblem;
 }
 
-/** Requests that may wait at the same time; one more is answered 503. */
+/** Maximum number of waiting requests; more are answered 503. */
 const maxWaiting = 500;
 
 /**
- * `GET /inbox/api/messages?to=&since=&limit=&wait=`: the captured messages, newest first. `wait` holds the answer back
- * for so many seconds until there is at least one. 400 names the parameter that is wrong.
+ * `GET /inbox/api/messages?to=&since=&limit=&wait=`: the captured messages, newest first. `wait` delays the response
+ * for up to
+ * that many seconds until there is at least one. 400 names an invalid parameter.
  */
 export function registerFindMessagesRoutes(
   http: Http,
@@ -34,7 +35,7 @@ export function registerFindMessagesRoutes(
     const find = () => store.find(filter, limit);
     if (waitSeconds === 0) return (await find()).map(toAnswer);
     if (waiting >= maxWaiting) {
-      const message = 'Too many requests wait for mail already.';
+      const message = 'Too many requests are waiting for mail; try again later.';
       return answerProblem(request, reply, { status: 503, message });
     }
     const gone = new AbortController();

@@ -18,12 +18,12 @@ const otherYear = new Intl.DateTimeFormat('en-GB', {
   year: 'numeric',
 });
 
-/** Day, time and zone in full, in the time zone of the service. */
+/** The full date and time with time zone, in the time zone of the service. */
 export function formatFullTime(time: Date): string {
   return exact.format(time);
 }
 
-/** How long ago, as short as it can be said; a day from the day before yesterday on. */
+/** A short age, such as minutes or hours; the date from the day before yesterday on. */
 export function formatAge(time: Date, now: Date): string {
   const age = now.getTime() - time.getTime();
   if (age < minuteMs) return 'now';

@@ -8,7 +8,7 @@ import { readableMail } from './inbox-reader-store.ts';
 
 export interface InboxAccessDependencies {
   readonly database: Pick<Database, 'kysely'>;
-  /** What programs send as Bearer token; undefined: they get in by nothing. */
+  /** The Bearer token for programs; undefined: programs have no access. */
   readonly token: string | undefined;
   readonly browsers: Pick<InboxBrowsers, 'isKnown'>;
   readonly browser: {
@@ -17,7 +17,9 @@ export interface InboxAccessDependencies {
 }
 
 /**
- * Three ways lead in: the inbox's token, the cookie of a one-time link, and the browser of an operator. A Bearer token that is wrong is not made up for by a cookie.
+ * Accepts the inbox's token, the cookie of a one-time link, or an operator's browser session. A wrong Bearer token is
+ * rejected even
+ * with a valid cookie.
  */
 export function createInboxAccessCheck({
   database,

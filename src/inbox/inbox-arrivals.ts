@@ -1,6 +1,6 @@
 import type { Log } from '../foundation/log.ts';
 
-/** What happened in the inbox. */
+/** Something that happened in the inbox. */
 export type InboxEvent =
   | { readonly kind: 'arrived'; readonly envelopeTo: readonly string[] }
   | { readonly kind: 'emptied' };
@@ -10,31 +10,32 @@ interface Arrival {
   readonly envelopeTo: readonly string[];
 }
 
-/** How often the database is asked for mail that another node received, while anybody listens. */
+/** Interval for polling mail that another node received, while anyone listens. */
 const pollMs = 500;
 
-/** How far back it is asked: longer than a commit takes, so that none slips through between two questions. */
+/** How far back to poll: longer than a commit takes, so that no message is missed between polls. */
 const overlapSeconds = 3;
 
 /**
- * Tells who waits for mail that some arrived: at once where this process received it, within a poll where another
- * node did. A message may be told twice, never not at all.
+ * Notifies listeners of new mail: at once if this process received it, within one poll if another node did. A message
+ * may be
+ * announced twice, but is never missed.
  */
 export class InboxArrivals {
   readonly #latest: (seconds: number) => Promise<readonly Arrival[]>;
   readonly #log: Log;
   readonly #listeners = new Set<(event: InboxEvent) => void>();
-  /** Ids told already, with the time when they may be forgotten. */
+  /** Ids announced already, with the time when they can be forgotten. */
   readonly #announced = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param latest asks for the messages of the last seconds */
+  /** @param latest returns the messages of the last seconds */
   constructor(latest: (seconds: number) => Promise<readonly Arrival[]>, log: Log) {
     this.#latest = latest;
     this.#log = log;
   }
 
-  /** Calls `listener` for everything that happens from here on, until the function that comes back is called. */
+  /** Calls `listener` for every event until the returned function is called. */
   listen(listener: (event: InboxEvent) => void): () => void {
     this.#listeners.add(listener);
     this.#schedule();
@@ -46,14 +47,14 @@ export class InboxArrivals {
     };
   }
 
-  /** Says that a message was committed. */
+  /** Announces a committed message. */
   announce(arrival: Arrival): void {
     if (this.#listeners.size === 0 || this.#announced.has(arrival.id)) return;
     this.#announced.set(arrival.id, performance.now() + 2_000 * overlapSeconds);
     this.#notify({ kind: 'arrived', envelopeTo: arrival.envelopeTo });
   }
 
-  /** Says that messages were deleted. */
+  /** Announces that messages were deleted. */
   announceEmptied(): void {
     this.#notify({ kind: 'emptied' });
   }
@@ -79,7 +80,7 @@ export class InboxArrivals {
     try {
       for (const arrival of await this.#latest(overlapSeconds)) this.announce(arrival);
     } catch (error) {
-      this.#log.debug({ err: error }, 'the inbox cannot be asked for new mail');
+      this.#log.debug({ err: error }, 'could not check the inbox for new mail');
     }
   }
 }

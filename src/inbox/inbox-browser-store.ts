@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 
-/** Remembers a browser that opened the inbox by a link, and forgets those whose time is over. */
+/** Saves a browser that opened the inbox with a link, and deletes expired ones. */
 export async function saveInboxBrowser(
   kysely: Database['kysely'],
   hash: Buffer,
@@ -15,7 +15,7 @@ export async function saveInboxBrowser(
     select ${hash}, at + ${seconds} * interval '1 s' from moment`.execute(kysely);
 }
 
-/** Whether a browser with this cookie opened the inbox by a link, not too long ago. */
+/** Whether a browser with this cookie opened the inbox with a link and has not expired. */
 export async function isInboxBrowser(
   kysely: Database['kysely'],
   hash: Buffer,

@@ -7,20 +7,20 @@ import type { Database } from '../foundation/database/open-database.ts';
 import { consumeOneTimeLink, isValidOneTimeLink } from '../session/one-time-link-store.ts';
 import { isInboxBrowser, saveInboxBrowser } from './inbox-browser-store.ts';
 
-/** Seconds that a browser may read the inbox after it opened a link. */
+/** Seconds of access after a browser opened a link. */
 const browserSeconds = 7 * 24 * 3600;
 
-/** 256 random bits, as codes and cookies have them; anything else costs no query. */
+/** 256 random bits in base64url, as in codes and cookies; anything else is rejected without a query. */
 const secretPattern = /^[A-Za-z0-9_-]{43}$/;
 
 export interface InboxBrowsersDependencies {
   readonly database: Pick<Database, 'kysely'>;
   readonly clock: Clock;
-  /** True where the browser reaches the service by TLS. */
+  /** True if the browser reaches the service by TLS. */
   readonly isSecure: (request: FastifyRequest) => boolean;
 }
 
-/** Browsers that opened the inbox by a one-time link: a cookie with a random value, of which the database has the hash. */
+/** Browsers that opened the inbox with a one-time link: a cookie with a random value, whose hash is in the database. */
 export class InboxBrowsers {
   readonly #dependencies: InboxBrowsersDependencies;
 
@@ -35,11 +35,11 @@ export class InboxBrowsers {
     return isInboxBrowser(database.kysely, hashToken(value), clock.offset);
   }
 
-  /** Lets the browser in for a code that has not been used. @returns false where the code is worth nothing */
+  /** Gives the browser access for an unused code. @returns false if the code is invalid */
   async admit(code: string, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     const { database, clock, isSecure } = this.#dependencies;
     const hash = hashToken(code);
-    // A stranger's guess costs one look and no transaction.
+    // A guess costs one lookup and no transaction.
     const isValid =
       secretPattern.test(code) &&
       (await isValidOneTimeLink(database.kysely, 'inbox', hash, clock.offset));
@@ -54,7 +54,7 @@ export class InboxBrowsers {
       const cookie = stringifySetCookie({
         name: this.#cookieName(request),
         value,
-        // `__Host-` asks for this path (RFC 6265bis section 4.1.3.2).
+        // `__Host-` requires this path (RFC 6265bis section 4.1.3.2).
         path: '/',
         maxAge: browserSeconds,
         httpOnly: true,

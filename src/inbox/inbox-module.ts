@@ -14,7 +14,7 @@ export interface InboxDependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly token: InboxAccessDependencies['token'];
-  /** Browsers and who is signed in with them. */
+  /** Browser sessions. */
   readonly browser: InboxAccessDependencies['browser'] &
     Pick<InboxBrowsersDependencies, 'isSecure'>;
 }
@@ -22,14 +22,14 @@ export interface InboxDependencies {
 /** The inbox of a service that captures its mail: SMTP in, pages and API out. */
 export interface InboxModule {
   registerRoutes(http: Http): void;
-  /** The port of the SMTP server on 127.0.0.1; undefined while it does not run. */
+  /** The port of the SMTP server on 127.0.0.1; undefined unless it is running. */
   port(): number | undefined;
   /** Starts the SMTP server. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Connects the files of the room; nothing runs yet. */
+/** Wires the inbox without starting it. */
 export function createInbox(dependencies: InboxDependencies): InboxModule {
   const { database, clock, log, token, browser } = dependencies;
   const store = new InboxStore(database);

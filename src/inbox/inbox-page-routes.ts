@@ -12,7 +12,7 @@ export interface InboxPageDependencies {
   readonly assets: AssetUrls;
 }
 
-/** `GET /inbox?q=&page=`: the list of messages as a page. */
+/** `GET /inbox?q=&page=`: the message list as a page. */
 export function registerInboxPageRoutes(
   http: Http,
   { store, assets }: InboxPageDependencies,

@@ -2,21 +2,23 @@ import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../foundation/ids.ts';
 
-/** Who asks for captured mail. */
+/** Someone who requests captured mail. */
 export interface InboxReader {
-  /** Undefined: a machine. */
+  /** Undefined: a program. */
   readonly personId: PersonId | undefined;
-  /** The one account that a token or key acts for; undefined: all of the person's. */
+  /** The account of a token or key; undefined: all of the person's accounts. */
   readonly boundTo: AccountId | undefined;
 }
 
-/** `all`: also mail of the service itself. `accounts`: what accounts sent. */
+/** `all` includes system mail; `accounts` is the mail that accounts sent. */
 export type ReadableMail = 'all' | 'accounts';
 
 /**
- * What somebody may see of captured mail, which is that of the whole installation: an operator everything; whoever owns or
- * develops in every account there is what accounts sent. Strangers who share an installation do not see each other's mail, and
- * nobody becomes an operator by the link in an operator's mail (ASVS 4.0.3 section 4.1.3).
+ * What a caller may see of captured mail, which belongs to the whole installation: an operator sees everything;
+ * owners and
+ * developers of all accounts see what accounts sent. Accounts that share an installation must not see each other's
+ * mail, and a
+ * link in an operator's mail must not make anyone an operator (ASVS 4.0.3 section 4.1.3).
  */
 export async function readableMail(
   kysely: Database['kysely'],

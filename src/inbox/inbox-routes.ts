@@ -22,7 +22,7 @@ export interface InboxRoutesDependencies {
   readonly checkAccess: CheckInboxAccess;
 }
 
-/** Everything below `/inbox`: all but the entrance, style, script and icon behind one guard. */
+/** Everything below `/inbox`: all except entry link, style, script and icon is guarded. */
 export function registerInboxRoutes(http: Http, dependencies: InboxRoutesDependencies): void {
   const { store, arrivals, browsers, checkAccess } = dependencies;
   const stopping = new AbortController();
@@ -57,7 +57,7 @@ export function registerInboxRoutes(http: Http, dependencies: InboxRoutesDepende
   });
 }
 
-/** No request here says anything in its body; a form sends an empty one. */
+/** No request here needs a body; a form sends an empty one. */
 function ignoreBodies(inbox: Http): void {
   inbox.removeAllContentTypeParsers();
   inbox.addContentTypeParser('*', { parseAs: 'string' }, (_request, _body, done) => done(null));

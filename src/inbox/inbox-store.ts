@@ -11,27 +11,27 @@ import type {
   MailHeaderField,
 } from './inbox-message.ts';
 
-/** Most messages that are kept, and most bytes of them (as received); the oldest go first. */
+/** Maximum number of messages and of bytes (as received); the oldest are removed first. */
 const maxInboxMessages = 10_000;
 const maxInboxBytes = 1024 ** 3;
 
-/** Most bytes of sources in one answer of the API; past it an answer holds fewer messages than asked for. */
+/** Maximum bytes of sources in one API response; beyond it, the response contains fewer messages than requested. */
 const maxResponseBytes = 32 * 1024 ** 2;
 
-/** What delivery calls the header that names the recipients of redirected mail, in lower case. */
+/** The header that names the original recipients of redirected mail, in lowercase. */
 const redirectHeader = 'x-signalpost-original-to';
 
 const beginningCharacters = 500;
 
-/** Which messages the API is asked for. */
+/** A filter for messages in the API. */
 export interface InboxFilter {
   /** An envelope recipient, in any case. */
   readonly to: string | undefined;
-  /** Received at this time or later. */
+  /** Received at or after this time. */
   readonly since: Date | undefined;
 }
 
-/** A page of the list, and how many messages there are on all of them. */
+/** A page of the list, and the total number of messages. */
 export interface SummaryPage {
   readonly summaries: readonly CapturedMessageSummary[];
   readonly total: number;
@@ -60,12 +60,11 @@ interface SummaryRow {
   total: number;
 }
 
-/** The messages of the inbox. */
 export class InboxStore {
   readonly #kysely: Database['kysely'];
   readonly #visible: RawBuilder<SqlBool>;
 
-  /** @param visible which messages exist for whoever gets this store */
+  /** @param visible restricts the messages that this store can see */
   constructor(
     { kysely }: Pick<Database, 'kysely'>,
     visible: RawBuilder<SqlBool> = sql<SqlBool>`true`,
@@ -74,12 +73,12 @@ export class InboxStore {
     this.#visible = visible;
   }
 
-  /** The same without mail of the service itself, whose links would make its reader whoever they were mailed to. */
+  /** The same without system mail, whose links would let the reader act as its recipient. */
   ofAccounts(): InboxStore {
     return new InboxStore({ kysely: this.#kysely }, sentByAccounts);
   }
 
-  /** Keeps a message; committed once this resolves. */
+  /** Stores a message; committed once this resolves. */
   async add(mail: IncomingMail): Promise<InboxMessageId> {
     const id = newId() as InboxMessageId;
     await sql`
@@ -91,7 +90,7 @@ export class InboxStore {
     return id;
   }
 
-  /** The newest messages that the filter lets through, newest first. */
+  /** The matching messages, newest first. */
   async find(filter: InboxFilter, limit: number): Promise<CapturedMessage[]> {
     const { rows } = await sql<MessageRow>`
       select id, received_at, envelope_from, envelope_to, subject, headers, html, text, source
@@ -109,7 +108,6 @@ export class InboxStore {
     return rows.map(toMessage);
   }
 
-  /** The message with this id, or undefined. */
   async read(id: InboxMessageId): Promise<CapturedMessage | undefined> {
     const { rows } = await sql<MessageRow>`
       select id, received_at, envelope_from, envelope_to, subject, headers, html, text, source
@@ -119,7 +117,8 @@ export class InboxStore {
 
   /**
    * A page of the list, newest first.
-   * @param search stands literally, in any case, in the subject, an address, a name or the text; empty finds all
+   * @param search literal text to find, in any case, in the subject, an address, a name or the text; empty matches
+   * all
    */
   async list(search: string, offset: number, limit: number): Promise<SummaryPage> {
     const { rows } = await sql<SummaryRow>`
@@ -139,7 +138,7 @@ export class InboxStore {
   }
 
   /**
-   * Summaries, newest first, that come after one; `place` is where each stands.
+   * Summaries after a given one, newest first; `place` is each one's position.
    * @param search as in `list`
    */
   async listAfter(
@@ -158,7 +157,7 @@ export class InboxStore {
     return rows.map((row) => ({ ...toSummary(row), place: row.place }));
   }
 
-  /** Ids and recipients of the messages of the last seconds, for nodes that did not receive them themselves. */
+  /** Ids and recipients of the messages of the last seconds, for nodes that did not receive them. */
   async latest(seconds: number): Promise<{ id: string; envelopeTo: readonly string[] }[]> {
     const { rows } = await sql<{ id: string; envelopeTo: string[] }>`
       select id, envelope_to as "envelopeTo" from inbox_message
@@ -167,7 +166,7 @@ export class InboxStore {
     return rows;
   }
 
-  /** Deletes what the filter lets through. */
+  /** Deletes matching messages. */
   async remove(filter: InboxFilter, kysely = this.#kysely): Promise<void> {
     await sql`delete from inbox_message where ${this.#visible} and ${matches(filter)}`.execute(
       kysely,
@@ -175,15 +174,16 @@ export class InboxStore {
   }
 
   /**
-   * Deletes what was sent to an address, also what went to DELIVERY_REDIRECT in its place, but for what another account sent:
-   * the inbox holds the mail of all, and a Message-ID names whose message it is.
+   * Deletes the mail sent to an address, including mail redirected to DELIVERY_REDIRECT, except what another account
+   * sent: the inbox
+   * contains everyone's mail, and the Message-ID identifies the sending account.
    */
   async eraseRecipient(
     accountId: AccountId,
     address: ComparableAddress,
     kysely = this.#kysely,
   ): Promise<void> {
-    // Messages are looked up one by one: the planner would read whole partitions for a few mails.
+    // Looks messages up one by one: the planner would read whole partitions for a few emails.
     await sql`
       with received as materialized (
         select id, ${messageId} as message_id
@@ -199,7 +199,7 @@ export class InboxStore {
         where a.id <> ${accountId}) = 0`.execute(kysely);
   }
 
-  /** Drops the oldest messages past the bounds; the newest one always stays. */
+  /** Removes the oldest messages over the limits; the newest one always stays. */
   async trim(messages = maxInboxMessages, bytes = maxInboxBytes): Promise<void> {
     await sql`
       delete from inbox_message where id in (
@@ -213,7 +213,7 @@ export class InboxStore {
   }
 }
 
-/** The message of this service that a captured one is, by its Message-ID. */
+/** The id of the service's message behind a captured one, from its Message-ID. */
 const messageId = sql`(
   select substring(field->>1 from '^<([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})@')::uuid
   from jsonb_array_elements(headers) field where lower(field->>0) = 'message-id' limit 1)`;
@@ -229,7 +229,7 @@ function matches({ to, since }: InboxFilter) {
   return since === undefined ? recipient : sql<SqlBool>`received_at >= ${since} and ${recipient}`;
 }
 
-/** `strpos` takes the search as it is, so that `%` and `_` mean themselves. */
+/** `strpos` matches literally, so `%` and `_` have no special meaning. */
 function mentions(search: string) {
   if (search === '') return sql<SqlBool>`true`;
   return sql<SqlBool>`

@@ -1,6 +1,6 @@
 declare module 'libmime' {
   interface Libmime {
-    /** Splits a header line at its colon and unfolds the value; the name comes in lower case. */
+    /** Splits a header line at its colon and unfolds the value; the name is lowercased. */
     decodeHeader(line: string): { key: string; value: string };
     /** Decodes the encoded words (RFC 2047) of a header value. */
     decodeWords(value: string): string;

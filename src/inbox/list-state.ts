@@ -1,20 +1,20 @@
 import type { InboxMessageId } from './inbox-message.ts';
 
-/** What the list shows; every link of the pages carries it on. */
+/** The state of the list, carried in every link. */
 export interface ListState {
-  /** Empty shows everything. */
+  /** Empty matches everything. */
   readonly search: string;
-  /** Counted from 1. */
+  /** Starting at 1. */
   readonly page: number;
 }
 
-/** Messages on one page of the list. */
+/** Messages per page. */
 export const pageSize = 50;
 
 const maxSearchCharacters = 200;
 const maxPages = 100_000;
 
-/** Reads `q` and `page`; what cannot be used counts as not given, since it came from an address bar. */
+/** Reads `q` and `page`; invalid values are ignored, since people can edit the URL. */
 export function readListState(query: Readonly<Record<string, unknown>>): ListState {
   const search = typeof query.q === 'string' ? query.q : '';
   const page = typeof query.page === 'string' && /^\d{1,6}$/.test(query.page) ? +query.page : 1;
@@ -26,12 +26,12 @@ export function readListState(query: Readonly<Record<string, unknown>>): ListSta
   };
 }
 
-/** The address of a page of the list. */
+/** The URL of a page of the list. */
 export function listUrl(state: ListState): string {
   return `/inbox${queryOf(state)}`;
 }
 
-/** The address of a message with the list as it is; `view` is the tab. */
+/** The URL of a message that keeps the list's state; `view` is the tab. */
 export function messageUrl(
   id: InboxMessageId,
   state: ListState,

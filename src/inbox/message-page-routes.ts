@@ -16,7 +16,7 @@ interface MessageAddress {
   Querystring: Record<string, unknown>;
 }
 
-/** `GET /inbox/messages/{id}?view=&width=`: one message as a page, with the list beside it. */
+/** `GET /inbox/messages/{id}?view=&width=`: a message as a page, with the list beside it. */
 export function registerMessagePageRoutes(
   http: Http,
   { store, assets }: InboxPageDependencies,
@@ -30,7 +30,7 @@ export function registerMessagePageRoutes(
       store.list(state.search, (state.page - 1) * pageSize, pageSize),
     ]);
     if (message === undefined) {
-      const gone = 'This message is not in the inbox; perhaps it was deleted.';
+      const gone = 'This message is not in the inbox; it may have been deleted.';
       return answerProblem(request, reply, { status: 404, message: gone });
     }
     const now = new Date();
@@ -53,7 +53,7 @@ export function registerMessagePageRoutes(
   });
 }
 
-/** The tab that is asked for, or the first one that the message fills. */
+/** The requested tab, or the first one with content. */
 function readTab(view: unknown, message: CapturedMessage): Tab {
   const asked = tabs.find((tab) => tab === view);
   if (asked !== undefined) return asked;
@@ -61,7 +61,7 @@ function readTab(view: unknown, message: CapturedMessage): Tab {
   return message.text !== null ? 'text' : 'source';
 }
 
-/** The HTML part and its links; the links of the text where there is no HTML. */
+/** The HTML part and its links; the links of the text if there is no HTML. */
 function prepare(message: CapturedMessage): PreparedHtml {
   if (message.html !== null) return prepareHtml(message.html);
   const links = cutAtLinks(message.text ?? '').flatMap(({ text, href }) =>

@@ -2,7 +2,7 @@ import { domainToUnicode } from 'node:url';
 import { parseTimestamp } from '../foundation/parse-timestamp.ts';
 import type { InboxFilter } from './inbox-store.ts';
 
-/** A query parameter that cannot be used; the message names it. */
+/** An invalid query parameter; the message names it. */
 export class ParameterError extends Error {
   override name = 'ParameterError';
   readonly parameter: string;
@@ -13,7 +13,7 @@ export class ParameterError extends Error {
   }
 }
 
-/** What a request for messages asks. */
+/** A parsed request for messages. */
 export interface MessageQuery {
   readonly filter: InboxFilter;
   readonly limit: number;
@@ -28,7 +28,7 @@ const maxLimit = 200;
 const maxAddressLength = 320;
 
 /**
- * Reads the parameters of `GET /inbox/api/messages`.
+ * Parses the parameters of `GET /inbox/api/messages`.
  * @throws ParameterError for the first that is unknown, repeated or malformed
  */
 export function readMessageQuery(query: Query): MessageQuery {
@@ -41,23 +41,23 @@ export function readMessageQuery(query: Query): MessageQuery {
 }
 
 /**
- * Reads the parameters of `DELETE /inbox/api/messages`.
- * @throws ParameterError as `readMessageQuery`
+ * Parses the parameters of `DELETE /inbox/api/messages`.
+ * @throws ParameterError like `readMessageQuery`
  */
 export function readDeleteQuery(query: Query): InboxFilter {
   return readFilter(readNames(query, ['to']));
 }
 
-/** Names match in any case; one that is not known is refused, so that a misspelt filter does not pass for none. */
+/** Names are case-insensitive; unknown ones are rejected, so that a misspelled filter isn't ignored. */
 function readNames(query: Query, allowed: readonly string[]): Map<string, string> {
   const given = new Map<string, string>();
   for (const [name, value] of Object.entries(query)) {
     const parameter = allowed.find((candidate) => candidate === name.toLowerCase());
     if (parameter === undefined) {
-      throw new ParameterError(name, `is not a parameter here; there are ${allowed.join(', ')}`);
+      throw new ParameterError(name, `is not a parameter; use ${allowed.join(', ')}`);
     }
     if (typeof value !== 'string' || given.has(parameter)) {
-      throw new ParameterError(parameter, 'must be given once');
+      throw new ParameterError(parameter, 'must not be repeated');
     }
     given.set(parameter, value);
   }
@@ -68,12 +68,12 @@ function readFilter(given: ReadonlyMap<string, string>): InboxFilter {
   return { to: readAddress(given.get('to')), since: readTime(given.get('since')) };
 }
 
-/** The address with its domain as the SMTP server keeps it: Unicode where it came as A-labels (RFC 5891). */
+/** Converts the domain to the form that the SMTP server stores: Unicode if it came as A-labels (RFC 5891). */
 function readAddress(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const at = text.lastIndexOf('@');
   if (at < 1 || text.length > maxAddressLength || text.includes('\0') || !text.isWellFormed()) {
-    throw new ParameterError('to', 'must be an e-mail address');
+    throw new ParameterError('to', 'must be an email address');
   }
   const domain = text.slice(at + 1);
   return `${text.slice(0, at)}@${domainToUnicode(domain) || domain}`;

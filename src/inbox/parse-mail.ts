@@ -2,15 +2,16 @@ import libmime from 'libmime';
 import { type HeaderLines, simpleParser } from 'mailparser';
 import type { MailContent, MailHeaderField } from './inbox-message.ts';
 
-/** What a message says that could not be parsed. */
+/** The content of a message that can't be parsed. */
 const emptyContent: MailContent = { headers: [], subject: '', html: null, text: null };
 
-/** How long parsing may take; a message past it is kept unparsed. */
+/** Time limit for parsing; a message that exceeds it is stored unparsed. */
 const parseTimeoutMs = 10_000;
 
 /**
- * Reads a message (RFC 5322, MIME): headers and the text and HTML parts as they were sent, nothing made from the
- * other. Never throws: what cannot be read is missing.
+ * Parses a message (RFC 5322, MIME): headers and the text and HTML parts as sent, neither derived from the other.
+ * Never throws:
+ * unreadable parts are missing.
  */
 export async function parseMail(source: Buffer): Promise<MailContent> {
   let timer: NodeJS.Timeout | undefined;
@@ -40,10 +41,10 @@ export async function parseMail(source: Buffer): Promise<MailContent> {
   }
 }
 
-/** Header fields in order, unfolded (RFC 5322 section 2.2.3) and their encoded words decoded (RFC 2047). */
+/** Header fields in order, unfolded (RFC 5322 section 2.2.3), with encoded words decoded (RFC 2047). */
 function decodeHeaders(lines: HeaderLines): MailHeaderField[] {
   return lines.map(({ key, line }) => {
-    // Lines come as one character per byte; fields may be UTF-8 as they are (RFC 6532).
+    // Lines have one character per byte; fields may contain raw UTF-8 (RFC 6532).
     const value = Buffer.from(libmime.decodeHeader(line).value, 'latin1').toString('utf8');
     const name = line.slice(0, line.indexOf(':')).trim();
     return [storable(name === '' ? key : name), storable(decode(value))];
@@ -58,7 +59,7 @@ function decode(value: string): string {
   }
 }
 
-/** The text without what PostgreSQL cannot keep in text: NUL and unpaired surrogates. */
+/** Removes what PostgreSQL can't store in text: NUL and unpaired surrogates. */
 function storable(text: string): string {
   return text.replaceAll('\0', '\ufffd').toWellFormed();
 }

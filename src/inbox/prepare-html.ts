@@ -1,32 +1,33 @@
 import { defaultTreeAdapter, parse, serialize, type DefaultTreeAdapterTypes as Tree } from 'parse5';
 import { safeLink } from './safe-link.ts';
 
-/** A link of a message: what it says and where it leads. */
+/** A link in a message: its text and target. */
 export interface MailLink {
   readonly label: string;
   readonly href: string;
 }
 
-/** The HTML part made ready to be shown, and what was found in it. */
+/** The HTML part, prepared for display, and what was found in it. */
 export interface PreparedHtml {
   readonly html: string;
   readonly links: readonly MailLink[];
-  /** How many images and the like it would load from elsewhere; the page loads none of them. */
+  /** Number of remote images and other resources; the page loads none of them. */
   readonly remoteLoads: number;
 }
 
-/** HTML that is longer or nested deeper than this is shown as it is; its links are not listed. */
+/** HTML that is longer or nested deeper than this is shown unchanged; its links are not listed. */
 const maxCharacters = 1024 ** 2;
 const maxDepth = 500;
 
 const maxLinks = 500;
 
-/** What has no place in a message that is only looked at. That none of it works is up to the frame's policy. */
+/** Elements that are useless in a displayed message. The frame's policy is what disables them. */
 const dropped = new Set(['script', 'link', 'base', 'iframe', 'frame', 'object', 'embed']);
 
 /**
- * Makes links of the HTML part open in a tab of their own, drops what could only load or run something, and lists
- * the links. Not what makes it safe to show: that is the sandbox and the Content-Security-Policy of the frame.
+ * Makes links in the HTML part open in new tabs, removes what could only load or run something, and lists the links.
+ * This is not a
+ * security measure: that is the job of the frame's sandbox and Content-Security-Policy.
  */
 export function prepareHtml(source: string): PreparedHtml {
   const document = source.length > maxCharacters ? undefined : parseUpTo(maxDepth, source);
@@ -85,7 +86,7 @@ function attribute(element: Tree.Element, name: string): string | undefined {
   return element.attrs.find((candidate) => candidate.name === name)?.value;
 }
 
-/** The text of a link, or what its picture says. */
+/** The text of a link, or the alternative text of its image. */
 function labelOf(element: Tree.Element): string {
   const words: string[] = [];
   const waiting: Tree.Node[] = [element];
@@ -97,7 +98,7 @@ function labelOf(element: Tree.Element): string {
   return words.join(' ').replace(/\s+/g, ' ').trim().slice(0, 200);
 }
 
-/** The parsed document, or undefined where it is nested deeper than `depth`: time and stack would grow with it. */
+/** Parses the document; undefined if it is nested deeper than `depth`, because time and stack would grow with it. */
 function parseUpTo(depth: number, source: string): Tree.Document | undefined {
   let open = 0;
   let tooDeep = false;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 
 const folder = new URL('./assets/', import.meta.url);
 
-/** Where the pages find their style, script and icon. */
+/** The URLs of the style, script and icon. */
 export interface AssetUrls {
   readonly style: string;
   readonly script: string;
@@ -16,7 +16,7 @@ export interface Asset {
   readonly content: Buffer;
 }
 
-/** The style is written in these pieces, in this order; later ones refine earlier ones. */
+/** The files of the style sheet, in order; later ones refine earlier ones. */
 const stylePieces = [
   'colours',
   'base',
@@ -29,7 +29,7 @@ const stylePieces = [
   'preferences',
 ];
 
-/** The style, script and icon of the pages. */
+/** Reads the style, script and icon of the pages. */
 export async function readAssets(): Promise<Record<keyof AssetUrls, Asset>> {
   const [style, script, icon] = await Promise.all([
     readAsset(stylePieces, 'css', 'text/css; charset=utf-8'),
@@ -39,7 +39,7 @@ export async function readAssets(): Promise<Record<keyof AssetUrls, Asset>> {
   return { style, script, icon };
 }
 
-/** Files beside the pages as one, at an address that changes with the content. */
+/** Concatenates files into one asset, with a URL that changes with its content. */
 async function readAsset(
   names: readonly string[],
   extension: string,

@@ -1,12 +1,12 @@
 const schemes = new Set(['http:', 'https:', 'mailto:', 'tel:']);
 
-/** The link where it leads to a page, an address or a telephone, else undefined: never script, never a file. */
+/** Returns the link if it leads to a page, an email address or a phone number; undefined for scripts and files. */
 export function safeLink(href: string): string | undefined {
   const url = URL.parse(href.trim());
   return url !== null && schemes.has(url.protocol) ? href.trim() : undefined;
 }
 
-/** A piece of text, and where it leads if it is a link. */
+/** A piece of text, and its target if it is a link. */
 export interface TextPiece {
   readonly text: string;
   readonly href: string | undefined;
@@ -14,7 +14,7 @@ export interface TextPiece {
 
 const address = /https?:\/\/[^\s<>"']+/gi;
 
-/** Cuts text at the web addresses in it. Punctuation at the end of an address belongs to the sentence around it. */
+/** Splits text at the URLs in it. Punctuation after a URL belongs to the surrounding sentence. */
 export function cutAtLinks(text: string): TextPiece[] {
   const pieces: TextPiece[] = [];
   let end = 0;

@@ -7,13 +7,13 @@ import type { InboxArrivals } from './inbox-arrivals.ts';
 import type { InboxStore } from './inbox-store.ts';
 import { parseMail } from './parse-mail.ts';
 
-/** Largest message, in bytes, as EHLO says (RFC 1870). */
+/** Maximum message size in bytes, announced in EHLO (RFC 1870). */
 export const maxMailBytes = 25 * 1024 ** 2;
 
-/** Most recipients of one message; RFC 5321 section 4.5.3.1.8 asks for at least 100. */
+/** Maximum recipients per message; RFC 5321 section 4.5.3.1.8 requires at least 100. */
 const maxRecipients = 1_000;
 
-/** After so many messages the store is trimmed to its bounds. */
+/** Trim the store after this many messages. */
 const messagesPerTrim = 100;
 
 export interface InboxServerOptions {
@@ -21,7 +21,7 @@ export interface InboxServerOptions {
   readonly arrivals: Pick<InboxArrivals, 'announce'>;
   readonly log: Log;
   readonly host?: string;
-  /** 0, the default, takes a free one. */
+  /** 0, the default, picks a free one. */
   readonly port?: number;
 }
 
@@ -29,13 +29,14 @@ export interface InboxServerOptions {
 export interface InboxServer {
   readonly host: string;
   readonly port: number;
-  /** Takes no more connections, lets those that talk finish for a moment, then ends them. */
+  /** Stops accepting connections, gives active sessions a moment to finish, then ends them. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the SMTP server (RFC 5321) that keeps all mail in the inbox, whoever it is for. It answers 250 once the
- * message is committed, 451 where the database is away, 552 where the message is too large.
+ * Starts the SMTP server (RFC 5321) that stores all mail in the inbox, whoever it is for. It replies 250 once the
+ * message is
+ * committed, 451 if the database is unavailable, 552 if the message is too large.
  */
 export async function startInboxServer(options: InboxServerOptions): Promise<InboxServer> {
   const { log, host = '127.0.0.1', port = 0 } = options;
@@ -49,7 +50,7 @@ export async function startInboxServer(options: InboxServerOptions): Promise<Inb
     logger: false,
     disableReverseLookup: true,
     hideENHANCEDSTATUSCODES: false,
-    // The connection never leaves the machine, and there is nobody to tell apart.
+    // The connection never leaves the machine, and there is no one to authenticate.
     disabledCommands: ['AUTH', 'STARTTLS', 'XCLIENT', 'XFORWARD'],
     closeTimeout: 2_000,
     onRcptTo(_address, session, callback) {
@@ -61,7 +62,7 @@ export async function startInboxServer(options: InboxServerOptions): Promise<Inb
       receive(stream)
         .then((source) => handleMail(source, session))
         .then(
-          (id) => callback(null, `Kept as ${id}`),
+          (id) => callback(null, `Stored as ${id}`),
           (error) => callback(toReply(error, log)),
         );
     },
@@ -93,22 +94,22 @@ function replyError(code: number, message: string): ReplyError {
 
 function toReply(error: unknown, log: Log): Error {
   if (error instanceof ReplyError) return error;
-  if (!isUnavailable(error)) log.error({ err: error }, 'the inbox could not keep a message');
-  return replyError(451, 'The inbox cannot keep mail now; try again shortly');
+  if (!isUnavailable(error)) log.error({ err: error }, 'could not store a message in the inbox');
+  return replyError(451, "The inbox can't store mail right now; try again shortly");
 }
 
-/** The message as bytes; past the limit it is read to its end but not kept. */
+/** Reads the message; over the size limit, the rest is read but discarded. */
 async function receive(stream: SMTPServerDataStream): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream) {
     if (stream.sizeExceeded) chunks.length = 0;
     else chunks.push(chunk as Buffer);
   }
-  if (stream.sizeExceeded) throw replyError(552, 'Too large');
+  if (stream.sizeExceeded) throw replyError(552, 'Message too large');
   return Buffer.concat(chunks);
 }
 
-/** Parses, commits, announces; trims now and then, beside the mail. */
+/** Parses, commits and announces; trims occasionally in the background. */
 function createMailHandler(options: InboxServerOptions) {
   const { store, arrivals, log } = options;
   let storedCount = 0;
@@ -119,7 +120,7 @@ function createMailHandler(options: InboxServerOptions) {
     const id = await store.add({ envelopeFrom, envelopeTo, source, ...(await parseMail(source)) });
     arrivals.announce({ id, envelopeTo });
     if (storedCount % messagesPerTrim === 0)
-      store.trim().catch((error) => log.warn({ err: error }, 'the inbox could not be trimmed'));
+      store.trim().catch((error) => log.warn({ err: error }, 'could not trim the inbox'));
     storedCount += 1;
     return id;
   };

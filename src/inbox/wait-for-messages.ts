@@ -2,17 +2,17 @@ import type { InboxArrivals } from './inbox-arrivals.ts';
 import type { CapturedMessage } from './inbox-message.ts';
 
 export interface WaitOptions {
-  /** Asks for the messages that are waited for. */
+  /** Finds the messages to wait for. */
   readonly find: () => Promise<CapturedMessage[]>;
   readonly arrivals: Pick<InboxArrivals, 'listen'>;
-  /** Only mail to this envelope recipient, in any case, is worth asking again. */
+  /** Only mail to this envelope recipient, in any case, triggers another search. */
   readonly to: string | undefined;
   readonly timeoutMs: number;
-  /** Ends the wait early: the caller went away, or the service stops. */
+  /** Ends the wait early: the caller disconnected, or the service is stopping. */
   readonly signal: AbortSignal;
 }
 
-/** Answers as soon as at least one message is found; with none once the time is over or the signal comes. */
+/** Resolves as soon as at least one message is found; with none when the time is over or the signal aborts. */
 export async function waitForMessages(options: WaitOptions): Promise<CapturedMessage[]> {
   const { find, arrivals, timeoutMs, signal } = options;
   const ended = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);

@@ -5,11 +5,12 @@ import { type AccountId, parseAccountId } from '../foundation/ids.ts';
 import { ListQueryError } from './list-query.ts';
 
 /**
- * The account that a listing is about: the one of the API key, the one that the token is bound to, else the one named in
+ * Chooses the account of a listing: the API key's, else the one that the token is bound to, else the one named in
  * `X-Account-Id`, else the first membership of the token's user.
  * @param named the header's value
- * @throws Fault UNAUTHORIZED where the user belongs to no account; ListQueryError where the header names an account that
- *   the caller does not act for
+ * @throws Fault UNAUTHORIZED if the user belongs to no account; ListQueryError if the header names an account that
+ * the
+ * caller has no access to
  */
 export async function chooseAccount(
   accounts: Pick<AccountDirectory, 'memberships'>,
@@ -25,6 +26,6 @@ export async function chooseAccount(
   if (named === undefined || named === '') return first;
   const id = parseAccountId(named);
   if (id !== undefined && allowed.includes(id)) return id;
-  // Somebody else's account and one that does not exist are told apart by nothing.
+  // The error must not reveal whether someone else's account exists.
   throw new ListQueryError('X-Account-Id must name an account of this token');
 }

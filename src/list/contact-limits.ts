@@ -1,7 +1,10 @@
-/** Fields of one contact, characters of the name of one and of its value: alike wherever contacts come from. */
+/**
+ * Limits on the fields of a contact and on the length of a field's name and value, whatever the source of the
+ * contacts.
+ */
 export const maxContactFields = 100;
 export const maxContactFieldNameLength = 200;
 export const maxContactFieldLength = 10_000;
 
-/** Columns of a file of contacts: the address and the fields. */
+/** Columns of a contact file: the address and the fields. */
 export const maxContactColumns = maxContactFields + 1;

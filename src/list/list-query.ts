@@ -1,19 +1,19 @@
-/** A query that cannot be answered; the message names the parameter. */
+/** An invalid query; the message names the parameter. */
 export class ListQueryError extends Error {
   override name = 'ListQueryError';
 }
 
-/** What a listing request asks for. */
+/** A parsed listing request. */
 export interface ListQuery {
   readonly count: number;
   readonly offset: number;
-  /** False for the kinds of which nothing is stored: their listing is empty. */
+  /** False for the types that are never stored: their listing is empty. */
   readonly contactLists: boolean;
 }
 
 const contactList = 'CONTACT_LIST';
 
-/** Known kinds of which nothing is stored. */
+/** Types that exist in the contract but are never stored. */
 const otherTypes = new Set([
   'HEADER',
   'FOOTER',
@@ -36,9 +36,10 @@ const defaultCount = 100;
 const maxOffset = 2_147_483_647;
 
 /**
- * Reads the parameters of `GET /api/1/list`: names and the values of `listingtype` match without regard to case, an
- * empty value means "not given", parameters of other names mean nothing.
- * @throws ListQueryError for a value out of bounds or a parameter that is given twice
+ * Parses the parameters of `GET /api/1/list`: names and the values of `listingtype` are case-insensitive, an empty
+ * value
+ * means "not given", unknown parameters are ignored.
+ * @throws ListQueryError if a value is out of range or a parameter is repeated
  */
 export function parseListQuery(query: Readonly<Record<string, unknown>>): ListQuery {
   const read = (name: string): string | undefined => {

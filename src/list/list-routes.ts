@@ -22,8 +22,8 @@ export interface ListRouteDependencies {
 }
 
 /**
- * `GET /api/1/list` (section 4.4): the lists of the caller's account by `count`, `offset` and `listingtype`, and in
- * `totalCount` how many there are in all. 401 as for the send operation, 400 for bad parameters.
+ * `GET /api/1/list` (section 4.4): the lists of the caller's account by `count`, `offset` and `listingtype`, with the
+ * total in `totalCount`. 401 as for the send operation, 400 for bad parameters.
  */
 export function registerListRoutes(http: Http, dependencies: ListRouteDependencies): void {
   http.get<{ Querystring: Record<string, unknown> }>(

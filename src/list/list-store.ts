@@ -48,7 +48,7 @@ function toList(row: Row): ContactList {
   };
 }
 
-/** A part of an account's lists, by id, and how many there are in all. */
+/** One page of an account's lists, ordered by id, and the total count. */
 export async function readListPage(
   kysely: Kysely,
   accountId: AccountId,
@@ -70,12 +70,12 @@ export async function readListPage(
   return { total: Number(total), lists: lists.map(toList) };
 }
 
-/** A list as the set-up sees it: `contentHash` names the rows that were written last as a whole. */
+/** A list as the manifest sees it: `contentHash` identifies the rows of the last full write. */
 export interface StoredList extends ContactList {
   readonly contentHash: Buffer | undefined;
 }
 
-/** All lists of an account, by id. */
+/** All lists of an account, ordered by id. */
 export async function readLists(kysely: Kysely, accountId: AccountId): Promise<StoredList[]> {
   const rows = await kysely
     .selectFrom('contact_list')
@@ -86,7 +86,7 @@ export async function readLists(kysely: Kysely, accountId: AccountId): Promise<S
   return rows.map((row) => ({ ...toList(row), contentHash: row.content_hash ?? undefined }));
 }
 
-/** Writes a list's settings, new or not. */
+/** Creates a list or updates its settings. */
 export async function saveList(
   transaction: Kysely,
   list: {
@@ -113,15 +113,15 @@ export async function saveList(
     .execute();
 }
 
-/** A contact to be written. */
+/** A contact to write. */
 export interface NewContact {
   readonly email: string;
   readonly fields: Readonly<Record<string, string>>;
 }
 
 /**
- * Waits until nobody else changes the contacts of a list. All who do so begin with this: its size is then that of its
- * contacts, and nobody waits for who waits for them.
+ * Locks the contacts of a list. Every writer takes this lock first, which keeps the list's size correct and avoids
+ * deadlocks.
  */
 export async function lockList(
   transaction: Kysely,
@@ -132,20 +132,20 @@ export async function lockList(
     .select('id')
     .where('account_id', '=', list.accountId)
     .where('id', '=', list.id)
-    // Rows of contacts refer to the list, which this leaves possible.
+    // Contacts reference the list; this lock still allows that.
     .forNoKeyUpdate()
     .execute();
 }
 
-/** Contacts of one statement. */
+/** Contacts per statement. */
 const chunk = 5_000;
 
-/** A CSV file cannot tell a value that is empty from one that is not there, so neither is a change to the other. */
+/** CSV can't tell an empty value from a missing one, so a difference between the two is not a change. */
 const fieldsDiffer = sql`
   contact.fields - array(select key from jsonb_each_text(contact.fields) where value = '')
     is distinct from row.fields - array(select key from jsonb_each_text(row.fields) where value = '')`;
 
-/** True where a list has all these contacts with these fields. */
+/** True if a list contains all these contacts with these fields. */
 export async function hasContacts(
   transaction: Kysely,
   list: { readonly accountId: AccountId; readonly id: ListId },
@@ -164,8 +164,8 @@ export async function hasContacts(
 }
 
 /**
- * Writes contacts of a list, new or not; contacts that are not named stay, unless `only` is set.
- * @param contentHash names these rows for the next time
+ * Creates or updates contacts of a list. Other contacts stay, unless `only` is set.
+ * @param contentHash identifies these rows the next time
  */
 export async function saveContacts(
   transaction: Kysely,

@@ -3,8 +3,9 @@ import type { MasterKey } from '../foundation/master-key.ts';
 import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 
 /**
- * Tokens of mailed links, made of the mail's id and the installation's key: a mail that waits to be sent can be written at
- * any time, on any node, and the database never holds its link. 256 bits in base64url.
+ * Tokens of mailed links, derived from the mail's id and the installation's key: any node can write a waiting email
+ * at
+ * any time, and the database never contains its link. 256 bits in base64url.
  */
 export class MailedLinks {
   readonly #keys: PurposeKeys;
@@ -13,7 +14,7 @@ export class MailedLinks {
     this.#keys = key.keysFor('mailed link');
   }
 
-  /** @param mailId of the row in `system_mail` */
+  /** @param mailId the id of the row in `system_mail` */
   token(mailId: string): string {
     return createHmac('sha256', this.#keys.current).update(mailId).digest('base64url');
   }

@@ -8,11 +8,12 @@ import { systemMailTopic } from './system-mail-store.ts';
 type Kysely = Database['kysely'];
 
 /*
- * Security notices (ASVS 2.2.3, 2.5.5): each is a row in the transaction of the change that it tells of, so there is neither
- * a change without its notice nor a notice without its change.
+ * Security notices (ASVS 2.2.3, 2.5.5). Each is a row in the transaction of the change it reports, so that a change
+ * and
+ * its notice are always committed together.
  */
 
-/** Tells a person of a change to their own sign-in or rank. */
+/** Notifies a person of a change to their own sign-in or operator role. */
 export async function notifyPerson(
   transaction: Kysely,
   personId: PersonId,
@@ -25,7 +26,7 @@ export async function notifyPerson(
   await announceChange(transaction, systemMailTopic, '');
 }
 
-/** Tells a member of a change to their own role in an account. */
+/** Notifies a member of a change to their own role in an account. */
 export async function notifyMember(
   transaction: Kysely,
   accountId: AccountId,
@@ -40,7 +41,7 @@ export async function notifyMember(
   await announceChange(transaction, systemMailTopic, '');
 }
 
-/** Tells those who owned an account before this transaction that somebody else owns it now, or no longer. */
+/** Notifies those who owned an account before this transaction of a change of owners. */
 export async function notifyOwners(
   transaction: Kysely,
   accountId: AccountId,
@@ -58,7 +59,7 @@ export async function notifyOwners(
   await announceChange(transaction, systemMailTopic, '');
 }
 
-/** Tells the operators of the installation of another one, who is told too; not people who are made in this transaction. */
+/** Notifies the operators of a new operator, and that person too. Skips people created in this transaction. */
 export async function notifyOperators(transaction: Kysely, about: PersonId): Promise<void> {
   await sql`
     insert into system_mail (id, kind, to_address, person_id, facts)
@@ -71,15 +72,15 @@ export async function notifyOperators(transaction: Kysely, about: PersonId): Pro
   await announceChange(transaction, systemMailTopic, '');
 }
 
-/** An API key that was made or rotated. */
+/** An API key that was created or rotated. */
 export interface ApiKeyNotice {
   readonly accountId: AccountId;
   readonly keyName: string;
-  /** Undefined: by command, or by another key. */
+  /** Undefined: created on the command line, or with another key. */
   readonly madeBy?: PersonId | undefined;
 }
 
-/** Tells the owners of an account, and who made it, of an API key. */
+/** Notifies the owners of an account, and the key's creator, of an API key. */
 export async function notifyOfApiKey(
   transaction: Kysely,
   event: 'api-key-created' | 'api-key-rotated',

@@ -1,12 +1,13 @@
 import type { AccountId } from '../foundation/ids.ts';
 
 /**
- * The account that mail of the service itself belongs to. `parseAccountId` takes no such id, so no path, header, key,
- * manifest or command can name it.
+ * The account that owns system mail. `parseAccountId` rejects this id, so no path, header, key, manifest or command
+ * can
+ * name it.
  */
 export const systemAccountId = '.system' as AccountId;
 
-/** Kinds of mail of the service itself; each has a built-in template, which operators can replace. */
+/** Kinds of system mail; each has a built-in template, which operators can replace. */
 export const systemMailKinds = [
   'password-link',
   'invitation',
@@ -23,7 +24,7 @@ export function isLocale(text: string | undefined): text is Locale {
   return locales.some((locale) => locale === text);
 }
 
-/** What a security notice tells of. */
+/** Events that security notices report. */
 export const securityEvents = [
   'password-changed',
   'password-set-by-link',
@@ -41,5 +42,5 @@ export const securityEvents = [
 ] as const;
 export type SecurityEvent = (typeof securityEvents)[number];
 
-/** Facts of a mail by name, never a secret. */
+/** Facts of an email by name; never a secret. */
 export type MailFacts = Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import { MAX_RENDERED_BYTES } from '../template/template-limits.ts';
 import type { BodyPiece, StaticText } from './load-template.ts';
 
-/** More bytes than a body may have; `renderMessage` turns it into a `RenderingTooLarge` that names the field. */
+/** A body exceeds the maximum size; `renderMessage` turns this into a `RenderingTooLarge` that names the field. */
 export class BodyTooLarge extends Error {
   override name = 'BodyFull';
 }
@@ -9,7 +9,7 @@ export class BodyTooLarge extends Error {
 /** UTF-8 takes at most three bytes for one UTF-16 unit. */
 const maxBytesPerUnit = 3;
 
-/** Collects the pieces of a body and stops at its limit, before a piece that passes it is kept. */
+/** Collects the pieces of a body and throws before it stores one that exceeds the limit. */
 export class BodyWriter {
   readonly pieces: BodyPiece[] = [];
   readonly #maxBytes: number;
@@ -30,7 +30,7 @@ export class BodyWriter {
     this.#add(text, text.length * maxBytesPerUnit);
   }
 
-  /** Called before a value is escaped, which makes it no shorter. */
+  /** Call this before escaping a value, which never shortens it. */
   requireCapacityFor(value: string): void {
     if (value.length > this.#maxBytes) throw new BodyTooLarge();
   }
@@ -41,7 +41,7 @@ export class BodyWriter {
     if (this.#upperBoundBytes > this.#maxBytes) this.#count();
   }
 
-  /** Most bodies are far below the limit, so bytes are only counted where the estimate passes it. */
+  /** Most bodies are far below the limit, so bytes are counted only once the estimate exceeds it. */
   #count(): void {
     for (; this.#counted < this.pieces.length; this.#counted += 1) {
       const piece = this.pieces[this.#counted];

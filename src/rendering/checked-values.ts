@@ -1,19 +1,20 @@
-/** Schemes that a value may bring along where it is a whole URL. */
+/** Schemes allowed in a value that is a whole URL. */
 const WHOLE_URL = /^(?:https?:\/\/|mailto:)/i;
 const SPACE_OR_CONTROL = /[\s\p{Cc}]/gu;
-/** Letters, digits and the signs of colours, sizes and names; nothing that could begin another declaration. */
+/** Letters, digits and the symbols of colors, sizes and names; nothing that could start another declaration. */
 const STYLE_VALUE = /^[\p{L}\p{M}\p{N} #%+,._-]*$/u;
 
 /**
- * What a message's values are checked for, once for each value: one that is refused adds nothing to the message, so no limit
- * of size would stop a template that uses it a thousand times.
+ * Checks each value of a message once and caches the result. A rejected value adds nothing to the message, so the
+ * size
+ * limit would not stop a template from checking it a thousand times.
  */
 export class CheckedValues {
-  // Made when they are needed: few messages have such values.
+  // Created on demand: few messages have such values.
   #urls: Map<string, string | undefined> | undefined;
   #styles: Map<string, boolean> | undefined;
 
-  /** The value as the beginning of a URL; undefined where it cannot be one. */
+  /** The value as the start of a URL; undefined if it can't be one. */
   wholeUrl(value: string): string | undefined {
     this.#urls ??= new Map();
     if (this.#urls.has(value)) return this.#urls.get(value);
@@ -22,7 +23,7 @@ export class CheckedValues {
     return url;
   }
 
-  /** True where the value can stand in a style. */
+  /** True if the value is safe in a style. */
   fitsStyle(value: string): boolean {
     this.#styles ??= new Map();
     const cached = this.#styles.get(value);

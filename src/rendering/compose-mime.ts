@@ -3,40 +3,41 @@ import type { EncodedBody } from './encode-body.ts';
 import { type HeaderMailbox, mailboxHeader, textHeader } from './message-headers.ts';
 import type { RenderedMail } from './render-message.ts';
 
-/** Who a message is from and to, as its headers say it. */
+/** The sender and recipients in a message's headers. */
 export interface HeaderAddresses {
   readonly from: HeaderMailbox;
-  /** Set in the header only where it differs from the From address. */
+  /** Added to the header only if it differs from the From address. */
   readonly replyTo?: EmailAddress | undefined;
   readonly to: EmailAddress;
   /** Without suppressed recipients. */
   readonly cc?: readonly EmailAddress[] | undefined;
 }
 
-/** What makes the message this one message; the same on every attempt. */
+/** Identifies the message; the same on every attempt. */
 export interface MessageIdentity {
   /** UUID of the message. */
   readonly messageId: string;
   /** When it was accepted. */
   readonly acceptedAt: Date;
-  /** Right side of the Message-ID; the domain of the From address unless given. */
+  /** The domain of the Message-ID; by default the domain of the From address. */
   readonly host?: string | undefined;
-  /** Further headers that people read; names are the program's own, values are made safe. */
+  /** Additional human-readable headers. The caller chooses the names; values are sanitized. */
   readonly headers?: readonly (readonly [name: string, value: string])[] | undefined;
-  /** Whole header lines of structured fields, ASCII and folded where needed, without CRLF at their end. */
+  /** Complete header lines of structured fields: ASCII, folded where needed, without the final CRLF. */
   readonly headerLines?: readonly string[] | undefined;
 }
 
 export interface ComposedMessage {
-  /** The whole message with CRLF line ends; ASCII, unless `needsSmtpUtf8`. */
+  /** The whole message with CRLF line endings; ASCII, unless `needsSmtpUtf8`. */
   readonly raw: Buffer;
   /** `<uuid@domain>`, as in the header. */
   readonly messageId: string;
-  /** An address has a non-ASCII local part, which only SMTPUTF8 (RFC 6531, 6532) can carry. */
+  /** An address has a non-ASCII local part, which requires SMTPUTF8 (RFC 6531, 6532). */
   readonly needsSmtpUtf8: boolean;
   /**
-   * The message for recipients with ASCII addresses, where others of its recipients need SMTPUTF8: it goes through every
-   * server. Undefined where `raw` does so too, or where the sender's own address needs SMTPUTF8.
+   * The message for recipients with ASCII addresses when other recipients need SMTPUTF8; any server accepts it.
+   * Undefined if
+   * `raw` is ASCII already, or the sender's own address needs SMTPUTF8.
    */
   readonly composeAscii: (() => Buffer) | undefined;
 }
@@ -44,8 +45,9 @@ export interface ComposedMessage {
 const CRLF = '\r\n';
 
 /**
- * Composes the message (RFC 5322, 2045 to 2047, 2049). Nothing in it depends on the time or on
- * chance: the same input gives the same bytes on every attempt.
+ * Composes the message (RFC 5322, 2045 to 2047, 2049). The output is deterministic: the same input gives the same
+ * bytes
+ * on every attempt.
  */
 export function composeMime(
   rendered: RenderedMail,
@@ -69,7 +71,7 @@ export function composeMime(
   };
 }
 
-/** @param form `ascii`: addresses that need SMTPUTF8 are named and cannot be answered to */
+/** @param form `ascii`: addresses that need SMTPUTF8 are shown by name and can't be replied to */
 function composeForm(
   rendered: RenderedMail,
   addresses: HeaderAddresses,
@@ -94,7 +96,7 @@ function composeForm(
     `Message-ID: ${messageId}`,
     ...(identity.headers ?? []).map(([name, value]) => textHeader(name, value)),
     ...(identity.headerLines ?? []),
-    // RFC 3834 §5: keeps vacation replies and other automatic answers away.
+    // RFC 3834 §5: suppresses vacation replies and other automatic answers.
     'Auto-Submitted: auto-generated',
     'MIME-Version: 1.0',
   ];
@@ -112,7 +114,7 @@ function composeBody(rendered: RenderedMail, id: string): string {
   if (html === null)
     return part('text/plain', text ?? { encoding: 'quoted-printable', content: '' });
   if (text === null) return part('text/html', html);
-  // `=_` stands in no quoted-printable and no base64 text, so no part can hold the boundary.
+  // `=_` never occurs in quoted-printable or base64 text, so no part can contain the boundary.
   const boundary = `=_${id}`;
   return [
     `Content-Type: multipart/alternative;${CRLF} boundary="${boundary}"${CRLF}`,

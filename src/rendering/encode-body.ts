@@ -3,11 +3,11 @@ import { QuotedPrintableWriter } from './quoted-printable.ts';
 
 export interface EncodedBody {
   readonly encoding: 'quoted-printable' | 'base64';
-  /** ASCII; every line at most 76 characters and ended by CRLF. */
+  /** ASCII; every line has at most 76 characters and ends with CRLF. */
   readonly content: string;
 }
 
-/** A body in the shorter one of the two encodings that every mail server takes. */
+/** Encodes a body as quoted-printable or base64, whichever is shorter. */
 export function encodeBody(pieces: readonly BodyPiece[]): EncodedBody {
   const writer = new QuotedPrintableWriter();
   for (const piece of pieces) {
@@ -24,14 +24,15 @@ export function encodeBody(pieces: readonly BodyPiece[]): EncodedBody {
   };
 }
 
-/** The body as people read it, with line feeds. */
+/** The plain body with line feeds. */
 export function bodyText(pieces: readonly BodyPiece[]): string {
   let text = '';
   for (const piece of pieces) text += typeof piece === 'string' ? piece : piece.text;
   return text;
 }
 
-// RFC 2045 §6.8: lines of at most 76 characters; line breaks of text are CRLF before it is encoded (§6.8, RFC 2046 §4.1.1).
+// RFC 2045 §6.8: lines of at most 76 characters; line breaks of text become CRLF before encoding (§6.8, RFC 2046
+// §4.1.1).
 function encodeBase64(text: string): EncodedBody {
   const whole = Buffer.from(text.replaceAll('\n', '\r\n'), 'utf8').toString('base64');
   const lines = whole.match(/.{1,76}/g) ?? [];

@@ -1,15 +1,16 @@
-// RFC 2047 §2: an encoded word has at most 75 characters; a line that holds one at most 76.
+// RFC 2047 §2: an encoded word has at most 75 characters, and a line that contains one at most 76.
 const MAX_WORD = 75;
 const MAX_LINE = 76;
 const B_START = '=?utf-8?B?';
 const Q_START = '=?utf-8?Q?';
 const END = '?=';
-/** RFC 2047 §5 rule 3: what may stand literally in a Q word of a display name, and so anywhere. */
+/** RFC 2047 §5 rule 3: characters allowed literally in a Q word of a display name, and so anywhere. */
 const Q_LITERAL = /^[A-Za-z0-9!*+/-]$/;
 
 /**
- * Writes text as encoded words (RFC 2047), each a whole number of characters, folded into lines.
- * `column` is where in the line they begin. Text that is mostly ASCII stays readable in Q (§4).
+ * Writes text as encoded words (RFC 2047), never splitting a character, folded into lines. `column` is the position
+ * in
+ * the line where they start. Text that is mostly ASCII stays readable in Q (§4).
  */
 export function encodeWords(text: string, column: number): string {
   const characters = Array.from(text);
@@ -62,7 +63,7 @@ function bWords(characters: readonly string[], column: number): string {
   return words.join('\r\n ');
 }
 
-/** Room for the next word: the first one stands in a line that has begun, others after one space. */
+/** Space for the next word: the first one continues the current line, others follow a single space. */
 function wordCapacity(before: number, column: number): number {
   return Math.min(MAX_WORD, before === 0 ? MAX_LINE - column : MAX_LINE - 1);
 }

@@ -2,14 +2,14 @@ import { fieldValues } from './field-values.ts';
 import type { LoadedNode, LoadedTemplate } from './load-template.ts';
 import { buildUrl, type UrlNode } from './render-body.ts';
 
-/** The link nodes of each version by their number, made once. */
+/** Link nodes by number, cached per version. */
 const linkCache = new WeakMap<LoadedTemplate, ReadonlyMap<number, UrlNode>>();
 
 /**
- * Where a link of the HTML part leads, as the message had it.
- * @param index the link's place in the version's table of links
- * @param values those that the message gave to the link's fields
- * @returns undefined where the version has no such link that may be tracked, or it leads to no http or https address
+ * The original target of a link in a message's HTML part.
+ * @param index the link's index in the version's table of links
+ * @param values the message's values for the link's fields
+ * @returns undefined if the version has no such trackable link, or its target is no http or https URL
  */
 export function linkTarget(
   template: LoadedTemplate,

@@ -7,14 +7,14 @@ import { escapeHtml } from '../template/escape-html.ts';
 import { computeSizeBounds, type SizeBounds } from '../template/size-bounds.ts';
 import { type EncodedText, encodeText } from './quoted-printable.ts';
 
-/** Static text of a body with its encoded form, made once per template version. */
+/** Static text of a body with its encoded form, computed once per template version. */
 export interface StaticText {
   readonly type: 'static';
   readonly text: string;
   readonly quotedPrintable: EncodedText;
 }
 
-/** A rendered body is static text and, between it, the text that this one message has there. */
+/** A rendered body alternates between static text and text specific to this message. */
 export type BodyPiece = StaticText | string;
 
 export type LoadedNode =
@@ -38,10 +38,10 @@ export type LoadedNode =
     }
   | { readonly type: 'slot'; readonly slot: 'preview' | 'bodyEnd' };
 
-/** A template version in memory, ready to render. Build it once per version with `loadTemplate`. */
+/** A template version in memory, ready to render. Load it once per version with `loadTemplate`. */
 export interface LoadedTemplate {
   readonly compiled: CompiledTemplate;
-  /** The names of all fields; nodes know a field by its place in this list. */
+  /** The names of all fields; nodes refer to fields by their index here. */
   readonly names: readonly string[];
   readonly defaults: readonly string[];
   readonly html: LoadedBody | null;
@@ -49,13 +49,13 @@ export interface LoadedTemplate {
   readonly size: SizeBounds;
 }
 
-/** One body in two forms: in the second, links that no value changes are static. */
+/** A body in two forms: in the second, links that no value changes are static. */
 export interface LoadedBody {
   readonly withLinks: readonly LoadedNode[];
   readonly withoutLinks: readonly LoadedNode[];
 }
 
-/** Prepares a compiled template version for rendering; costs about what encoding its HTML costs. */
+/** Prepares a compiled template version for rendering; costs about as much as encoding its HTML. */
 export function loadTemplate(compiled: CompiledTemplate): LoadedTemplate {
   const names = compiled.fields.map(({ name }) => name);
   const loader = new NodeLoader(names, compiled.links);
@@ -104,7 +104,7 @@ class NodeLoader {
     return loaded;
   }
 
-  /** The text of a node that is the same in every message. */
+  /** The text of a node if it is the same in every message. */
   #fixedText(node: CompiledNode, links: boolean): string | undefined {
     if (typeof node === 'string') return node;
     if (node.type !== 'url') return undefined;
@@ -129,7 +129,7 @@ class NodeLoader {
 
   #place(name: string): number {
     const place = this.#places.get(name);
-    if (place === undefined) throw new Error(`a compiled template does not list its field ${name}`);
+    if (place === undefined) throw new Error(`compiled template does not list its field ${name}`);
     return place;
   }
 }

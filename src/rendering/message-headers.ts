@@ -2,33 +2,34 @@ import type { EmailAddress } from '../foundation/email-address.ts';
 import { encodeWords } from './encoded-words.ts';
 import { oneLine } from './render-line.ts';
 
-// RFC 5322 §2.1.1: lines should have at most 78 characters, and must have at most 998.
+// RFC 5322 §2.1.1: lines should have at most 78 characters and must have at most 998.
 const MAX_LINE = 78;
-/** A word that is longer than this cannot be folded well, and is encoded instead. */
+/** A longer word can't be folded well, so it is encoded instead. */
 const MAX_BARE_WORD = 60;
 const PRINTABLE = /^[ -~]*$/;
-/** RFC 5322 §3.2.3: words of atext, with single spaces between them. */
+/** RFC 5322 §3.2.3: words of atext, separated by single spaces. */
 const ATOMS = /^[\w!#$%&'*+/=?^`{|}~-]+(?: [\w!#$%&'*+/=?^`{|}~-]+)*$/;
 
-/** A mailbox of a header. */
+/** A mailbox in a header. */
 export interface HeaderMailbox {
   readonly address: EmailAddress;
   readonly displayName?: string | undefined;
   /**
-   * True where the address cannot stand in this header: it is named in the form of RFC 6857 section 3.1.8, an empty group
-   * (RFC 5322 section 3.4) whose name tells it.
+   * True if the header can't contain the address: it is then written in the form of RFC 6857 section 3.1.8, an empty
+   * group
+   * (RFC 5322 section 3.4) with the address in its name.
    */
   readonly removed?: boolean;
 }
 
-/** `Name: text`, for text that people read: folded, encoded where it is not plain ASCII. No CRLF at its end. */
+/** `Name: text` for human-readable text: folded, and encoded unless it is plain ASCII. Without the final CRLF. */
 export function textHeader(name: string, text: string): string {
   const value = oneLine(text);
   if (isPlain(value)) return fold(`${name}: ${value}`);
   return `${name}: ${encodeWords(value, name.length + 2)}`;
 }
 
-/** `Name: mailbox, mailbox`, one line each where they do not fit together. */
+/** `Name: mailbox, mailbox`, with a line break wherever the next mailbox doesn't fit. */
 export function mailboxHeader(name: string, mailboxes: readonly HeaderMailbox[]): string {
   let header = `${name}:`;
   let column = header.length;
@@ -71,7 +72,7 @@ function writePhrase(name: string, column: number): string {
   return `"${name.replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** ASCII that every reader reads as it is: nothing like an encoded word, no spaces in a row, no word too long to fold. */
+/** ASCII that needs no encoding: nothing like an encoded word, no consecutive spaces, no word too long to fold. */
 function isPlain(text: string): boolean {
   if (!PRINTABLE.test(text) || text.includes('=?') || text.includes('  ')) return false;
   return (
@@ -79,7 +80,7 @@ function isPlain(text: string): boolean {
   );
 }
 
-/** RFC 5322 §2.2.3: a line break before white space; reading it back removes just the break. */
+/** RFC 5322 §2.2.3: a line break before white space; unfolding removes only the break. */
 function fold(header: string): string {
   if (header.length <= MAX_LINE) return header;
   let folded = '';

@@ -1,15 +1,16 @@
 /**
- * Quoted-printable (RFC 2045 §6.7) written piece by piece: a template's static text is encoded once
- * per version, and each message only adds its values in between. A writer knows the column that it
- * stands in, and puts a soft line break where the next piece would make a line too long.
+ * Writes quoted-printable (RFC 2045 §6.7) piece by piece: a template's static text is encoded once per version, and
+ * each
+ * message only adds its values in between. A writer tracks its column and inserts a soft line break if the next piece
+ * would make a line too long.
  */
 
-// RFC 2045 §6.7 rule 5: at most 76 characters in a line, the `=` of a soft break included.
+// RFC 2045 §6.7 rule 5: at most 76 characters per line, including the `=` of a soft break.
 const MAX_LINE = 76;
-/** What fits in a line that can still take the `=` of a soft break. */
+/** Characters that fit in a line before the `=` of a soft break. */
 const MAX_BEFORE_BREAK = MAX_LINE - 1;
 const SOFT_BREAK = '=\r\n';
-/** Printable ASCII without `=`, in which only line length matters. */
+/** Printable ASCII without `=`, for which only the line length matters. */
 const LITERAL = /^[ -<>-~]*$/;
 
 const LF = 10;
@@ -17,7 +18,10 @@ const SPACE = 32;
 const TAB = 9;
 const EQUALS = 61;
 
-/** How each octet is written within a line (rules 1, 2 and 3; white space at a line's end is written by `ESCAPED`). */
+/**
+ * The encoding of each octet within a line (rules 1, 2 and 3; `ESCAPED` also encodes white space at the end of a
+ * line).
+ */
 const ESCAPED: readonly string[] = Array.from(
   { length: 256 },
   (_, octet) => `=${octet.toString(16).toUpperCase().padStart(2, '0')}`,
@@ -27,20 +31,20 @@ const WRITTEN: readonly string[] = ESCAPED.map((escaped, octet) => {
   return literal ? String.fromCharCode(octet) : escaped;
 });
 
-/** Encoded text that can go into a body at any place. */
+/** Encoded text that can be inserted anywhere in a body. */
 export interface EncodedText {
   readonly encoded: string;
-  /** Length of its first line, which has to fit into the line in which it starts. */
+  /** Length of its first line, which must fit in the current line. */
   readonly firstLine: number;
   /** Length of its last line, or -1 if it has no line break. */
   readonly lastLine: number;
-  /** White space at its end, which is not in `encoded`: what follows decides how it is written. */
+  /** Trailing white space, not included in `encoded`: what follows decides how to encode it. */
   readonly space: '' | ' ' | '\t';
   /** Octets before encoding. */
   readonly octets: number;
 }
 
-/** Encodes text whose line breaks are line feeds, as if it began a line. */
+/** Encodes text with line feeds, as if at the start of a line. */
 export function encodeText(text: string): EncodedText {
   const writer = new QuotedPrintableWriter();
   writer.addText(text);
@@ -57,25 +61,25 @@ function spaceAtEnd(text: string): '' | ' ' | '\t' {
 }
 
 export class QuotedPrintableWriter {
-  /** What was added, but for `space`. */
+  /** Everything added so far, except `space`. */
   encoded = '';
-  /** White space that was added last and is not written yet: at the end of a line it has to be escaped (rule 3). */
+  /** Trailing white space not written yet: at the end of a line it must be escaped (rule 3). */
   space: '' | ' ' | '\t' = '';
   /** Octets before encoding. */
   octets = 0;
   #column = 0;
 
-  /** What was added, encoded; a line may end here. */
+  /** Returns the encoded text, which may end a line. */
   finish(): string {
     this.#writeSpace(true);
     return this.encoded;
   }
 
-  /** Adds text that was encoded before. */
+  /** Adds text that is encoded already. */
   addEncoded({ encoded, firstLine, lastLine, space, octets }: EncodedText): void {
     if (encoded === '' && space === '') return;
     this.#writeSpace(lastLine !== -1 && firstLine === 0);
-    // A first line that is closed by a soft break may be full; an open one has to leave room for one.
+    // A first line that ends in a soft break may be full; otherwise it must leave space for one.
     if (
       this.#column > 0 &&
       this.#column + firstLine > (lastLine === -1 ? MAX_BEFORE_BREAK : MAX_LINE)
@@ -88,7 +92,7 @@ export class QuotedPrintableWriter {
     this.space = space;
   }
 
-  /** Adds text whose line breaks are line feeds. */
+  /** Adds text with line feeds. */
   addText(text: string): void {
     if (text === '') return;
     this.#writeSpace(text.charCodeAt(0) === LF);
@@ -138,7 +142,7 @@ export class QuotedPrintableWriter {
     this.#column += unit.length;
   }
 
-  /** @param lineEnds a line break follows, or nothing */
+  /** @param lineEnds a line break or the end of the text follows */
   #writeSpace(lineEnds: boolean): void {
     const space = this.space;
     if (space === '') return;

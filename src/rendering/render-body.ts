@@ -5,22 +5,22 @@ import { CheckedValues } from './checked-values.ts';
 import type { BodyPiece, LoadedNode } from './load-template.ts';
 import { UrlBuilder } from './render-url.ts';
 
-/** Something about a message that its sender should know, though it is sent. */
+/** Something the sender should know about a message that is sent anyway. */
 export interface RenderWarning {
   readonly code: 'link-emptied' | 'style-emptied' | 'subject-cut';
-  /** The field whose value was the reason. */
+  /** The field whose value caused it. */
   readonly field?: string;
   readonly message: string;
 }
 
-/** Puts a tracking address in place of a link's own; the link's `index` tells it from its siblings. */
+/** Replaces a link's URL with a tracking URL; the link's `index` identifies it. */
 export type RewriteLink = (link: CompiledLink, url: string) => string;
 
 export interface BodyContext {
   readonly names: readonly string[];
   readonly values: readonly string[];
   readonly checked: CheckedValues;
-  /** Hidden preview text, ready for HTML. */
+  /** Hidden preview text, encoded for HTML. */
   readonly preview: readonly BodyPiece[];
   readonly bodyEnd: string;
   readonly rewriteLink: RewriteLink | undefined;
@@ -30,8 +30,8 @@ export interface BodyContext {
 export type UrlNode = Extract<LoadedNode, { type: 'url' }>;
 
 /**
- * Fills in one body: static pieces as they are, values escaped for their places.
- * @throws BodyFull as soon as it has more bytes than a body may have
+ * Renders one body: static pieces unchanged, values escaped for their context.
+ * @throws BodyTooLarge as soon as it exceeds the maximum size
  */
 export function renderBody(
   nodes: readonly LoadedNode[],
@@ -47,7 +47,7 @@ function addNodes(writer: BodyWriter, nodes: readonly LoadedNode[], context: Bod
   for (const node of nodes) {
     if (node.type === 'static') writer.addStatic(node);
     else if (node.type === 'field') {
-      // A style may leave a value out; elsewhere it only grows.
+      // A style may omit a value; elsewhere escaping never shortens it.
       if (node.as !== 'css') writer.requireCapacityFor(context.values[node.field] ?? '');
       writer.addText(renderField(node, context));
     } else if (node.type === 'section') {
@@ -77,7 +77,7 @@ function renderField(
   context.warn({
     code: 'style-emptied',
     field: name,
-    message: `The value of ${name} cannot stand in a style and was left out.`,
+    message: `The value of ${name} isn't allowed in a style and was omitted.`,
   });
   return '';
 }
@@ -91,7 +91,7 @@ function renderUrl(node: UrlNode, context: BodyContext): string {
   return finishUrl(builder.url, node, context);
 }
 
-/** Assembles the bare URL; `refused` is the field whose value cannot begin one. */
+/** Builds the unescaped URL; `refused` is the field whose value can't start a URL. */
 export function buildUrl(
   node: UrlNode,
   values: readonly string[],
@@ -124,6 +124,6 @@ function finishUrl(url: string, { as, link }: UrlNode, { rewriteLink }: BodyCont
 }
 
 function linkEmptied(field: string): RenderWarning {
-  const message = `The value of ${field} is no http, https or mailto address; the link was left empty.`;
+  const message = `The value of ${field} isn't an http, https or mailto URL; the link was left empty.`;
   return { code: 'link-emptied', field, message };
 }

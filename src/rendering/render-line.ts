@@ -1,12 +1,13 @@
 import type { CompiledNode } from '../template/compiled-template.ts';
 import { MAX_FILLED_LINE } from '../template/template-limits.ts';
 
-/** Line breaks, other controls and the separators that some readers break lines at. */
+/** Line breaks, other control characters and Unicode separators that some clients treat as line breaks. */
 const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
 
 /**
- * Renders a part that is one line, subject or preview text: values as they are, line breaks as spaces. Nothing follows a value
- * that makes it longer than `MAX_FILLED_LINE`: no reader shows as much of either.
+ * Renders a single-line part, subject or preview text: values unescaped, line breaks as spaces. Stops after the value
+ * that
+ * exceeds `MAX_FILLED_LINE`: no mail client shows that much.
  */
 export function renderLine(
   nodes: readonly CompiledNode[],
@@ -17,7 +18,7 @@ export function renderLine(
   return oneLine(text);
 }
 
-/** Text as it can stand in a header: no controls, no space around it. */
+/** Text that is safe in a header: no control characters, trimmed. */
 export function oneLine(text: string): string {
   return text.replace(CONTROLS, ' ').trim();
 }

@@ -21,31 +21,32 @@ import {
 import { renderLine } from './render-line.ts';
 import { findLargestField, RenderingTooLarge } from './rendering-too-large.ts';
 
-/** What one message brings to its template. */
+/** The message-specific input of a template. */
 export interface RenderInput {
   readonly values: Readonly<Record<string, string>>;
-  /** As the request had them; markup in them was checked when the message was accepted. */
+  /** As in the request; their markup was checked when the message was accepted. */
   readonly subjectLine?: string | undefined;
   readonly previewText?: string | undefined;
-  /** Called for each link that may be tracked; without it, links stay as they are. */
+  /** Called for each trackable link; if absent, links don't change. */
   readonly rewriteLink?: RewriteLink | undefined;
-  /** HTML that goes before the end of the body, such as an open-tracking image. */
+  /** HTML to insert before the end of the body, such as an open-tracking image. */
   readonly bodyEnd?: string | undefined;
 }
 
-/** Code points of a subject; the contract limits what is sent, not what values make of it. */
+/** Code points of a subject. The contract limits the request; this limits the result after values are filled in. */
 const MAX_SUBJECT_LENGTH = 998;
 
 const PREVIEW_START = staticText(
   '<div style="display:none;line-height:1px;max-height:0;max-width:0;opacity:0;overflow:hidden;mso-hide:all">',
 );
-/** Invisible characters after the preview text, so that mail clients do not go on with the first words of the body. */
+/** Invisible characters after the preview text, so that mail clients don't append the beginning of the body. */
 const PREVIEW_END = staticText(`${'&#847;&zwnj;&nbsp;'.repeat(70)}</div>`);
 
 /**
- * Renders one message from a loaded template version. Every value stands escaped for its place; what
- * had to be left out is in `warnings`.
- * @throws RenderingTooLarge as soon as a body has more bytes than `MAX_RENDERED_BYTES`
+ * Renders one message from a loaded template version. Every value is escaped for its context; `warnings` lists what
+ * was
+ * omitted.
+ * @throws RenderingTooLarge as soon as a body exceeds `MAX_RENDERED_BYTES`
  */
 export function renderMessage(template: LoadedTemplate, input: RenderInput): RenderedMail {
   const warnings: RenderWarning[] = [];
@@ -66,7 +67,7 @@ export function renderMessage(template: LoadedTemplate, input: RenderInput): Ren
     bodyEnd: input.bodyEnd ?? '',
     rewriteLink: input.rewriteLink,
     warn: (warning) => {
-      // The same address can stand in a template several times.
+      // A template can contain the same URL several times.
       const alreadyWarned = warnings.some(
         ({ code, field }) => code === warning.code && field === warning.field,
       );
@@ -81,7 +82,7 @@ export function renderMessage(template: LoadedTemplate, input: RenderInput): Ren
   );
 }
 
-/** A message's content; bodies are joined or encoded when they are asked for. */
+/** A message's content; bodies are joined or encoded on demand. */
 export class RenderedMail {
   readonly subject: string;
   readonly warnings: readonly RenderWarning[];
@@ -143,7 +144,7 @@ function cutSubject(subject: string, warnings: RenderWarning[]): string {
   if (subject.length <= MAX_SUBJECT_LENGTH) return subject;
   const points = Array.from(subject);
   if (points.length <= MAX_SUBJECT_LENGTH) return subject;
-  const message = `The subject was longer than ${MAX_SUBJECT_LENGTH} characters and was cut.`;
+  const message = `The subject was longer than ${MAX_SUBJECT_LENGTH} characters and was truncated.`;
   warnings.push({ code: 'subject-cut', message });
   return points.slice(0, MAX_SUBJECT_LENGTH).join('').trim();
 }

@@ -2,15 +2,15 @@ import { MAX_RENDERED_BYTES } from '../template/template-limits.ts';
 import { BodyTooLarge } from './body-writer.ts';
 import { type CheckedValues, percentEncode } from './checked-values.ts';
 
-/** What would end a `url(…)` in a style. */
+/** Characters that would close a `url(…)` in a style. */
 const CSS_SPECIAL = /["'()\\]/g;
 
-/** Assembles one URL from its parts; a value that stands first has to be a whole URL. */
+/** Assembles one URL from its parts; a value at the start must be a whole URL. */
 export class UrlBuilder {
   url = '';
-  /** The value that began the URL cannot be used as one; the link has to be emptied. */
+  /** The value at the start is not a valid URL, so the link must be emptied. */
   refused = false;
-  /** Something other than white space stands in it. */
+  /** True once the URL contains anything other than white space. */
   #begun = false;
   readonly #css: boolean;
   readonly #checked: CheckedValues;
@@ -24,7 +24,7 @@ export class UrlBuilder {
     this.#append(text);
   }
 
-  /** @throws BodyFull where the URL by itself is larger than a whole body may be */
+  /** @throws BodyTooLarge if the URL alone exceeds the maximum size of a body */
   addValue(value: string): void {
     if (this.refused) return;
     const encoded = this.#begun ? encodeURIComponent(value) : this.#wholeUrl(value);

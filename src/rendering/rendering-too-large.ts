@@ -1,10 +1,10 @@
 import { MAX_RENDERED_TEXT } from '../template/template-limits.ts';
 import type { LoadedNode } from './load-template.ts';
 
-/** The values of a message make a part of it larger than messages may be. */
+/** The values of a message make one of its parts exceed the maximum size. */
 export class RenderingTooLarge extends Error {
   override name = 'RenderingTooLarge';
-  /** The field that takes the most room; undefined where the template is too large by itself. */
+  /** The field that takes the most space; undefined if the template is too large without values. */
   readonly field: string | undefined;
 
   constructor(part: 'HTML' | 'text', largest: LargestField | undefined) {
@@ -15,12 +15,12 @@ export class RenderingTooLarge extends Error {
   }
 }
 
-/** How much of a part one field makes. */
+/** The size of one field within a part. */
 export interface LargestField {
   readonly name: string;
   /** Characters of its value. */
   readonly length: number;
-  /** How often the part shows it. */
+  /** Number of uses in the part. */
   readonly uses: number;
 }
 
@@ -29,7 +29,7 @@ function describe({ name, length, uses }: LargestField): string {
   return `its largest field, ${name}, has ${length} characters and is used ${times}`;
 }
 
-/** The field whose value, with all its uses that are shown, takes the most characters. */
+/** Finds the field whose visible uses take the most characters. */
 export function findLargestField(
   nodes: readonly LoadedNode[],
   names: readonly string[],

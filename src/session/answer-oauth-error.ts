@@ -3,7 +3,7 @@ import { codeOf, isUnavailable } from '../foundation/database/sqlstate.ts';
 import { BodyRefusal } from '../http/limits/body-refusal.ts';
 import { InvalidRequest, OAuthError, ServerError, TemporarilyUnavailable } from './oauth-errors.ts';
 
-/** Answers an error as RFC 6749 section 5.2 says: JSON with `error` and `error_description`, never cached. */
+/** Sends an error as RFC 6749 section 5.2 specifies: JSON with `error` and `error_description`, never cached. */
 export function answerOAuthError(
   error: unknown,
   request: FastifyRequest,
@@ -24,7 +24,7 @@ export function answerOAuthError(
     .send({ error: refusal.error, error_description: refusal.message });
 }
 
-/** RFC 6749 section 5.1: no answer with tokens or about them is kept by anything on the way. */
+/** RFC 6749 section 5.1: responses with or about tokens must not be cached. */
 export function preventCaching(reply: FastifyReply): FastifyReply {
   return reply.header('cache-control', 'no-store').header('pragma', 'no-cache');
 }
@@ -32,7 +32,7 @@ export function preventCaching(reply: FastifyReply): FastifyReply {
 function toOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
   if (isUnavailable(error))
-    return new TemporarilyUnavailable('The service cannot work now; try again shortly', {
+    return new TemporarilyUnavailable('The service is temporarily unavailable; try again shortly', {
       cause: error,
     });
   if (error instanceof BodyRefusal) return fromRefusal(error);
@@ -43,14 +43,14 @@ function toOAuthError(error: unknown): OAuthError {
         cause: error,
       });
     default:
-      return new ServerError('The request failed for a fault of the service', { cause: error });
+      return new ServerError('The request failed because of an internal error', { cause: error });
   }
 }
 
-/** The token endpoint answers a form that can't be read with 400, whatever the reason (RFC 6749 section 5.2). */
+/** The token endpoint answers an unreadable form with 400, whatever the reason (RFC 6749 section 5.2). */
 function fromRefusal(refusal: BodyRefusal): OAuthError {
   const { message, retryAfter } = refusal;
-  // Not 429: clients know that from the allowance, and would wait for an hour.
+  // Not 429: clients associate that with the allowance and would wait for an hour.
   return retryAfter !== undefined
     ? new TemporarilyUnavailable(message, { cause: refusal })
     : new InvalidRequest(message, { cause: refusal });

@@ -5,7 +5,7 @@ import { OAuthError } from './oauth-errors.ts';
 import { sendPage } from './pages/layout.ts';
 import { messagePage } from './pages/message-page.ts';
 
-/** What the HTTP server itself refuses, by its error codes: what forms of browsers never have. */
+/** Errors of the HTTP server itself, by code; forms in a browser never cause them. */
 const serverRefusals: Readonly<Record<string, readonly [status: number, text: string]>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     415,
@@ -14,7 +14,7 @@ const serverRefusals: Readonly<Record<string, readonly [status: number, text: st
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'The body length doesn’t match Content-Length.'],
 };
 
-/** Answers an error of a page with a page that says what to do, and nothing of what happened inside. */
+/** Answers an error of a page with a page that says what to do and reveals no internals. */
 export function answerPageError(
   error: unknown,
   request: FastifyRequest,

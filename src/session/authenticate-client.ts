@@ -7,22 +7,22 @@ import type { IntegrationDirectory } from './integration-directory.ts';
 import type { StoredIntegration } from './integration-store.ts';
 import { InvalidClient } from './oauth-errors.ts';
 
-/** A stranger who knows a client id could fill the audit log otherwise. */
+/** Rate limit for audit entries: otherwise anyone who knows a client id could flood the audit log. */
 const recordIntervalMs = 60_000;
 
-/** Stores another hash of the same secret. */
+/** Replaces the stored hash of an unchanged secret. */
 export type StoreSecretHash = (
   clientId: StoredIntegration['clientId'],
   from: Uint8Array,
   to: Buffer,
 ) => Promise<void>;
 
-/** Knows registered clients by their credentials (contract section 5.1 rule 2). */
+/** Authenticates registered clients by their credentials (contract section 5.1 rule 2). */
 export class ClientAuthenticator {
   readonly #directory: IntegrationDirectory;
   readonly #secrets: ClientSecretHasher;
   readonly #audit: AuditStore;
-  /** When each integration's last failure was recorded; integrations are few. */
+  /** When each integration's last failure was recorded; there are few integrations. */
   readonly #recordedAt = new Map<string, number>();
   readonly #clock: Clock;
   readonly #storeSecretHash: StoreSecretHash;
@@ -42,8 +42,9 @@ export class ClientAuthenticator {
   }
 
   /**
-   * The integration that the credentials prove. What a known one gets wrong is recorded, once a minute at most.
-   * @throws InvalidClient, whose public sentence is the same whatever was wrong
+   * Returns the integration that the credentials belong to. Failures of a known client are recorded at most once a
+   * minute.
+   * @throws InvalidClient, whose public message is the same whatever was wrong
    */
   async authenticate(
     credentials: ClientCredentials,
@@ -65,7 +66,10 @@ export class ClientAuthenticator {
     return integration;
   }
 
-  /** A secret that was stored under the master key before is stored anew; nobody waits for that, and the next use tries again. */
+  /**
+   * Rehashes a secret stored under the previous master key, in the background; if that fails, the next use tries
+   * again.
+   */
   #rehashSecret({ clientId, secretHash }: StoredIntegration, secrets: readonly string[]): void {
     for (const secret of secrets) {
       const newHash = this.#secrets.rehash(secret, secretHash);
@@ -96,7 +100,7 @@ export class ClientAuthenticator {
     return integration.disabled ? 'disabled client' : undefined;
   }
 
-  /** The current secret, or the one before it while the overlap of a rotation lasts. */
+  /** Checks the current secret, and the previous one while the overlap of a rotation lasts. */
   #hasValidSecret(integration: StoredIntegration, secret: string): boolean {
     if (this.#secrets.matches(secret, integration.secretHash)) return true;
     const { previousSecret } = integration;

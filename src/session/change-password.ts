@@ -6,10 +6,10 @@ import { notifyPerson } from '../outbox/security-notice-store.ts';
 import type { PasswordChecker } from './password-checker.ts';
 import { revokePersonCodes, revokePersonTokens } from './revoke-tokens-store.ts';
 
-/** More than anybody types; longer ones only cost work. */
+/** More than anyone types; longer ones only cost work. */
 const maxPasswordLength = 1_000;
 
-/** Why a new password cannot be taken, as a sentence; undefined where it can (ASVS 2.1.1, 2.1.2). */
+/** Why a new password is rejected, as a sentence; undefined if it is acceptable (ASVS 2.1.1, 2.1.2). */
 export function passwordProblem(password: string): string | undefined {
   const length = [...password].length;
   if (length < minPasswordLength)
@@ -20,9 +20,10 @@ export function passwordProblem(password: string): string | undefined {
 }
 
 /**
- * Gives a person another password and ends everything that the old one opened: tokens, codes and browser sessions,
- * on all nodes within a second.
- * @throws TemporarilyUnavailable where too many passwords wait already
+ * Changes a person's password and revokes everything that the old one opened: tokens, codes and browser sessions, on
+ * all
+ * nodes within a second.
+ * @throws TemporarilyUnavailable if too many passwords are waiting
  */
 export async function changePassword(
   { database, passwords }: { readonly database: Database; readonly passwords: PasswordChecker },
@@ -36,7 +37,7 @@ export async function changePassword(
 }
 
 /**
- * The same with a password that is hashed already, inside the caller's transaction, which tells the person of it.
+ * The same with a password hash, inside the caller's transaction; queues the notice to the person.
  * @param event undefined for a first password
  */
 export async function replacePersonPassword(

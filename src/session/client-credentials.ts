@@ -1,19 +1,21 @@
 import { decodeFormValue, type Form } from './form.ts';
 import { InvalidClient, InvalidRequest } from './oauth-errors.ts';
 
-/** What a client says of itself; `byHeader` where it used HTTP Basic. */
+/** The credentials of a client; `byHeader` if it used HTTP Basic. */
 export interface ClientCredentials {
   readonly clientId: string;
-  /** What the secret may be: HTTP Basic can be read in two ways. */
+  /** Possible secrets: HTTP Basic can be decoded in two ways. */
   readonly secrets: readonly string[];
   readonly byHeader: boolean;
 }
 
 /**
- * Finds the client's credentials in the form (contract section 5.1 rule 2) or in the Authorization header
- * (RFC 6749 section 2.3.1: each part form-encoded, then Basic). Both may be sent where they agree. Beside credentials in the
- * form a header of another scheme means nothing: known clients go on sending their last access token.
- * @throws InvalidClient where there are none, InvalidRequest where the two differ
+ * Reads the client's credentials from the form (contract section 5.1 rule 2) or the Authorization header (RFC 6749
+ * section
+ * 2.3.1: each part form-encoded, then Basic). Both may be sent if they agree. With credentials in the form, a header
+ * of
+ * another scheme is ignored, because known clients keep sending their last access token.
+ * @throws InvalidClient if there are none, InvalidRequest if the two differ
  */
 export function readClientCredentials(
   authorization: string | undefined,
@@ -24,24 +26,25 @@ export function readClientCredentials(
   const isBasic = authorization !== undefined && /^basic( |$)/i.test(authorization);
   if (authorization === undefined || (secret !== undefined && !isBasic)) {
     if (clientId === undefined || secret === undefined)
-      throw new InvalidClient('The client must send client_id and client_secret', false);
+      throw new InvalidClient('client_id and client_secret are required', false);
     return { clientId, secrets: [secret], byHeader: false };
   }
   const credentials = decodeBasic(authorization);
   if (credentials === undefined)
-    throw new InvalidClient('The Authorization header is not usable HTTP Basic', true);
+    throw new InvalidClient('The Authorization header is not valid HTTP Basic', true);
   if (clientId !== undefined && clientId !== credentials.clientId)
     throw new InvalidRequest('The form and the Authorization header name different clients');
   if (secret !== undefined && !credentials.secrets.includes(secret))
-    throw new InvalidRequest('The form and the Authorization header have different secrets');
+    throw new InvalidRequest('The form and the Authorization header contain different secrets');
   return { ...credentials, byHeader: true };
 }
 
 const basicPattern = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 
 /**
- * Client id and secret of a Basic header, or undefined where it is none. Both should be form-encoded; since many
- * clients leave that out, the secret is also taken as it stands.
+ * Client id and secret of a Basic header, or undefined if it isn't one. Both should be form-encoded; many clients
+ * omit that,
+ * so the undecoded secret is accepted too.
  */
 export function decodeBasic(
   authorization: string,

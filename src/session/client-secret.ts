@@ -3,8 +3,9 @@ import type { MasterKey } from '../foundation/master-key.ts';
 import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 
 /**
- * Client secrets as the database keeps them: HMAC-SHA256 under a key of the installation. The secrets are random or
- * long, so nothing slower is needed, and a stolen database alone does not let anyone try guesses.
+ * Hashes client secrets with HMAC-SHA256 under a key of the installation. The secrets are random or long, so nothing
+ * slower is
+ * needed, and a stolen database alone allows no guessing.
  */
 export class ClientSecretHasher {
   readonly #keys: PurposeKeys;
@@ -13,17 +14,17 @@ export class ClientSecretHasher {
     this.#keys = key.keysFor('client secret');
   }
 
-  /** What is stored for a secret. */
+  /** The hash to store for a secret. */
   hash(secret: string): Buffer {
     return keyedHash(this.#keys.current, secret);
   }
 
-  /** True where `secret` is the one whose hash was stored; takes the same time whatever it is. */
+  /** True if `secret` matches the stored hash; takes constant time. */
   matches(secret: string, secretHash: Uint8Array): boolean {
     return this.#keys.some((key) => isHashOf(key, secret, secretHash));
   }
 
-  /** What should be stored for a secret that matches, where that is another hash by now. */
+  /** The hash to store for a matching secret, if the stored one is outdated. */
   rehash(secret: string, secretHash: Uint8Array): Buffer | undefined {
     if (this.#keys.others.length === 0) return undefined;
     const wasHashedWith = (key: KeyObject) => isHashOf(key, secret, secretHash);

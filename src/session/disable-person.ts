@@ -4,8 +4,8 @@ import type { PersonId } from '../foundation/ids.ts';
 import { revokePersonCodes, revokePersonTokens } from './revoke-tokens-store.ts';
 
 /**
- * Keeps a person out of everything: tokens, codes and browser sessions end on all nodes within a second.
- * @param transaction what is read of the person meanwhile and written with it is committed together
+ * Locks a person out: tokens, codes and browser sessions end on all nodes within a second.
+ * @param transaction commits this together with the caller's other changes
  */
 export async function disablePerson(
   transaction: Database['kysely'],
@@ -16,7 +16,7 @@ export async function disablePerson(
   await revokePersonTokens(transaction, personId);
 }
 
-/** Lets a disabled person in again; what ended stays ended. */
+/** Enables a disabled person; revoked sessions and tokens stay revoked. */
 export function enablePerson(transaction: Database['kysely'], personId: PersonId): Promise<void> {
   return setPersonDisabled(transaction, personId, false);
 }

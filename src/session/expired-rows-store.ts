@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 
-/** What is removed some time after its end, in chunks; each skips rows that another node is removing. */
+/** Kinds of rows removed some time after they expire, in chunks; each skips rows that another node is removing. */
 export const expiringKinds = [
   'access tokens',
   'codes',
@@ -13,17 +13,17 @@ export const expiringKinds = [
 ] as const;
 export type ExpiringKind = (typeof expiringKinds)[number];
 
-/** When time is over. */
+/** When rows expire. */
 export interface ExpiryOptions {
   /** Milliseconds added to the database's clock. */
   readonly offset: number;
-  /** Days that the audit log is kept; 0: for ever. */
+  /** Days that the audit log is kept; 0: forever. */
   readonly auditDays: number;
 }
 
 /**
- * Removes some rows of one kind whose time is over.
- * @returns how many went
+ * Removes some expired rows of one kind.
+ * @returns the number of rows
  */
 export function removeExpiredRows(
   database: Database,
@@ -44,7 +44,7 @@ const removers: Readonly<Record<ExpiringKind, Remove>> = {
         where expires_at < now() + ${offset}::float8 * interval '1 ms'
         order by expires_at limit ${limit} for update skip locked)`.execute(database.kysely),
     ),
-  // A code that was used is kept for an hour, so that a second use of it is recognised.
+  // A used code is kept for an hour, so that a second use is recognized.
   codes: (database, limit, { offset }) =>
     countAffected(
       sql`delete from grant_code where hash in (

@@ -4,7 +4,7 @@ import type { Http } from '../http/create-http.ts';
 import { Form, parseForm } from './form.ts';
 import { InvalidRequest } from './oauth-errors.ts';
 
-/** Lets the routes of this scope take forms and nothing else: `request.body` is a `Form`, or undefined without a body. */
+/** Makes the routes of this scope accept forms only: `request.body` is a `Form`, or undefined without a body. */
 export function acceptForms(scope: Http): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser(
@@ -24,12 +24,12 @@ export function acceptForms(scope: Http): void {
   });
 }
 
-/** The form of a request; an absent body is an empty one. */
+/** The form of a request; a missing body is an empty form. */
 export function formOf(request: FastifyRequest): Form {
   return request.body instanceof Form ? request.body : new Form(new Map());
 }
 
-/** Where a request comes from; the address is that of the client, as far as trusted proxies tell. */
+/** The origin of a request; the address is the client's, taking trusted proxies into account. */
 export function originOf(request: FastifyRequest): RequestOrigin {
   return { remoteAddress: request.ip, requestId: request.id };
 }

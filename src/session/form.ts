@@ -1,11 +1,12 @@
 import { InvalidRequest } from './oauth-errors.ts';
 
-/** Half of a surrogate pair alone, or NUL: neither can be part of text that is stored or compared. */
+/** NUL or an unpaired surrogate: neither can be stored as text. */
 const unusablePattern = /\0|\p{Surrogate}/u;
 
 /**
- * The parameters of a form, each at most once. A parameter without a value counts as not given
- * (RFC 6749 section 3.2); unknown ones are kept and ignored.
+ * The parameters of a form, without repetitions. A parameter without a value counts as missing (RFC 6749 section
+ * 3.2);
+ * unknown ones are kept and ignored.
  */
 export class Form {
   readonly #fields: ReadonlyMap<string, string>;
@@ -14,13 +15,13 @@ export class Form {
     this.#fields = fields;
   }
 
-  /** The value, or undefined where it is missing or empty. */
+  /** The value, or undefined if it is missing or empty. */
   get(name: string): string | undefined {
     const value = this.#fields.get(name);
     return value === '' ? undefined : value;
   }
 
-  /** @throws InvalidRequest where the value is missing or empty */
+  /** @throws InvalidRequest if the value is missing or empty */
   require(name: string): string {
     const value = this.get(name);
     if (value === undefined) throw new InvalidRequest(`The parameter ${name} is missing`);
@@ -29,8 +30,8 @@ export class Form {
 }
 
 /**
- * Reads `application/x-www-form-urlencoded` text.
- * @throws InvalidRequest where it is badly encoded, contains NUL, or repeats a parameter (RFC 6749 section 3.2)
+ * Parses `application/x-www-form-urlencoded` text.
+ * @throws InvalidRequest if it is badly encoded, contains NUL, or repeats a parameter (RFC 6749 section 3.2)
  */
 export function parseForm(text: string): Form {
   if (!isWellEncoded(text)) throw new InvalidRequest('The form is badly encoded');
@@ -47,7 +48,7 @@ export function parseForm(text: string): Form {
 
 /**
  * Decodes one value of a form.
- * @returns undefined where it is badly encoded
+ * @returns undefined if it is badly encoded
  */
 export function decodeFormValue(text: string): string | undefined {
   if (!isWellEncoded(text)) return undefined;
@@ -55,7 +56,7 @@ export function decodeFormValue(text: string): string | undefined {
   return unusablePattern.test(value) ? undefined : value;
 }
 
-/** False for a percent sign without two digits behind it, and for bytes that are no UTF-8. */
+/** False for a percent sign without two hex digits, and for bytes that aren't valid UTF-8. */
 function isWellEncoded(text: string): boolean {
   try {
     decodeURIComponent(text);
@@ -65,7 +66,7 @@ function isWellEncoded(text: string): boolean {
   }
 }
 
-/** Names of parameters come from outside; an error shows only those that are plain words. */
+/** Parameter names are untrusted, so errors show only plain words. */
 function printableName(name: string): string {
   return /^[A-Za-z0-9_.-]{1,40}$/.test(name) ? name : 'of that name';
 }

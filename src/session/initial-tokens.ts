@@ -12,20 +12,20 @@ export interface InitialTokensDependencies {
   readonly clock: Clock;
 }
 
-/** Whose grant was proven. */
+/** The person and credentials of a verified grant. */
 export interface ProvenGrant {
   readonly personId: PersonId;
   readonly clientId: ClientId;
   readonly accountId: AccountId | undefined;
-  /** The hash that the password matched, where one was used. */
+  /** The hash that the password matched, if one was used. */
   readonly passwordHash: string | undefined;
-  /** The code that is spent, where one was used. */
+  /** The consumed code, if one was used. */
   readonly codeHash: Buffer | undefined;
 }
 
 /**
  * Issues tokens for an initial token request within the allowance.
- * @throws SlowDown where the allowance is used up, InvalidGrant where the person changed meanwhile
+ * @throws SlowDown if the allowance is used up, InvalidGrant if the person changed in the meantime
  */
 export async function issueInitialTokens(
   { database, mint, clock }: InitialTokensDependencies,
@@ -42,9 +42,11 @@ export async function issueInitialTokens(
   if (issued) return { accessToken: access.text, refreshToken: refresh.text };
   const seconds = await secondsUntilAllowed(executor, { ...proven, offset: clock.offset });
   if (seconds === undefined)
-    throw new InvalidGrant('The grant is not valid', { cause: 'the person changed meanwhile' });
+    throw new InvalidGrant('The grant is not valid', {
+      cause: 'the person changed in the meantime',
+    });
   throw new SlowDown(
-    'The initial token requests of this hour are used up; use the refresh token instead',
+    'No initial token requests are left for this hour; use the refresh token instead',
     seconds,
   );
 }

@@ -7,7 +7,7 @@ import { revokeClientTokens } from './revoke-tokens-store.ts';
 
 type Kysely = Database['kysely'];
 
-/** What an operator sees of an integration. */
+/** An integration as operators see it. */
 export interface IntegrationOverview {
   readonly clientId: ClientId;
   readonly accountId: AccountId;
@@ -18,20 +18,20 @@ export interface IntegrationOverview {
   readonly requirePkce: boolean;
   /** Initial token requests per person in a sliding hour. */
   readonly allowance: number;
-  /** When the secret before the last rotation ends, where it still works. */
+  /** When the previous secret stops working; undefined if it has already. */
   readonly previousSecretUntil: Date | undefined;
 }
 
-/** How much of the allowance one person has used with an integration in the last hour. */
+/** One person's use of an integration's allowance in the last hour. */
 export interface AllowanceUsage {
   readonly email: string;
   readonly used: number;
   readonly left: number;
-  /** When the next request is allowed, where none is left. */
+  /** When the next request is allowed, if none is left. */
   readonly freeAt: Date | null;
 }
 
-/** What an operator can change of an integration beside its registration. */
+/** Settings of an integration that operators can change in addition to its registration. */
 export interface IntegrationSettings {
   readonly disabled?: boolean | undefined;
   readonly requirePkce?: boolean | undefined;
@@ -39,10 +39,10 @@ export interface IntegrationSettings {
   readonly allowance?: number | undefined;
 }
 
-/** Most initial token requests an hour that an allowance can be lifted to. */
+/** Upper limit for an integration's allowance per hour. */
 export const maxAllowance = 1_000;
 
-/** The integrations of the installation, or the one with a client id. */
+/** All integrations of the installation, or the one with the client id. */
 export async function readIntegrationOverviews(
   kysely: Kysely,
   clientId?: ClientId,
@@ -60,7 +60,7 @@ export async function readIntegrationOverviews(
 }
 
 /**
- * The people who used something of an integration's allowance in the last hour, most first.
+ * The people who used an integration's allowance in the last hour, heaviest use first.
  * @param offset milliseconds added to the database's clock
  */
 export async function readAllowanceUsage(
@@ -84,8 +84,8 @@ export async function readAllowanceUsage(
 }
 
 /**
- * Changes what stands beside the registration of an integration. Tells all nodes at commit.
- * @returns false where there is no such integration
+ * Changes settings that aren't part of an integration's registration. Notifies all nodes at commit.
+ * @returns false if there is no such integration
  */
 export async function changeIntegration(
   transaction: Kysely,
@@ -101,14 +101,14 @@ export async function changeIntegration(
       initial_requests_per_hour = coalesce(${allowance}::integer, initial_requests_per_hour)
     where client_id = ${clientId} returning 1`.execute(transaction);
   await announceChange(transaction, integrationTopic, clientId);
-  // Enabled again, it begins anew.
+  // Re-enabling must not revive old tokens.
   if (disabled === true) await revokeClientTokens(transaction, clientId);
   return rows.length === 1;
 }
 
 /**
- * Gives an integration another secret; the one before it works on for the overlap. Tells all nodes at commit.
- * @returns false where there is no such integration
+ * Sets a new secret for an integration; the previous one works for the overlap. Notifies all nodes at commit.
+ * @returns false if there is no such integration
  */
 export async function rotateClientSecret(
   transaction: Kysely,
@@ -126,7 +126,7 @@ export async function rotateClientSecret(
   return rows.length === 1;
 }
 
-/** Stores another hash of the same secret, unless the secret was changed meanwhile. */
+/** Replaces the stored hash of an unchanged secret; does nothing if the secret was changed in the meantime. */
 export async function renewSecretHash(
   kysely: Kysely,
   clientId: ClientId,

@@ -4,7 +4,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { ClientId } from '../foundation/ids.ts';
 import { integrationTopic, readIntegration, type StoredIntegration } from './integration-store.ts';
 
-/** Integrations from memory, correct within a second of a change on any node. */
+/** Caches integrations; entries are current within a second of a change on any node. */
 export class IntegrationDirectory {
   readonly #integrations: Cache<StoredIntegration>;
 
@@ -14,7 +14,7 @@ export class IntegrationDirectory {
     );
   }
 
-  /** The integration with this client id, disabled or not; undefined where there is none. */
+  /** The integration with this client id, disabled or not; undefined if it doesn't exist. */
   integration(
     clientId: string,
   ): Promise<StoredIntegration | undefined> | StoredIntegration | undefined {

@@ -15,21 +15,21 @@ export interface Integration {
   readonly redirectUri: string;
   readonly grants: ReadonlySet<GrantType>;
   readonly disabled: boolean;
-  /** As `ClientSecrets` makes it. */
+  /** Hash made by `ClientSecretHasher`. */
   readonly secretHash: Buffer;
 }
 
-/** An integration with what operators set apart from its registration. */
+/** An integration with the settings that operators manage separately from its registration. */
 export interface StoredIntegration extends Integration {
   /** Whether the code grant must use PKCE (RFC 7636). */
   readonly requirePkce: boolean;
-  /** The secret before the last rotation and when its overlap ends, where it has one. */
+  /** The previous secret and the end of its overlap, if there is one. */
   readonly previousSecret: { readonly hash: Buffer; readonly until: Date } | undefined;
-  /** Initial token requests of each person in a sliding hour. */
+  /** Initial token requests per person in a sliding hour. */
   readonly allowance: number;
 }
 
-/** Topic of announcements about integrations; the key is the client id. */
+/** Notification topic for integrations; the key is the client id. */
 export const integrationTopic = 'integration';
 
 const columns = [
@@ -78,7 +78,7 @@ function toIntegration(row: Row): StoredIntegration {
   };
 }
 
-/** The integration with this client id, of whatever account, or undefined. */
+/** The integration with this client id, in any account, or undefined. */
 export async function readIntegration(
   kysely: Kysely,
   clientId: ClientId,
@@ -91,7 +91,7 @@ export async function readIntegration(
   return row && toIntegration(row);
 }
 
-/** The integrations of an account, by client id. */
+/** The integrations of an account, ordered by client id. */
 export async function readIntegrations(
   kysely: Kysely,
   accountId: AccountId,
@@ -106,9 +106,9 @@ export async function readIntegrations(
 }
 
 /**
- * Writes an integration as given, new or not, and tells all nodes at commit. The client id of another account is not
- * taken over.
- * @returns false where another account has this client id
+ * Creates or updates an integration and notifies all nodes at commit. Never takes over a client id of another
+ * account.
+ * @returns false if another account has this client id
  */
 export async function saveIntegration(
   transaction: Kysely,
@@ -136,7 +136,7 @@ export async function saveIntegration(
             ? eb.fn.coalesce('integration.disabled_at', 'excluded.disabled_at')
             : null,
           secret_hash: eb.ref('excluded.secret_hash'),
-          // A secret given anew ends the overlap of a rotation; the same one leaves it.
+          // A new secret ends the overlap of a rotation; the same one leaves it.
           previous_secret_until: eb
             .case()
             .when('integration.secret_hash', '=', eb.ref('excluded.secret_hash'))
@@ -152,7 +152,7 @@ export async function saveIntegration(
   return row !== undefined;
 }
 
-/** Removes an integration, and its tokens with it, and tells all nodes at commit. */
+/** Removes an integration and its tokens, and notifies all nodes at commit. */
 export async function removeIntegration(
   transaction: Kysely,
   accountId: AccountId,

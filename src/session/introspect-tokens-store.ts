@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, ClientId, PersonId } from '../foundation/ids.ts';
 
-/** What a client may know of a live token of its own. */
+/** What a client can learn about its own live token. */
 export interface OwnToken {
   readonly personId: PersonId;
   readonly email: string;
   readonly accountId: AccountId | undefined;
-  /** Seconds since the epoch; undefined for refresh tokens, which have no end of their own. */
+  /** Seconds since the epoch; undefined for refresh tokens, which don't expire by themselves. */
   readonly issuedAt: number | undefined;
   readonly expiresAt: number | undefined;
 }
@@ -32,7 +32,7 @@ function toOwnToken(row: Row | undefined): OwnToken | undefined {
   );
 }
 
-/** The live access token of this client with this hash, or undefined. */
+/** This client's live access token with this hash, or undefined. */
 export async function findOwnAccessToken(
   database: Database,
   hash: Buffer,
@@ -53,7 +53,7 @@ export async function findOwnAccessToken(
   return toOwnToken(rows[0]);
 }
 
-/** The live refresh token of this client with this hash, or undefined. */
+/** This client's live refresh token with this hash, or undefined. */
 export async function findOwnRefreshToken(
   database: Database,
   hash: Buffer,

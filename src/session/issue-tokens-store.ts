@@ -2,18 +2,21 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../foundation/database/open-database.ts';
 import type { AccountId, ClientId, PersonId } from '../foundation/ids.ts';
 
-/** Seconds that an access token lives (contract section 8). */
+/** Lifetime of an access token (contract section 8). */
 export const accessTokenSeconds = 3600;
 
-/** An initial token request whose grant is proven. */
+/** An initial token request with a verified grant. */
 export interface InitialTokenRequest {
   readonly personId: PersonId;
   readonly clientId: ClientId;
   /** The account of a code grant; undefined: all accounts of the person. */
   readonly accountId: AccountId | undefined;
-  /** The hash that the password matched: a password changed since then issues nothing. Undefined: no password was used. */
+  /**
+   * The hash that the password matched: if the password has changed since, no tokens are issued. Undefined: no
+   * password was used.
+   */
   readonly passwordHash: string | undefined;
-  /** The grant code that was spent for it. */
+  /** The grant code that was consumed. */
   readonly codeHash: Buffer | undefined;
   readonly accessHash: Buffer;
   readonly refreshHash: Buffer;
@@ -22,9 +25,12 @@ export interface InitialTokenRequest {
 }
 
 /**
- * Spends one request of the allowance (five in a sliding hour, contract section 8, unless lifted for the integration), replaces the pair's refresh token and issues the access token, in one statement
- * whose row lock on the pair lets concurrent requests on any node win one after the other.
- * @returns false where the allowance is used up, or the person or the integration may no longer have tokens
+ * Uses one request of the allowance (five in a sliding hour, contract section 8, unless raised for the integration),
+ * replaces
+ * the pair's refresh token and issues the access token, in one statement. Its row lock on the pair serializes
+ * concurrent
+ * requests on all nodes.
+ * @returns false if the allowance is used up, or the person or the integration may no longer have tokens
  */
 export async function issueTokens(
   executor: Kysely<Tables>,
@@ -69,8 +75,8 @@ export async function issueTokens(
 }
 
 /**
- * Seconds until the pair's next initial request is allowed: when the oldest that fills the allowance leaves the hour.
- * @returns undefined where one is allowed now
+ * Seconds until the pair's next initial request is allowed: when the oldest counted one leaves the hour.
+ * @returns undefined if one is allowed now
  */
 export async function secondsUntilAllowed(
   executor: Kysely<Tables>,

@@ -1,12 +1,13 @@
-/** Where people go who signed in without having been on the way somewhere. */
+/** Where people go after signing in unless they were on their way to another page. */
 const defaultPath = '/console';
 
-/** Only these pages ask people to sign in first, so nothing else needs to be returned to. */
+/** Only these pages ask people to sign in first, so no other needs to be returned to. */
 const allowedPattern = /^\/(?:authorize|me|inbox|console|invitation)(?:[/?]|$)/;
 
 /**
- * A local address of this service to go on to, whatever was sent: no scheme, no host, no trick of `//`, backslashes or
- * control characters leads anywhere else (ASVS 5.1.5).
+ * Turns untrusted input into a safe path within this service: no scheme, host, `//`, backslashes or control
+ * characters can lead
+ * elsewhere (ASVS 5.1.5).
  */
 export function localPath(sent: string | undefined): string {
   if (sent === undefined || !allowedPattern.test(sent)) return defaultPath;

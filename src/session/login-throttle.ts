@@ -13,39 +13,44 @@ const freePerAddress = 30;
 const freePerCodes = 20;
 const freePerPerson = 30;
 /**
- * Seconds between two passwords of strangers for one person, at most: with the free ones fewer than a hundred an hour
- * (ASVS 2.2.1). A longer delay would let strangers keep the person out.
+ * Upper limit for the delay between two password attempts of strangers for one person: with the free attempts, fewer
+ * than a
+ * hundred an hour (ASVS 2.2.1). A longer delay would let strangers lock the person out.
  */
 const maxPersonDelaySeconds = 60;
-/** Seconds that a request waits here for its turn; one that would wait longer is told to come again. */
+/** Seconds that a request waits here for its turn; if it would wait longer, it is told to retry. */
 const maxHoldSeconds = 8;
-/** Requests of a process that wait at once. */
+/** Requests that can wait at once, per process. */
 const maxHeldRequests = 64;
-/** A wrong guess of a client that made too many is answered this much later. */
+/** Delay before a wrong guess of a throttled client is answered. */
 const wrongGuessDelayMs = 250;
 
-/** Where a guess comes from. Guesses of one kind never count against another. */
+/** The origin of a guess. Guesses of one kind never count against another. */
 export type GuessOrigin =
   | {
       readonly kind: 'sign-in';
       readonly remoteAddress: string;
-      /** Names the browser where the person signed in with it before. */
+      /** Identifies the browser if the person signed in with it before. */
       readonly device: string | undefined;
     }
-  /** A signed-in browser that proves the person again. */
+  /** A signed-in browser that asks for the person's password or code again. */
   | { readonly kind: 'session'; readonly remoteAddress: string }
   | { readonly kind: 'link'; readonly remoteAddress: string }
-  /** The token endpoint, once the client is authenticated. */
+  /** The token endpoint, after client authentication. */
   | { readonly kind: 'client'; readonly clientId: ClientId; readonly remoteAddress: string };
 
 type Check<Proof> = () => Promise<Proof | undefined>;
 
 /**
- * Slows guessing down: per pair of person and address, per address over all persons, and per person over all addresses.
- * Delays only: a browser that the person signed in with before is counted by itself (OWASP device cookies), so strangers
- * cannot keep a person out. At the token endpoint a right password is never refused for wrong ones. Unknown
- * persons are counted like known ones. Codes of six digits have longer delays per person: whoever may guess them has the
- * password already (NIST SP 800-63B section 5.2.2).
+ * Throttles guessing per pair of person and address, per address across all people, and per person across all
+ * addresses. It only
+ * delays: browsers that the person signed in with before are counted separately (OWASP device cookies), so strangers
+ * can't lock
+ * a person out. At the token endpoint, wrong passwords never cause a right one to be refused. Unknown people are
+ * counted
+ * like existing ones. Six-digit codes have longer delays per person, because guessing them takes the password first
+ * (NIST SP
+ * 800-63B section 5.2.2).
  */
 export class LoginThrottle {
   readonly #store: WrongGuessStore;
@@ -62,16 +67,17 @@ export class LoginThrottle {
   ) {
     this.#store = store;
     this.#clock = clock;
-    // Counts are kept for an hour: with a new master key they begin anew.
+    // Counts last an hour: with a new master key they start again.
     this.#keys = key.keysFor('wrong guesses');
     this.#sleep = sleep;
   }
 
   /**
-   * Lets a guess be checked, unless too many were wrong before. One of an authenticated client is checked all the same, so that
-   * a right one is never refused.
+   * Checks a guess, unless too many were wrong before. Guesses of an authenticated client are always checked, so that
+   * a right
+   * one is never refused.
    * @param target names the person and what is guessed, as it was sent
-   * @param check answers undefined for a wrong guess
+   * @param check returns undefined for a wrong guess
    * @throws SlowDown while the delay lasts: without checking, or for a wrong guess of a client
    */
   async attempt<Proof>(
@@ -86,7 +92,7 @@ export class LoginThrottle {
     return this.#attempt(subjects, check);
   }
 
-  /** @throws SlowDown, a moment later, for a wrong guess where there were too many */
+  /** @throws SlowDown, after a delay, for a wrong guess after too many */
   async #attemptOfClient<Proof>(
     subjects: readonly GuessSubject[],
     check: Check<Proof>,
@@ -104,7 +110,7 @@ export class LoginThrottle {
     throw slowDown(turn.wait);
   }
 
-  /** As `attempt`, for what is short enough to be guessed from many addresses. */
+  /** Like `attempt`, for codes short enough to guess from many addresses. */
   attemptCode<Proof>(
     target: string,
     origin: GuessOrigin,
@@ -130,14 +136,15 @@ export class LoginThrottle {
     const proof = await this.#runCheck(check, counted);
     const [own] = subjects;
     if (proof !== undefined && own !== undefined) {
-      // The wrong ones before it were this person's own; those of others at the same address, or elsewhere, still count.
+      // The earlier wrong guesses were this person's own; those of others, from the same address or elsewhere, still
+      // count.
       await this.#store.retract(counted.filter(({ key }) => !key.equals(own.key)));
       await this.#store.forget(own.key);
     }
     return proof;
   }
 
-  /** Waits; false, without waiting, where too many wait already. */
+  /** Waits; returns false at once if too many are waiting. */
   async #hold(delayMs: number): Promise<boolean> {
     if (this.#held >= maxHeldRequests) return false;
     this.#held += 1;
@@ -149,7 +156,7 @@ export class LoginThrottle {
     return true;
   }
 
-  /** A guess that could not be read, since too many are, counts for nothing. */
+  /** If the check fails because of overload, the guess doesn't count. */
   async #runCheck<Proof>(
     check: () => Promise<Proof>,
     counted: readonly CountedGuess[],

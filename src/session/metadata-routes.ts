@@ -2,8 +2,8 @@ import type { Http } from '../http/create-http.ts';
 import { supportedScope } from './token-endpoint.ts';
 
 /**
- * `GET /.well-known/oauth-authorization-server` (RFC 8414): where everything is and what it can do, for client
- * libraries that configure themselves.
+ * `GET /.well-known/oauth-authorization-server` (RFC 8414): endpoints and capabilities, for clients that configure
+ * themselves.
  */
 export function registerMetadataRoutes(http: Http, publicUrl: () => string): void {
   http.get('/.well-known/oauth-authorization-server', (_request, reply) => {

@@ -1,20 +1,21 @@
 /**
- * Errors of the token endpoint and its neighbours: one class per `error` code. `message` is the public
- * `error_description` (RFC 6749 section 5.2 allows printable ASCII without `"` and `\`); what a stranger must not learn
- * goes into `cause`.
+ * Errors of the token endpoint and related ones: one class per `error` code. `message` is the public
+ * `error_description`
+ * (RFC 6749 section 5.2 allows printable ASCII without `"` and `\`); details that must stay private go into `cause`.
  */
 export abstract class OAuthError extends Error {
   abstract readonly status: number;
   abstract readonly error: string;
   /** Seconds after which the same request may succeed. */
   readonly retryAfter: number | undefined = undefined;
-  /** The WWW-Authenticate header of the answer. */
+  /** The WWW-Authenticate header of the response. */
   readonly challenge: string | undefined = undefined;
 }
 
 /**
- * RFC 6749 section 5.2: the request is missing a required parameter, includes an unsupported parameter value, repeats
- * a parameter, includes multiple credentials, or is otherwise malformed.
+ * RFC 6749 section 5.2: the request lacks a required parameter, has an unsupported parameter value, repeats a
+ * parameter,
+ * includes multiple credentials, or is otherwise malformed.
  */
 export class InvalidRequest extends OAuthError {
   override readonly name = 'InvalidRequest';
@@ -23,8 +24,9 @@ export class InvalidRequest extends OAuthError {
 }
 
 /**
- * RFC 6749 section 5.2: client authentication failed: unknown client, none included, or an unsupported method. Only a
- * client that used the Authorization header is answered with a challenge; to others it would hide the body.
+ * RFC 6749 section 5.2: client authentication failed: unknown client, none included, or unsupported method. Only a
+ * client that
+ * used the Authorization header gets a challenge, because some clients ignore the body of a challenge.
  */
 export class InvalidClient extends OAuthError {
   override readonly name = 'InvalidClient';
@@ -39,8 +41,9 @@ export class InvalidClient extends OAuthError {
 }
 
 /**
- * RFC 6749 section 5.2: the grant (code, user credentials) or refresh token is invalid, expired, revoked, does not
- * match the redirect URL, or was issued to another client. Carries no challenge.
+ * RFC 6749 section 5.2: the grant (code, user credentials) or refresh token is invalid, expired or revoked, does not
+ * match
+ * the redirect URL, or was issued to another client. Has no challenge.
  */
 export class InvalidGrant extends OAuthError {
   override readonly name = 'InvalidGrant';
@@ -69,7 +72,7 @@ export class InvalidScope extends OAuthError {
   readonly error = 'invalid_scope';
 }
 
-/** Contract section 8: the allowance of initial token requests is used up. The code is that of RFC 8628 section 3.5. */
+/** Contract section 8: the allowance of initial token requests is used up. The code comes from RFC 8628 section 3.5. */
 export class SlowDown extends OAuthError {
   override readonly name = 'SlowDown';
   readonly status = 429;
@@ -82,7 +85,7 @@ export class SlowDown extends OAuthError {
   }
 }
 
-/** The service cannot answer now: too many passwords wait to be checked, or the database is away (RFC 6749 section 4.1.2.1). */
+/** Too many passwords are waiting to be checked, or the database is unavailable (RFC 6749 section 4.1.2.1). */
 export class TemporarilyUnavailable extends OAuthError {
   override readonly name = 'TemporarilyUnavailable';
   readonly status = 503;
@@ -90,7 +93,7 @@ export class TemporarilyUnavailable extends OAuthError {
   override readonly retryAfter = 1;
 }
 
-/** A fault of the service (RFC 6749 section 4.1.2.1). */
+/** An internal error (RFC 6749 section 4.1.2.1). */
 export class ServerError extends OAuthError {
   override readonly name = 'ServerError';
   readonly status = 500;

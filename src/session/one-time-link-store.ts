@@ -6,7 +6,7 @@ type Kysely = Database['kysely'];
 /** What a one-time link opens: the form for the first owner, or the local inbox. */
 export type OneTimeLinkPurpose = 'set-up' | 'inbox';
 
-/** Keeps the hash of a new code; the earlier one for the same purpose ends. */
+/** Stores the hash of a new code and invalidates the previous one for the same purpose. */
 export async function saveOneTimeLink(
   kysely: Kysely,
   purpose: OneTimeLinkPurpose,
@@ -21,7 +21,7 @@ export async function saveOneTimeLink(
   );
 }
 
-/** Whether a code is the current one and has not expired. */
+/** Whether a code is current and has not expired. */
 export async function isValidOneTimeLink(
   kysely: Kysely,
   purpose: OneTimeLinkPurpose,
@@ -35,7 +35,7 @@ export async function isValidOneTimeLink(
   return rows.length === 1;
 }
 
-/** Uses a code up. @returns false where it was used already, has expired, or never was one */
+/** Consumes a code. @returns false if it is unknown, used or expired */
 export async function consumeOneTimeLink(
   kysely: Kysely,
   purpose: OneTimeLinkPurpose,

@@ -3,12 +3,13 @@ import { hashToken } from '../access/token-mint.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { type OneTimeLinkPurpose, saveOneTimeLink } from './one-time-link-store.ts';
 
-/** How long a link works, unless it is used or replaced before. */
+/** Lifetime of a link, unless it is used or replaced earlier. */
 const linkSeconds = 24 * 3600;
 
 /**
- * What follows the service's address. The set-up code stands in the fragment, which browsers send to no server; the inbox works
- * without script, so its code is a parameter, worth nothing once the page has opened.
+ * Paths of the links. The set-up code is in the fragment, which browsers don't send to the server. The inbox works
+ * without
+ * scripts, so its code is a parameter, which becomes useless once the page has opened.
  */
 const linkPaths: Readonly<Record<OneTimeLinkPurpose, string>> = {
   'set-up': '/console#set-up=',
@@ -16,7 +17,7 @@ const linkPaths: Readonly<Record<OneTimeLinkPurpose, string>> = {
 };
 
 /**
- * Makes a link that works once and for a day; the earlier one for the same purpose ends.
+ * Creates a link that works once, for a day, and replaces the previous one for the same purpose.
  * @param serviceUrl without a trailing slash
  */
 export async function createOneTimeLink(

@@ -15,8 +15,9 @@ export interface OwnTokensRoutesDependencies {
 }
 
 /**
- * `POST /revoke` (RFC 7009): ends a token of the client; 200 also where there was none.
- * `POST /introspect` (RFC 7662): whether a token of the client is live, and whose it is; only for the client's own.
+ * `POST /revoke` (RFC 7009): revokes a token of the client; 200 even if there was none.
+ * `POST /introspect` (RFC 7662): whether a token of the client is live, and whose it is; for the client's own tokens
+ * only.
  */
 export function registerOwnTokensRoutes(
   http: Http,
@@ -36,7 +37,7 @@ export function registerOwnTokensRoutes(
     scope.post('/revoke', async (request, reply) => {
       const client = await authenticate(request);
       await tokens.revoke(formOf(request).require('token'), client, originOf(request));
-      // The body counts for nothing (RFC 7009 section 2.2), but some clients insist on JSON.
+      // The body has no meaning (RFC 7009 section 2.2), but some clients insist on JSON.
       return preventCaching(reply).send({});
     });
 

@@ -17,7 +17,7 @@ export interface OwnTokensDependencies {
   readonly audit: AuditStore;
 }
 
-/** What a client may do with tokens that it holds itself. */
+/** Introspection and revocation of a client's own tokens. */
 export class OwnTokens {
   readonly #dependencies: OwnTokensDependencies;
 
@@ -25,7 +25,7 @@ export class OwnTokens {
     this.#dependencies = dependencies;
   }
 
-  /** The token where it is live and this client's; a hint about its kind is not needed, since its prefix tells. */
+  /** Finds a live token of this client; its prefix reveals the kind, so no hint is needed. */
   async find(token: string, { clientId }: StoredIntegration): Promise<OwnToken | undefined> {
     const { database, mint, clock } = this.#dependencies;
     if (mint.recognizes('access', token))
@@ -36,8 +36,9 @@ export class OwnTokens {
   }
 
   /**
-   * Ends a token of this client on all nodes; with a refresh token, the access tokens of its person/client pair go too
-   * (RFC 7009 section 2.1). Unknown tokens, and those of other clients, are left as they are.
+   * Revokes a token of this client on all nodes; with a refresh token, also the access tokens of its person/client
+   * pair
+   * (RFC 7009 section 2.1). Unknown tokens and those of other clients are ignored.
    */
   async revoke(token: string, client: StoredIntegration, origin: RequestOrigin): Promise<void> {
     const found = await this.find(token, client);

@@ -2,7 +2,7 @@ import type { PersonWithPassword } from '../account/person-store.ts';
 import type { GuessOrigin, LoginThrottle } from './login-throttle.ts';
 import type { PasswordChecker } from './password-checker.ts';
 
-/** Longer than any address that mail can be sent to (RFC 5321 section 4.5.3.1.3). */
+/** Longest possible email address (RFC 5321 section 4.5.3.1.3). */
 const maxAddressLength = 254;
 
 export interface PasswordAuthenticatorDependencies {
@@ -11,15 +11,18 @@ export interface PasswordAuthenticatorDependencies {
   readonly throttle: LoginThrottle;
 }
 
-/** What came of an address and a password. */
+/** The result of checking an address and a password. */
 export interface PasswordAuthentication {
-  /** The person who is proven, or undefined. */
+  /** The authenticated person, or undefined. */
   readonly person: PersonWithPassword | undefined;
-  /** The person that the address names, proven or not; for the audit log only. */
+  /** The person with this address, authenticated or not; for the audit log only. */
   readonly claimed: PersonWithPassword | undefined;
 }
 
-/** Knows people by address and password, slowly for those who guess; unknown ones cost and answer the same. */
+/**
+ * Authenticates people by address and password and throttles guessing; unknown people take the same time and get the
+ * same answer.
+ */
 export class PasswordAuthenticator {
   readonly #dependencies: PasswordAuthenticatorDependencies;
 
@@ -27,7 +30,7 @@ export class PasswordAuthenticator {
     this.#dependencies = dependencies;
   }
 
-  /** @throws SlowDown for guesses that come too fast, TemporarilyUnavailable where too many passwords wait */
+  /** @throws SlowDown if guesses come too fast, TemporarilyUnavailable if too many passwords are waiting */
   async authenticate(
     email: string,
     password: string,

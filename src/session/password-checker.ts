@@ -5,16 +5,18 @@ import { hashPassword } from '../account/hash-password.ts';
 import { TemporarilyUnavailable } from './oauth-errors.ts';
 
 /**
- * Passwords that a node checks at the same time. More than two would starve the threads that everything else waits for, and
- * one core stays free of them: where all are taken, whoever has a token waits for the scheduler as long as for a password.
+ * Concurrent password checks per node. More than two would starve the thread pool that everything else uses, and one
+ * core stays
+ * free so that requests with tokens don't queue behind passwords.
  */
 const maxConcurrentChecks = Math.min(2, Math.max(1, availableParallelism() - 1));
-/** Passwords that are checked or wait; at 10 ms each the last one has its answer after a third of a second at most. */
+/** Passwords being checked or waiting; at 10 ms each, the last one waits a third of a second. */
 const maxPendingChecks = 34;
 
 /**
- * Checks passwords (argon2id), a few at a time. A person who does not exist or has no password costs the same work
- * as any other, so that time does not tell them apart.
+ * Checks passwords (argon2id), a few at a time. A person who does not exist or has no password costs the same work as
+ * any
+ * other, so timing reveals nothing.
  */
 export class PasswordChecker {
   readonly #maxConcurrent: number;
@@ -23,7 +25,9 @@ export class PasswordChecker {
   readonly #waiting: (() => void)[] = [];
   readonly #dummyHash: Promise<string>;
 
-  /** @param processes how many processes share the node's cores: each takes its share of the work, at least one at a time */
+  /**
+   * @param processes number of processes that share the node's cores; each gets its share of the checks, at least one
+   */
   constructor(processes = 1) {
     this.#maxConcurrent = Math.max(1, Math.floor(maxConcurrentChecks / processes));
     this.#maxWaiting = Math.max(1, Math.floor(maxPendingChecks / processes) - this.#maxConcurrent);
@@ -31,8 +35,8 @@ export class PasswordChecker {
   }
 
   /**
-   * @param passwordHash undefined where there is no such person, or one without a password: then the answer is false
-   * @throws TemporarilyUnavailable where too many passwords wait already
+   * @param passwordHash undefined if there is no such person or no password: the result is false
+   * @throws TemporarilyUnavailable if too many passwords are waiting
    */
   check(passwordHash: string | undefined, password: string): Promise<boolean> {
     return this.#withSlot(async () => {
@@ -42,8 +46,8 @@ export class PasswordChecker {
   }
 
   /**
-   * What is stored for a new password; made in the same line.
-   * @throws TemporarilyUnavailable where too many passwords wait already
+   * Hashes a new password in the same queue.
+   * @throws TemporarilyUnavailable if too many passwords are waiting
    */
   hash(password: string): Promise<string> {
     return this.#withSlot(() => hashPassword(password));
@@ -70,7 +74,7 @@ export class PasswordChecker {
     });
   }
 
-  /** Hands the place to the next one in line, or frees it. */
+  /** Passes the slot to the next in line, or frees it. */
   #releaseSlot(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#running -= 1;

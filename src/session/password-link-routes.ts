@@ -30,8 +30,9 @@ const invalidLinkPage = messagePage(
 );
 
 /**
- * `GET`, `POST /forgot-password`: sends a link, with one answer for every address. `GET /set-password/TOKEN`: keeps the
- * token in a cookie and leaves it out of the address; `GET`, `POST /set-password`: the new password.
+ * `GET`, `POST /forgot-password`: sends a link, with the same answer for every address. `GET /set-password/TOKEN`
+ * moves the token
+ * from the URL to a cookie; `GET`, `POST /set-password` sets the new password.
  */
 export function registerPasswordLinkRoutes(
   scope: Http,
@@ -76,7 +77,7 @@ export function registerPasswordLinkRoutes(
     const email = await links.use(tokenOf(request), password, originOf(request));
     if (email === undefined) return sendPage(reply, invalidLinkPage);
     reply.header('set-cookie', cookieOf('', 0, browser.isSecure(request)));
-    // Who reads the person's mail is no stranger: other people's guesses must not slow the sign-in that follows.
+    // This person reads the account's mail, so other people's guesses must not delay the sign-in that follows.
     devices.remember(request, reply, email);
     return sendPage(
       reply,
@@ -97,7 +98,7 @@ async function sendLink(
   const email = form.get('email') ?? '';
   if (!browser.hasValidCsrfToken(request, form)) return seeOther(reply, '/forgot-password');
   try {
-    // Every request counts as a wrong guess, so that nobody floods an inbox or tries addresses out.
+    // Every request counts as a wrong guess, so that nobody can flood an inbox or probe addresses.
     const origin = { kind: 'link', remoteAddress: request.ip } as const;
     await throttle.attempt(`link ${email.toLowerCase()}`, origin, async () => undefined);
   } catch (error) {
@@ -113,7 +114,7 @@ async function sendLink(
   return sendPage(reply, messagePage('Check your email', text));
 }
 
-/** Lax: the cookie has to come along when a link in a mail leads here. */
+/** Lax: the cookie must be sent when a link in an email leads here. */
 function cookieOf(token: string, seconds: number, secure: boolean): string {
   return stringifySetCookie({
     name: linkCookie,

@@ -2,28 +2,28 @@ import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { PersonId } from '../foundation/ids.ts';
 
-/** Minutes that a link for setting a password lives. */
+/** Lifetime of a password link. */
 const passwordLinkMinutes = 30;
-/** Minutes that pass between two links for one person, however often somebody asks. */
+/** Minutes between two links for one person, however often they are requested. */
 const resendIntervalMinutes = 2;
 
-/** Links by which people set a password, by the hash of their token. */
+/** Password links by the hash of their token. */
 export class PasswordLinkStore {
   readonly #database: Pick<Database, 'kysely'>;
 
-  /** @param database or a transaction in its place */
+  /** @param database or a transaction */
   constructor(database: Pick<Database, 'kysely'>) {
     this.#database = database;
   }
 
-  /** @returns false where the person got a link a moment ago; then nothing is stored */
+  /** @returns false if the person got a link a moment ago; nothing is stored then */
   async create(
     transaction: Database['kysely'],
     personId: PersonId,
     hash: Buffer,
     offset: number,
   ): Promise<boolean> {
-    // Requests that come together see each other's links only one after the other.
+    // Serializes concurrent requests, so that each sees the links of the others.
     await sql`select from person where id = ${personId} for no key update`.execute(transaction);
     const { rows } = await sql`
       with moment as (
@@ -37,7 +37,7 @@ export class PasswordLinkStore {
     return rows.length === 1;
   }
 
-  /** True for a link that can still be used. */
+  /** True if a link can still be used. */
   async isLive(hash: Buffer, offset: number): Promise<boolean> {
     const { rows } = await sql`
       select from password_reset
@@ -47,7 +47,7 @@ export class PasswordLinkStore {
     return rows.length === 1;
   }
 
-  /** Spends a link, and every other one of its person; of two uses at the same instant one gets the person. */
+  /** Consumes a link and all others of its person; of two concurrent uses, one gets the person. */
   async consume(
     transaction: Database['kysely'],
     hash: Buffer,

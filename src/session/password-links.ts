@@ -21,11 +21,11 @@ export interface PasswordLinksDependencies {
   readonly log: Log;
   readonly findPerson: (email: string) => Promise<PersonWithPassword | undefined>;
   readonly mailedLinks: MailedLinks;
-  /** False: there is no mail of the service itself. */
+  /** False: no system mail is sent. */
   readonly mailEnabled: boolean;
 }
 
-/** A first or another password by a mailed link. */
+/** Sets a first or new password with a mailed link. */
 export class PasswordLinks {
   readonly #dependencies: PasswordLinksDependencies;
   readonly #pending = new Set<Promise<void>>();
@@ -34,15 +34,15 @@ export class PasswordLinks {
     this.#dependencies = dependencies;
   }
 
-  /** False where there is no mail of the service itself; then people have to ask an operator. */
+  /** False if no system mail is sent; people must then ask an operator. */
   get mailEnabled(): boolean {
     return this.#dependencies.mailEnabled;
   }
 
-  /** Sends a link where the address belongs to somebody. Returns at once, so that its time tells nobody whether it does. */
+  /** Sends a link if the address belongs to a person. Returns at once, so timing doesn't reveal whether it does. */
   request(email: string, origin: RequestOrigin): void {
     const work = this.#send(email, origin).catch((error: unknown) =>
-      this.#dependencies.log.error({ err: error }, 'a password link could not be sent'),
+      this.#dependencies.log.error({ err: error }, 'could not send a password link'),
     );
     this.#pending.add(work);
     void work.finally(() => this.#pending.delete(work));
@@ -77,13 +77,14 @@ export class PasswordLinks {
   }
 
   /**
-   * Sets the password and ends everything that the old one opened; spending the link and setting the password are one
-   * transaction, so a link is worth its password or nothing.
-   * @returns the person's address; undefined where the link was used or has expired
-   * @throws TemporarilyUnavailable where too many passwords wait already
+   * Sets the password and revokes everything that the old one opened. Consuming the link and setting the password are
+   * one
+   * transaction, so the link works exactly once.
+   * @returns the person's address; undefined if the link was used or has expired
+   * @throws TemporarilyUnavailable if too many passwords are waiting
    */
   async use(token: string, password: string, origin: RequestOrigin): Promise<string | undefined> {
-    // Whoever has no link makes no work.
+    // Don't hash a password for an invalid link.
     if (!(await this.isLive(token))) return undefined;
     const { database, store, passwords, clock, audit } = this.#dependencies;
     const passwordHash = await passwords.hash(password);
@@ -99,7 +100,7 @@ export class PasswordLinks {
     return (await readPerson(database.kysely, personId))?.email;
   }
 
-  /** Resolves when no mail is under way. */
+  /** Resolves when no email is in progress. */
   async drain(): Promise<void> {
     await Promise.all(this.#pending);
   }

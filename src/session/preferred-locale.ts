@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { isLocale, type Locale } from '../outbox/system-mail.ts';
 
-/** Longer ones are not worth reading. */
+/** Longer headers are ignored. */
 const maxHeaderLength = 500;
 
-/** The language among ours that a browser asks for first (RFC 9110 section 12.5.4); English where it names none of them. */
+/** The first supported language that a browser asks for (RFC 9110 section 12.5.4); English by default. */
 export function preferredLocale(request: Pick<FastifyRequest, 'headers'>): Locale {
   const header = (request.headers['accept-language'] ?? '').slice(0, maxHeaderLength);
   const wanted = header

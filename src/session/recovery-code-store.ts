@@ -3,7 +3,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { PersonId } from '../foundation/ids.ts';
 import { notifyPerson } from '../outbox/security-notice-store.ts';
 
-/** Recovery codes in the database, by their hash. */
+/** Recovery codes in the database, by hash. */
 export class RecoveryCodeStore {
   readonly #database: Database;
 
@@ -12,8 +12,8 @@ export class RecoveryCodeStore {
   }
 
   /**
-   * Puts codes in the place of all that the person had.
-   * @returns false where the person has no second factor that is confirmed; then nothing is stored
+   * Replaces all of the person's codes.
+   * @returns false if the person has no confirmed second factor; nothing is stored then
    */
   async replace(personId: PersonId, hashes: readonly Buffer[]): Promise<boolean> {
     return this.#database.kysely.transaction().execute(async (transaction) => {
@@ -30,7 +30,7 @@ export class RecoveryCodeStore {
     });
   }
 
-  /** Spends a code, by any of the hashes that it may have: of two uses at the same instant one gets true. */
+  /** Consumes a code, which may be stored under any of the hashes; of two concurrent uses, one gets true. */
   async consume(personId: PersonId, hashes: readonly Buffer[]): Promise<boolean> {
     const { rows } = await sql`
       delete from recovery_code where person_id = ${personId} and hash = any (${hashes}::bytea[]) returning 1`.execute(

@@ -6,7 +6,7 @@ import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 import type { GuessOrigin, LoginThrottle } from './login-throttle.ts';
 import type { RecoveryCodeStore } from './recovery-code-store.ts';
 
-/** Codes that a person gets at a time. */
+/** Codes generated at a time. */
 const codesPerPerson = 10;
 /** 80 random bits: sixteen letters and digits in base32. */
 const codeBytes = 10;
@@ -18,8 +18,9 @@ export interface RecoveryCodesDependencies {
 }
 
 /**
- * Codes that stand in for a second factor that was lost, each once (ASVS 2.6.1). Kept as a hash under the
- * installation's key and bound to the person, so that the database alone is worth nothing (ASVS 2.6.2).
+ * Single-use codes that replace a lost second factor (ASVS 2.6.1). Stored as a hash under the installation's key and
+ * bound to the
+ * person, so that the database alone is useless (ASVS 2.6.2).
  */
 export class RecoveryCodes {
   readonly #dependencies: RecoveryCodesDependencies;
@@ -31,8 +32,8 @@ export class RecoveryCodes {
   }
 
   /**
-   * Makes new codes in the place of all earlier ones; nobody can read them later.
-   * @returns them as people read them; none where the person has no second factor
+   * Generates new codes that replace all earlier ones; they can't be read later.
+   * @returns the codes as shown to people; none if the person has no second factor
    */
   async renew(personId: PersonId): Promise<readonly string[]> {
     const codes = Array.from({ length: codesPerPerson }, generateCode);
@@ -41,8 +42,8 @@ export class RecoveryCodes {
   }
 
   /**
-   * True for a code that was not used before; it is spent.
-   * @throws SlowDown for guesses that come too fast, those of the second factor included
+   * True for an unused code, which is consumed.
+   * @throws SlowDown if guesses come too fast, counting those of the second factor too
    */
   async consume(personId: PersonId, code: string, origin: GuessOrigin): Promise<boolean> {
     const { throttle, store } = this.#dependencies;
@@ -54,13 +55,13 @@ export class RecoveryCodes {
     return isValid === true;
   }
 
-  /** How many are left. */
+  /** The number of codes left. */
   countRemaining(personId: PersonId): Promise<number> {
     return this.#dependencies.store.count(personId);
   }
 }
 
-/** However it was typed: spaces, hyphens and case say nothing. */
+/** Ignores spaces, hyphens and case. */
 function hashCode(key: KeyObject, personId: PersonId, code: string): Buffer {
   const normalized = code.toUpperCase().replaceAll(/[^A-Z2-7]/g, '');
   return createHmac('sha256', key).update(`${personId}\0${normalized}`).digest();

@@ -5,7 +5,7 @@ import { accessTokenSeconds } from './issue-tokens-store.ts';
 
 export interface RefreshRequest {
   readonly clientId: ClientId;
-  /** The refresh token that is spent. */
+  /** The refresh token being used. */
   readonly usedHash: Buffer;
   readonly accessHash: Buffer;
   readonly refreshHash: Buffer;
@@ -13,7 +13,7 @@ export interface RefreshRequest {
   readonly offset: number;
 }
 
-/** Spends refresh tokens. */
+/** Consumes and replaces refresh tokens. */
 export class RefreshTokenStore {
   readonly #database: Database;
 
@@ -22,9 +22,10 @@ export class RefreshTokenStore {
   }
 
   /**
-   * Replaces the live refresh token and issues an access token, in one statement and one round trip: of two uses of one
-   * token at the same instant, on any nodes, the second finds the row changed and gets nothing.
-   * @returns false where the token is not the live one of a pair of this client, or its person may no longer use it
+   * Replaces the live refresh token and issues an access token in one statement: of two concurrent uses of one token
+   * on any nodes,
+   * the second finds the row changed and gets nothing.
+   * @returns false if the token is not the live one of a pair of this client, or its person may no longer use it
    */
   async refresh(request: RefreshRequest): Promise<boolean> {
     const { rows } = await sql`
@@ -46,7 +47,7 @@ export class RefreshTokenStore {
     return rows.length === 1;
   }
 
-  /** The person whose last spent refresh token this was, where it can still be told. */
+  /** The person whose last used refresh token this was, if known. */
   async findPersonOfUsedToken(hash: Buffer): Promise<PersonId | undefined> {
     const { rows } = await sql<{ person_id: PersonId }>`
       select person_id from session_pair where refresh_hash = ${hash} or spent_refresh_hash = ${hash} limit 1`.execute(

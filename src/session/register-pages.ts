@@ -4,7 +4,7 @@ import { acceptForms } from './form-body.ts';
 import { stylesheetPath } from './pages/layout.ts';
 import { stylesheet } from './pages/stylesheet.ts';
 
-/** A scope for pages: forms are read, errors become pages, and the stylesheet is there. */
+/** Registers a scope for pages: it parses forms, turns errors into pages and serves the stylesheet. */
 export function registerPages(http: Http, register: (scope: Http) => void): void {
   http.register(async (scope) => {
     acceptForms(scope);

@@ -5,13 +5,16 @@ import type { Tables } from '../foundation/database/open-database.ts';
 import type { ClientId, PersonId } from '../foundation/ids.ts';
 
 /*
- * A refresh or a first use of a code may be under way while tokens end. Each statement waits for those that hold its
- * rows, and only the statement after it sees what they issued; so codes end before pairs, and pairs before tokens.
+ * A refresh or the first use of a code may run concurrently with a revocation. Each statement waits for those that
+ * hold its
+ * rows, and only the following statement sees what they issued; so revoke codes before pairs, and pairs before
+ * tokens.
  */
 
 /**
- * Ends every token, code and browser session of a person on all nodes, inside the caller's transaction:
- * after a change of password, or when the person is disabled.
+ * Revokes every token, code and browser session of a person on all nodes, in the caller's transaction: after a
+ * password
+ * change, or when the person is disabled.
  */
 export async function revokePersonTokens(
   transaction: Kysely<Tables>,
@@ -29,8 +32,9 @@ export async function revokePersonTokens(
 }
 
 /**
- * Ends the codes of a person. A transaction that changes the person's row calls it first: the code grant locks the code
- * and then the person, and two that lock in different orders would wait for each other.
+ * Revokes a person's codes. Call this before changing the person's row: the code grant locks the code and then the
+ * person, and
+ * a different order could deadlock.
  */
 export async function revokePersonCodes(
   transaction: Kysely<Tables>,
@@ -39,7 +43,7 @@ export async function revokePersonCodes(
   await sql`delete from grant_code where person_id = ${personId}`.execute(transaction);
 }
 
-/** Ends every token and code that an integration holds, on all nodes, inside the caller's transaction. */
+/** Revokes every token and code of an integration on all nodes, in the caller's transaction. */
 export async function revokeClientTokens(
   transaction: Kysely<Tables>,
   clientId: ClientId,
@@ -53,7 +57,7 @@ export async function revokeClientTokens(
   await announceChange(transaction, tokenTopic, `client:${clientId}`);
 }
 
-/** Ends the tokens that a grant code issued, and those that were refreshed from them, inside the caller's transaction. */
+/** Revokes the tokens that a grant code issued, and those refreshed from them, in the caller's transaction. */
 export async function revokeCodeTokens(
   transaction: Kysely<Tables>,
   codeHash: Buffer,
@@ -67,7 +71,7 @@ export async function revokeCodeTokens(
     await announceChange(transaction, tokenTopic, `hash:${hash.toString('hex')}`);
 }
 
-/** Ends every token and code of a person with one integration, inside the caller's transaction. */
+/** Revokes every token and code of a person with one integration, in the caller's transaction. */
 export async function revokePairTokens(
   transaction: Kysely<Tables>,
   personId: PersonId,
@@ -88,8 +92,8 @@ export async function revokePairTokens(
 }
 
 /**
- * Ends one access token of a client, inside the caller's transaction.
- * @returns false where the client holds no such token
+ * Revokes one access token of a client, in the caller's transaction.
+ * @returns false if the client has no such token
  */
 export async function revokeAccessToken(
   transaction: Kysely<Tables>,

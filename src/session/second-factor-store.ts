@@ -3,7 +3,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { PersonId } from '../foundation/ids.ts';
 import { notifyPerson } from '../outbox/security-notice-store.ts';
 
-/** A person's second factor as stored: its secret sealed. */
+/** A person's second factor as stored, with its secret sealed. */
 export interface StoredFactor {
   readonly secret: Buffer;
   readonly confirmed: boolean;
@@ -13,7 +13,7 @@ export interface StoredFactor {
 export class SecondFactorStore {
   readonly #database: Pick<Database, 'kysely'>;
 
-  /** @param database or a transaction in its place */
+  /** @param database or a transaction */
   constructor(database: Pick<Database, 'kysely'>) {
     this.#database = database;
   }
@@ -26,7 +26,7 @@ export class SecondFactorStore {
     return rows[0];
   }
 
-  /** Begins an enrolment; a confirmed factor stays as it is. */
+  /** Starts an enrollment; a confirmed factor is left unchanged. */
   async begin(personId: PersonId, secret: Buffer): Promise<void> {
     await sql`
       insert into second_factor as factor (person_id, secret) values (${personId}, ${secret})
@@ -35,13 +35,13 @@ export class SecondFactorStore {
   }
 
   /**
-   * Spends a time step, and confirms a factor that was not yet: a code, seen by somebody, is worth nothing a second
-   * time (RFC 6238 section 5.2).
-   * @returns false where this step or a later one was spent before
+   * Consumes a time step, and confirms an unconfirmed factor. A code that someone saw can't be used again (RFC 6238
+   * section 5.2).
+   * @returns false if this step or a later one was used before
    */
   async consumeStep(personId: PersonId, step: number): Promise<boolean> {
     return this.#inTransaction(async (transaction) => {
-      // The row as it was is locked first, so that of two first codes one confirms.
+      // Locks the row first, so that only one of two first codes confirms.
       const { rows } = await sql<{ fresh: boolean }>`
         with before as (
           select confirmed_at is null as fresh from second_factor where person_id = ${personId} for update)
@@ -55,7 +55,7 @@ export class SecondFactorStore {
     });
   }
 
-  /** Removes a factor, and tells the person where it was confirmed. */
+  /** Removes a factor, and notifies the person if it was confirmed. */
   async remove(personId: PersonId): Promise<void> {
     await this.#inTransaction(async (transaction) => {
       const { rows } = await sql<{ confirmed: boolean }>`

@@ -29,15 +29,15 @@ export interface SecondFactorsDependencies {
   readonly clock: Clock;
 }
 
-/** What an authenticator needs to show codes. */
+/** What an authenticator needs to generate codes. */
 export interface Enrollment {
-  /** In base32, for typing. */
+  /** Base32, for typing. */
   readonly secret: string;
-  /** `otpauth:` address, for scanning. */
+  /** `otpauth:` URL, for scanning. */
   readonly uri: string;
 }
 
-/** Time-based one-time codes as a second factor (RFC 6238: SHA-1, six digits, 30 seconds, one step of grace). */
+/** Time-based one-time codes as a second factor (RFC 6238: SHA-1, six digits, 30 seconds, one step of tolerance). */
 export class SecondFactors {
   readonly #dependencies: SecondFactorsDependencies;
   readonly #keys: PurposeKeys;
@@ -47,12 +47,14 @@ export class SecondFactors {
     this.#keys = dependencies.key.keysFor(secondFactorPurpose);
   }
 
-  /** True where the person has a second factor that was confirmed. */
+  /** True if the person has a confirmed second factor. */
   async has(personId: PersonId): Promise<boolean> {
     return (await this.#dependencies.store.find(personId))?.confirmed === true;
   }
 
-  /** Makes a secret that counts once `verify` has seen a code of it; before, it replaces the one that waits. */
+  /**
+   * Creates a secret, which takes effect once `verify` accepts a code; until then, it replaces any other pending one.
+   */
   async enroll(personId: PersonId, email: string): Promise<Enrollment> {
     const secret = new Secret({ size: 20 });
     const sealed = seal(this.#keys.current, personId, Buffer.from(secret.bytes));
@@ -62,8 +64,8 @@ export class SecondFactors {
   }
 
   /**
-   * True for a code of now that was not used before; the first one confirms an enrolment.
-   * @throws SlowDown for guesses that come too fast
+   * True for a current, unused code; the first one confirms an enrollment.
+   * @throws SlowDown if guesses come too fast
    */
   async verify(personId: PersonId, code: string, origin: GuessOrigin): Promise<boolean> {
     const { throttle } = this.#dependencies;

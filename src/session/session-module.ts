@@ -52,28 +52,27 @@ export interface SessionModuleDependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly integrations: IntegrationDirectory;
-  /** The address that others see; asked when it is needed, since a free port is known only then. */
+  /** The public base URL; a function, since a free port is known only after listening. */
   readonly publicUrl: () => string;
-  /** Whether there is mail of the service itself: links to set a password, invitations. */
+  /** Whether system mail is sent: password links, invitations. */
   readonly systemMailEnabled: boolean;
-  /** How many processes share the node's cores with this one, itself included; one where not given. */
+  /** Number of processes that share the node's cores, including this one; one by default. */
   readonly processes: number | undefined;
-  /** Days that the audit log is kept; 0: for ever. */
+  /** Days that the audit log is kept; 0: forever. */
   readonly auditDays: number;
 }
 
-/** Session authentication as the rest of the service sees it. */
+/** Session authentication for the rest of the service. */
 export interface SessionModule {
-  /** Says who is signed in with a browser. */
+  /** Identifies the person signed in with a browser. */
   readonly browser: BrowserSessions;
-  /** Asks people into accounts. */
+  /** Invites people into accounts. */
   readonly invitations: Invitations;
   registerRoutes(http: Http): void;
   start(): void;
   stop(): Promise<void>;
 }
 
-/** Connects the parts of session authentication with each other. */
 export function createSessionModule(dependencies: SessionModuleDependencies): SessionModule {
   const { database, key, clock, log, integrations, publicUrl } = dependencies;
   const mint = new TokenMint(key);

@@ -23,7 +23,7 @@ export interface SignInCodeDependencies {
   readonly audit: AuditStore;
 }
 
-/** One way to prove the second factor. */
+/** A way to verify the second factor. */
 interface SecondFactorMethod {
   readonly path: string;
   readonly page: (page: {
@@ -33,14 +33,14 @@ interface SecondFactorMethod {
     readonly status?: number;
   }) => Page;
   readonly wrongCodeText: string;
-  /** What the audit log says beside the sign-in. */
+  /** Details for the audit log entry of the sign-in. */
   readonly detail: Readonly<Record<string, boolean>>;
   verifyCode(personId: PersonId, code: string, origin: GuessOrigin): Promise<boolean>;
 }
 
 /**
- * `GET` and `POST /sign-in/code`: the second factor of somebody who gave the right password;
- * `GET` and `POST /sign-in/recovery-code`: a recovery code in its place. Both lead on to the local address `next`.
+ * `GET` and `POST /sign-in/code`: the second factor after the right password;
+ * `GET` and `POST /sign-in/recovery-code`: a recovery code instead. Both continue to the local path `next`.
  */
 export function registerSignInCodeRoutes(scope: Http, dependencies: SignInCodeDependencies): void {
   const { browser, secondFactors, recoveryCodes } = dependencies;

@@ -22,8 +22,9 @@ export interface SignInDependencies {
 const expiredFormNotice = 'The page expired. Try again.';
 
 /**
- * `GET /sign-in?next=…`, `POST /sign-in`: address and password, then the second factor where there is one;
- * `POST /sign-out`. All lead on to the local address `next`.
+ * `GET /sign-in?next=…`, `POST /sign-in`: address and password, then the second factor if there is one; `POST
+ * /sign-out`. All
+ * continue to the local path `next`.
  */
 export function registerSignInRoutes(scope: Http, dependencies: SignInDependencies): void {
   const { browser } = dependencies;
@@ -45,7 +46,7 @@ export function registerSignInRoutes(scope: Http, dependencies: SignInDependenci
   });
 }
 
-/** The sign-in page that leads on to a local address. */
+/** The sign-in page that continues to a local path. */
 export function signInPath(next: string): string {
   return `/sign-in?${new URLSearchParams({ next })}`;
 }
@@ -63,7 +64,7 @@ async function signIn(
     sendPage(reply, signInPage({ csrf: visit.csrf, next, email, ...page }));
 
   if (!browser.hasValidCsrfToken(request, form)) {
-    // Somebody who went back to this page after signing in is where they wanted to be.
+    // Someone who went back to this page after signing in continues to their page.
     if (visit.person !== undefined) return seeOther(reply, next);
     return showAgain({ note: expiredFormNotice, status: 403 });
   }
@@ -96,7 +97,6 @@ async function signIn(
   }
 }
 
-/** Asks people to wait. */
 export function waitText(seconds: number): string {
   const wait =
     seconds < 90
@@ -105,7 +105,7 @@ export function waitText(seconds: number): string {
   return `Too many attempts. Wait ${wait}, then try again.`;
 }
 
-/** One parameter of the query, where it was sent once. */
+/** A query parameter, if it was sent exactly once. */
 export function queryOf(request: FastifyRequest, name: string): string | undefined {
   const value = (request.query as Readonly<Record<string, unknown>>)[name];
   return typeof value === 'string' ? value : undefined;

@@ -11,7 +11,7 @@ import {
   UnsupportedGrantType,
 } from './oauth-errors.ts';
 
-/** A request to the token endpoint whose form is well-formed. */
+/** A request to the token endpoint with a well-formed form. */
 export interface TokenRequest {
   readonly authorization: string | undefined;
   readonly query: ReadonlySet<string>;
@@ -19,7 +19,7 @@ export interface TokenRequest {
   readonly origin: RequestOrigin;
 }
 
-/** The only scope there is (contract section 4.2). */
+/** The only supported scope (contract section 4.2). */
 export const supportedScope = 'PRODUCTION';
 
 const secretParameters = [
@@ -32,7 +32,7 @@ const secretParameters = [
   'code_verifier',
 ];
 
-/** The token endpoint apart from HTTP (contract section 4.1): the checks in their order, then the grant. */
+/** The token endpoint without HTTP (contract section 4.1): the checks in their order, then the grant. */
 export class TokenEndpoint {
   readonly #clients: ClientAuthenticator;
   readonly #grants: ReadonlyMap<string, Grant>;
@@ -59,16 +59,16 @@ export class TokenEndpoint {
     const grant = this.#grants.get(form.require('grant_type'));
     if (grant === undefined)
       throw new UnsupportedGrantType(
-        `The grant_type must be one of ${[...this.#grants.keys()].join(', ')}`,
+        `grant_type must be one of ${[...this.#grants.keys()].join(', ')}`,
       );
     return grant;
   }
 }
 
-/** RFC 6749 section 2.3.1: parameters never stand in the URL, where logs would keep them. */
+/** RFC 6749 section 2.3.1: credentials must not be in the URL, where logs would record them. */
 function refuseSecretsInQuery(query: ReadonlySet<string>): void {
   if (secretParameters.some((name) => query.has(name)))
-    throw new InvalidRequest('Credentials belong in the form, never in the URL');
+    throw new InvalidRequest('Send credentials in the form, never in the URL');
 }
 
 function requireGrantOfClient(client: StoredIntegration, grant: Grant): void {
@@ -78,5 +78,5 @@ function requireGrantOfClient(client: StoredIntegration, grant: Grant): void {
 
 function requireKnownScope(form: Form): void {
   if ((form.get('scope') ?? supportedScope) !== supportedScope)
-    throw new InvalidScope(`The only scope is ${supportedScope}`);
+    throw new InvalidScope(`scope must be ${supportedScope}`);
 }

@@ -6,8 +6,9 @@ import { accessTokenSeconds } from './issue-tokens-store.ts';
 import type { TokenEndpoint } from './token-endpoint.ts';
 
 /**
- * `POST /token` (contract section 4.1): a form with the fields of a grant in, exactly the four members of section 2.1
- * out. Errors are those of RFC 6749 section 5.2.
+ * `POST /token` (contract section 4.1): takes the form of a grant and returns exactly the four members of section
+ * 2.1. Errors
+ * follow RFC 6749 section 5.2.
  */
 export function registerTokenRoutes(http: Http, endpoint: TokenEndpoint): void {
   http.register(async (scope) => {
@@ -33,10 +34,10 @@ export function registerTokenRoutes(http: Http, endpoint: TokenEndpoint): void {
       config: { refusesAll: true },
       onRequest: (request, reply) => {
         skipBody(request, reply);
-        preventCaching(reply)
-          .code(405)
-          .header('allow', 'POST')
-          .send({ error: 'invalid_request', error_description: 'The token endpoint takes POST' });
+        preventCaching(reply).code(405).header('allow', 'POST').send({
+          error: 'invalid_request',
+          error_description: 'The token endpoint requires POST',
+        });
       },
       handler: () => undefined,
     });

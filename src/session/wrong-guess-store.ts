@@ -1,17 +1,17 @@
 import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 
-/** Whose guesses are counted together, and how many wrong ones cost nothing. */
+/** What guesses are counted by, and how many wrong ones are free. */
 export interface GuessSubject {
   readonly key: Buffer;
   readonly free: number;
-  /** Seconds between two guesses, at most; a quarter of an hour where not given. */
+  /** Maximum seconds between two guesses; a quarter of an hour by default. */
   readonly maxDelaySeconds?: number;
-  /** Seconds that a guess may wait for its turn instead of being refused; none where not given. */
+  /** Seconds that a guess may wait for its turn instead of being refused; none by default. */
   readonly hold?: number;
 }
 
-/** A guess that is counted as wrong for one subject, and how that subject stood before. */
+/** A guess counted as wrong for one subject, and the subject's state before. */
 export interface CountedGuess {
   readonly key: Buffer;
   readonly failures: number;
@@ -19,18 +19,21 @@ export interface CountedGuess {
   readonly freeAt: string;
 }
 
-/** What came of asking for a guess: it is counted and may be checked in so many seconds, or it has to come again then. */
+/**
+ * The result of requesting a guess: either it is counted and may be checked after some seconds, or it must be retried
+ * then.
+ */
 export interface GuessTurn {
   readonly counted: readonly CountedGuess[] | undefined;
   readonly wait: number;
 }
 
-/** Longest delay between two guesses, in seconds. */
+/** Maximum delay between two guesses, in seconds. */
 const maxDelaySeconds = 900;
 
 const now = (offset: number) => sql`(now() + ${offset}::float8 * interval '1 ms')`;
 
-/** The memory of wrong guesses, shared by all nodes. What is older than an hour counts for nothing. */
+/** Wrong guesses, shared by all nodes. They are forgotten after an hour. */
 export class WrongGuessStore {
   readonly #database: Database;
 
@@ -39,11 +42,13 @@ export class WrongGuessStore {
   }
 
   /**
-   * Counts a guess as wrong for all its subjects, unless one of them has to wait. Past the free ones each doubles the delay:
-   * 1 s, 2 s, 4 s … up to the subject's longest. One that may be held takes its turn after those that wait already.
+   * Counts a guess as wrong for all its subjects, unless one of them must wait. After the free ones, each doubles the
+   * delay: 1 s, 2 s,
+   * then 4 s and so on, up to the subject's maximum. A guess that may be held queues behind those already waiting.
    *
-   * It is counted before it is read, so that guesses at once, on whatever nodes, get no further than one by one, and neither
-   * does who makes the process end in the middle of one.
+   * It is counted before it is checked, so that concurrent guesses on any nodes gain nothing, and neither does
+   * crashing the
+   * process during a check.
    */
   count(subjects: readonly GuessSubject[], offset: number): Promise<GuessTurn> {
     const keys = subjects.map(({ key }) => key);
@@ -58,7 +63,7 @@ export class WrongGuessStore {
         from wrong_guess where key = any(${keys}) order by key for update`.execute(transaction);
       const turns = rows.map(({ key, failures, wait }) => {
         const subject = subjects.find((other) => other.key.equals(key)) ?? { key, free: 0 };
-        // Below the free ones nobody waits, also not for a guess that was counted a moment after this one began.
+        // Below the free limit nobody waits, not even for a guess that was counted just after this one began.
         const due = failures < subject.free ? 0 : Math.max(0, wait);
         return {
           due,
@@ -83,8 +88,9 @@ export class WrongGuessStore {
   }
 
   /**
-   * Takes a guess back that was right; its delay too, unless another guess came after it. Subject by subject: where it breaks
-   * off, one has a wrong guess too many for an hour.
+   * Uncounts a guess that was right, and its delay unless another guess followed. Works subject by subject: if
+   * interrupted, a
+   * subject has one wrong guess too many for an hour.
    */
   async retract(counted: readonly CountedGuess[]): Promise<void> {
     for (const { key, failures, lastAt, freeAt } of counted)
@@ -100,7 +106,7 @@ export class WrongGuessStore {
   }
 }
 
-/** Seconds that follow so many wrong guesses of a subject. */
+/** Seconds of delay after this many wrong guesses. */
 function delayAfter(subject: GuessSubject, failures: number): number {
   const past = failures - subject.free;
   return past < 0

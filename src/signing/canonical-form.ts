@@ -1,10 +1,10 @@
-/** A header field as it stands in a message: its name in lower case, and the whole field without its last CRLF. */
+/** A header field of a message: its name in lowercase, and the whole field without its final CRLF. */
 export interface RawHeaderField {
   readonly name: string;
   readonly raw: string;
 }
 
-/** A message cut at its first empty line. Text is latin1, one character for each byte. */
+/** A message split at its first empty line. Text is latin1, one character per byte. */
 export interface MessageParts {
   readonly fields: readonly RawHeaderField[];
   readonly body: Buffer;
@@ -13,7 +13,7 @@ export interface MessageParts {
 const emptyLine = Buffer.from('\r\n\r\n');
 const nothing = Buffer.alloc(0);
 
-/** Cuts a message with CRLF line ends into its header fields and its body. */
+/** Splits a message with CRLF line endings into header fields and body. */
 export function splitMessage(mime: Buffer): MessageParts {
   const end = mime.indexOf(emptyLine);
   const header = mime.toString('latin1', 0, end === -1 ? mime.length : end);
@@ -24,20 +24,23 @@ export function splitMessage(mime: Buffer): MessageParts {
   return { fields, body: end === -1 ? nothing : mime.subarray(end + emptyLine.length) };
 }
 
-/** RFC 6376 section 3.4.2, relaxed: name in lower case, unfolded, one space for each run. No CRLF at its end. */
+/**
+ * RFC 6376 section 3.4.2, relaxed: lowercase name, unfolded, runs of white space reduced to one space. No final CRLF.
+ */
 export function relaxField(raw: string): string {
   const colon = raw.indexOf(':');
   const name = raw.slice(0, colon).trim().toLowerCase();
   const value = raw.slice(colon + 1);
-  // Most fields are so already, but for the space after the colon.
+  // Most fields are in this form already, except for the space after the colon.
   const plain = !value.includes('\r') && !value.includes('\t') && !value.includes('  ');
   const relaxed = plain ? value : value.replace(/\r\n/g, '').replace(/[ \t]+/g, ' ');
   return `${name}:${relaxed.trim()}`;
 }
 
 /**
- * RFC 6376 section 3.4.4, relaxed: no white space at the end of a line, one space for each run, no empty lines at the end.
- * A body that is so already, as most are, is answered as it is, without a copy.
+ * RFC 6376 section 3.4.4, relaxed: no trailing white space in lines, runs reduced to one space, no empty lines at the
+ * end.
+ * Returns the same buffer if the body is in this form already, as most are.
  */
 export function relaxBody(body: Buffer): Buffer {
   return trimEnd(isRelaxed(body) ? body : reduceSpace(body));
@@ -72,7 +75,7 @@ function reduceSpace(body: Buffer): Buffer {
     reduced[length] = byte;
     length += 1;
   }
-  // A last line without its end gets one.
+  // Terminate an unterminated last line.
   if (length > 0 && !(reduced[length - 1] === lineFeed && reduced[length - 2] === carriageReturn)) {
     reduced[length] = carriageReturn;
     reduced[length + 1] = lineFeed;

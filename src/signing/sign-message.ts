@@ -4,12 +4,13 @@ import type { DkimAlgorithm, DkimKey } from '../sender/dkim-key.ts';
 import { type RawHeaderField, relaxBody, relaxField, splitMessage } from './canonical-form.ts';
 
 export interface SigningOptions {
-  /** The `t=` tag: a time of the message, not of the attempt, so that every attempt has the same bytes. */
+  /** The `t=` tag: a time of the message rather than of the attempt, so that every attempt produces the same bytes. */
   readonly signedAt: Date;
 }
 
 /**
- * Named once more in `h=` than they occur, so that none can be added under the signature (RFC 6376 section 8.15).
+ * Listed in `h=` once more often than they occur, so that none can be added without breaking the signature (RFC 6376
+ * section 8.15).
  */
 const oversigned = [
   'From',
@@ -24,7 +25,7 @@ const oversigned = [
   'Content-Transfer-Encoding',
 ];
 
-/** Signed where they occur. List headers must be signed for one-click unsubscription (RFC 8058 section 4). */
+/** Signed if present. List headers must be signed for one-click unsubscribe (RFC 8058 section 4). */
 const signedIfPresent = [
   'Sender',
   'In-Reply-To',
@@ -37,9 +38,9 @@ const signedIfPresent = [
 ];
 
 /**
- * Puts DKIM signatures (RFC 6376, relaxed/relaxed) before a message, one for each key and none covering another. The
- * same message, keys and time give the same bytes.
- * @param mime with CRLF line ends and 7-bit-safe, as the transport sends it
+ * Prepends DKIM signatures (RFC 6376, relaxed/relaxed) to a message, one per key, none covering another. The same
+ * message, keys and time give the same bytes.
+ * @param mime with CRLF line endings and 7-bit-safe, as the transport sends it
  */
 export function signMessage(
   mime: Buffer,
@@ -63,15 +64,15 @@ export function signMessage(
   return Buffer.concat([Buffer.from(signatures.join(''), 'latin1'), mime]);
 }
 
-/** What only the names of a message's header fields decide. */
+/** The part of a signature that depends only on the names of the header fields. */
 interface SigningPlan {
-  /** Places of the signed fields, in the order in which they are signed. */
+  /** Indexes of the signed fields, in signing order. */
   readonly order: readonly number[];
   /** The `h=` tag's value, folded. */
   readonly names: string;
 }
 
-/** Messages of one kind have the same fields: their plan is made once. */
+/** Cached, because messages of one kind have the same fields. */
 const plans = new LRUCache<string, SigningPlan>({ max: 1_000 });
 
 function planFor(fields: readonly RawHeaderField[]): SigningPlan {
@@ -95,7 +96,7 @@ function namesToSign(fields: readonly RawHeaderField[]): string[] {
   ];
 }
 
-/** RFC 6376 section 5.4.2: several fields of one name are taken from the bottom up; a missing one counts as nothing. */
+/** RFC 6376 section 5.4.2: fields with the same name are signed from the bottom up; a missing one counts as empty. */
 function signingOrder(fields: readonly RawHeaderField[], names: readonly string[]): number[] {
   const left = new Map<string, number[]>();
   fields.forEach(({ name }, place) => {
@@ -104,7 +105,7 @@ function signingOrder(fields: readonly RawHeaderField[], names: readonly string[
   return names.flatMap((name) => left.get(name.toLowerCase())?.pop() ?? []);
 }
 
-/** The DKIM-Signature field with an empty `b=`, which stands last, so that the signature only has to follow. */
+/** The DKIM-Signature field with an empty `b=` at the end, to which the signature is appended. */
 function unsignedField(key: DkimKey, names: string, bodyHash: string, signedAt: Date): string {
   return [
     `DKIM-Signature: v=1; a=${key.algorithm}; c=relaxed/relaxed;`,
@@ -116,7 +117,7 @@ function unsignedField(key: DkimKey, names: string, bodyHash: string, signedAt: 
   ].join('\r\n');
 }
 
-/** Folding white space may stand beside the colons of `h=` (RFC 6376 section 3.5). */
+/** `h=` allows folding white space around its colons (RFC 6376 section 3.5). */
 function foldNames(names: readonly string[]): string {
   let folded = '';
   let column = 3;
@@ -132,7 +133,7 @@ function foldNames(names: readonly string[]): string {
   return folded;
 }
 
-/** Folding white space may stand anywhere inside `b=`. */
+/** `b=` allows folding white space anywhere. */
 function fold(signature: string): string {
   return signature.match(/.{1,72}/g)?.join('\r\n  ') ?? '';
 }

@@ -5,7 +5,7 @@ import { layOutMail } from './mail-layout.ts';
 import type { LinkMailText, MailTexts } from './texts/mail-texts.ts';
 import { textsOf } from './texts/texts-of.ts';
 
-/** The built-in template of a kind of mail in a language. */
+/** The built-in template for a kind of email in a language. */
 export function builtInTemplate(kind: SystemMailKind, locale: Locale): TemplateSource {
   const texts = textsOf[locale];
   if (kind === 'security-notice') return noticeTemplate(locale, texts);

@@ -1,7 +1,7 @@
 import type { SystemMailKind } from '../outbox/system-mail.ts';
 import type { FieldSettings } from '../template/template-source.ts';
 
-/** The field with the link of a mail; what stands in it is shown nowhere but in the mail. */
+/** The field that contains the link; its value is visible only in the email itself. */
 export const linkField = 'Link';
 
 const link: FieldSettings = {
@@ -16,7 +16,7 @@ const account: Readonly<Record<string, FieldSettings>> = {
   'Account ID': { sample: '1000' },
 };
 
-/** The fields that each kind of mail has values for. A value that there is none for is empty. */
+/** The fields available to each kind of email; a field without a value is empty. */
 export const mailFields: Readonly<Record<SystemMailKind, Readonly<Record<string, FieldSettings>>>> =
   {
     'password-link': {
@@ -29,7 +29,7 @@ export const mailFields: Readonly<Record<SystemMailKind, Readonly<Record<string,
       [linkField]: link,
       'Expires In': { ...expires, sample: '7 days' },
       Email: { sample: 'ann@shop.test' },
-      Inviter: { description: 'The name of who invites.', sample: 'Bob' },
+      Inviter: { description: 'The name of the person who sent the invitation.', sample: 'Bob' },
       'Inviter Email': { sample: 'bob@shop.test' },
       Role: { sample: 'Developer' },
       ...account,
@@ -46,13 +46,13 @@ export const mailFields: Readonly<Record<SystemMailKind, Readonly<Record<string,
       'What Happened': { sample: 'The password of ann@shop.test was changed.' },
       When: { description: 'Time in UTC.', sample: '2026-01-31 12:00 UTC' },
       'Sign-In Page': {
-        description: 'The address of the page with everything about the own sign-in.',
+        description: 'URL of the page where people manage their own sign-in.',
         sample: 'https://mail.example.com/me',
       },
     },
   };
 
-/** Kinds whose mail is worth nothing without its link. */
+/** Kinds of email that are useless without a link. */
 export function hasLink(kind: SystemMailKind): boolean {
   return Object.hasOwn(mailFields[kind], linkField);
 }

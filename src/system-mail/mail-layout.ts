@@ -1,6 +1,6 @@
 import type { Locale } from '../outbox/system-mail.ts';
 
-/** The parts of a mail in the layout of all mail of the service itself; text with fields, no markup. */
+/** The parts of a system email; text with fields, no markup. */
 export interface MailParts {
   readonly locale: Locale;
   readonly title: string;
@@ -14,7 +14,7 @@ export interface MailParts {
   readonly footer: string;
 }
 
-/** The MJML source of a mail: one card, one button, readable in light and dark. */
+/** The MJML source of an email: one card, one button, readable in light and dark mode. */
 export function layOutMail(parts: MailParts): string {
   const { locale, title, body, button, note, unexpected, pasteLink, footer } = parts;
   return `<mjml lang="${locale}" dir="ltr">

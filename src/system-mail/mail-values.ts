@@ -2,7 +2,7 @@ import { type Locale, type MailFacts, securityEvents } from '../outbox/system-ma
 import type { ClaimedSystemMail } from '../outbox/system-mail-store.ts';
 import { textsOf } from './texts/texts-of.ts';
 
-/** What the fields of a mail are filled with, in its language; the link is not among it. */
+/** The field values of an email in its language, except the link. */
 export function mailValues(
   mail: Pick<ClaimedSystemMail, 'kind' | 'toAddress' | 'facts' | 'createdAt' | 'name'>,
   locale: Locale,
@@ -41,7 +41,7 @@ function noticeValues(
 ): Record<string, string> {
   const texts = textsOf[locale];
   const event = securityEvents.find((name) => name === facts.event);
-  if (event === undefined) throw new Error(`a security notice of the unknown event ${facts.event}`);
+  if (event === undefined) throw new Error(`unknown security event ${facts.event}`);
   const { subject, body } = texts.notices[event];
   const named: MailFacts = {
     Email: toAddress,
@@ -52,7 +52,7 @@ function noticeValues(
   };
   return {
     Subject: subject,
-    // In one pass, so that nothing in a name is taken for a field.
+    // In a single pass, so that a name can't introduce fields.
     'What Happened': body.replaceAll(/\{\{([^}]+)\}\}/g, (_, name: string) => named[name] ?? ''),
     When: `${createdAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`,
   };

@@ -9,16 +9,16 @@ import { publishVersion, saveTemplate } from '../template/template-store.ts';
 import { builtInTemplate } from './built-in-templates.ts';
 import { lockSystemTemplates, readPublishedHash } from './system-template-store.ts';
 
-/** The template that an operator put in place of a kind's built-in ones. */
+/** The id of an operator's template that replaces the built-in ones of a kind. */
 export function replacementId(kind: SystemMailKind): TemplateId {
   return kind as string as TemplateId;
 }
 
-/** Seconds that a link to set a password is worth being delivered late. */
+/** Seconds after which a password link is no longer worth delivering. */
 const passwordLinkFreshnessSeconds = 30 * 60;
 const defaultFreshnessSeconds = 24 * 3600;
 
-/** Publishes the built-in template of a kind and language where what is published is another. @returns its id */
+/** Publishes the built-in template of a kind and language unless it is published already. @returns its id */
 export async function publishBuiltIn(
   database: Database,
   kind: SystemMailKind,
@@ -32,7 +32,9 @@ export async function publishBuiltIn(
   if (await isPublished(database.kysely)) return templateId;
   const { compiled, problems } = await compileTemplate(source);
   if (compiled === null)
-    throw new Error(`the built-in template ${templateId} is wrong: ${JSON.stringify(problems)}`);
+    throw new Error(
+      `the built-in template ${templateId} has problems: ${JSON.stringify(problems)}`,
+    );
   await database.kysely.transaction().execute(async (transaction) => {
     await lockSystemTemplates(transaction);
     // Another node may have been faster.
@@ -42,7 +44,7 @@ export async function publishBuiltIn(
   return templateId;
 }
 
-/** Publishes an operator's template in place of a kind's built-in ones. */
+/** Publishes an operator's template that replaces a kind's built-in ones. */
 export async function publishReplacement(
   transaction: Database['kysely'],
   kind: SystemMailKind,

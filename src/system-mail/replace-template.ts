@@ -5,15 +5,16 @@ import type { CompiledTemplate } from '../template/compiled-template.ts';
 import type { TemplateSource } from '../template/template-source.ts';
 import { hasLink, linkField, mailFields } from './mail-fields.ts';
 
-/** A text that an operator wrote for a kind of mail, ready to be published. */
+/** An operator's text for a kind of email, ready to publish. */
 export interface Replacement {
   readonly source: TemplateSource;
   readonly compiled: CompiledTemplate;
 }
 
 /**
- * Compiles the text that is to replace a kind of mail. What its fields are is not the writer's to say: a link is secret,
- * whatever the text is, and so is never tracked.
+ * Compiles an operator's replacement for a kind of email. The field settings aren't up to the author: the link is
+ * always
+ * secret, and so never tracked.
  */
 export async function compileReplacement(
   kind: SystemMailKind,

@@ -20,7 +20,7 @@ import { mailValues } from './mail-values.ts';
 import { publishBuiltIn, replacementId } from './publish-template.ts';
 import { readPublishedHash } from './system-template-store.ts';
 
-/** Whom mail of the service itself comes from. */
+/** The sender of system mail. */
 export interface SystemSender {
   readonly address: EmailAddress;
   readonly name: string | undefined;
@@ -36,16 +36,16 @@ export interface SystemMailerDependencies {
   readonly sendOwn: Submission['sendServiceMessage'];
 }
 
-/** Mails that are taken at a time. */
+/** Emails claimed at a time. */
 const batch = 20;
 
-/** Milliseconds after which a mail is given up: within the day that the send operation remembers its key. */
+/** Milliseconds after which an email is given up: within the day for which the send operation remembers its key. */
 const maxWaitMs = 20 * 3_600_000;
 
-/** Refusals that another attempt would meet again. */
+/** Errors that a retry would repeat. */
 const permanentFaults: ReadonlySet<string> = new Set(['RECIPIENT_SUPPRESSED', 'VALIDATION_FAILED']);
 
-/** Hands what waits in `system_mail` to the send operation, under the row's id as idempotency key. */
+/** Passes the rows of `system_mail` to the send operation, using the row's id as idempotency key. */
 export class SystemMailer {
   readonly #dependencies: SystemMailerDependencies;
   readonly #mint: TokenMint;
@@ -57,7 +57,7 @@ export class SystemMailer {
     this.#mint = new TokenMint(dependencies.key);
   }
 
-  /** Sends what is due until nothing is. */
+  /** Sends until nothing is due. */
   async sendWaiting(): Promise<void> {
     const { kysely } = this.#dependencies.database;
     if (this.#dependencies.from === undefined) return dropSystemMail(kysely);
@@ -75,17 +75,14 @@ export class SystemMailer {
       await this.#send(mail, from);
     } catch (error) {
       const code = error instanceof Fault ? error.code : undefined;
-      // Another text or language than at an earlier attempt, which was accepted.
+      // An earlier attempt was accepted with a different text or language.
       const isSent = code === 'IDEMPOTENCY_MISMATCH';
       const isExpired = Date.now() - mail.createdAt.getTime() > maxWaitMs;
       if (!isSent && !isExpired && !permanentFaults.has(code ?? '')) {
-        log.warn(
-          { err: error, ...context },
-          'a mail of the service could not be sent; it is retried',
-        );
+        log.warn({ err: error, ...context }, 'could not send a system email; will retry');
         return;
       }
-      if (!isSent) log.error({ err: error, ...context }, 'a mail of the service was given up');
+      if (!isSent) log.error({ err: error, ...context }, 'gave up on a system email');
     }
     await settleSystemMail(database.kysely, mail.id);
   }
@@ -126,7 +123,7 @@ export class SystemMailer {
     return cached;
   }
 
-  /** Only this account has it; `*` lets the name be what the setting says. */
+  /** Only this account has this sender; `*` allows the display name in the setting. */
   async #saveSender({ address }: SystemSender): Promise<void> {
     if (this.#senderSaved) return;
     const sender = { address: normalizeAddress(address), displayNames: ['*'], verified: true };

@@ -6,14 +6,14 @@ import type { TemplateSource } from '../template/template-source.ts';
 
 type Kysely = Database['kysely'];
 
-/** Makes those wait who publish templates of the service itself at the same time. */
+/** Serializes transactions that publish system templates. */
 export async function lockSystemTemplates(transaction: Kysely): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('signalpost system templates', 0))`.execute(
     transaction,
   );
 }
 
-/** The hash of what is published under an id of the reserved account; undefined where nothing is. */
+/** The hash of the published version of a system template; undefined if there is none. */
 export async function readPublishedHash(
   kysely: Kysely,
   templateId: TemplateId,
@@ -28,7 +28,7 @@ export async function readPublishedHash(
   return rows[0]?.content_hash;
 }
 
-/** The source that is published under an id of the reserved account; undefined where nothing is. */
+/** The source of the published version of a system template; undefined if there is none. */
 export async function readPublishedSource(
   kysely: Kysely,
   templateId: TemplateId,

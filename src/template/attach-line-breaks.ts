@@ -1,11 +1,11 @@
 import type { CompiledNode } from './compiled-template.ts';
 
-/** What a reader has seen before a place in a text: words in the line, a line's end, a blank line. */
+/** What a reader has seen just before a position: text on the same line, a line break or a blank line. */
 type PrecedingText = 'words' | 'line' | 'blank';
 
 /**
- * A section that has lines of its own takes the line breaks after it along when it is left out, so
- * that no gap stays behind; one that is a line among others leaves the gap after the last of them.
+ * A section on lines of its own includes the line breaks after it, so hiding it leaves no gap. A section that is one
+ * line of a paragraph leaves the blank line after that paragraph alone.
  */
 export function attachLineBreaks(
   nodes: readonly CompiledNode[],

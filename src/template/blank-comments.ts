@@ -1,4 +1,4 @@
-/** The markup with spaces in place of its comments: everything else keeps its offset, and line breaks stay. */
+/** Replaces the comments of the markup with spaces; offsets and line breaks don't change. */
 export function blankComments(source: string): string {
   let out = '';
   let from = 0;

@@ -1,5 +1,5 @@
-/** Filled in for each message where it may be unsubscribed from by one click; elsewhere empty. */
+/** Set per message when it can be unsubscribed from with one click; otherwise empty. */
 export const unsubscribeField = 'Unsubscribe Link';
 
-/** Fields that the service fills in itself; a request need not give them a value. */
+/** Fields that the service fills in; a request need not supply them. */
 export const builtInFields: ReadonlySet<string> = new Set([unsubscribeField]);

@@ -9,7 +9,7 @@ import {
 import { sourcePositionOf, type TemplatePart } from './template-problem.ts';
 import type { TemplateSource } from './template-source.ts';
 
-/** Tab, line feed and carriage return are the only control characters that text needs. */
+/** The only control characters allowed are tab, line feed and carriage return. */
 const CONTROL = /[^\P{Cc}\t\n\r]/u;
 
 const LIMITS = {
@@ -20,7 +20,7 @@ const LIMITS = {
   text: MAX_SOURCE_LENGTH,
 } as const;
 
-/** Checks sizes and characters of everything that was given; the result has line feeds only. */
+/** Checks the size and characters of every part; the result has line feeds only. */
 export function checkSource(source: TemplateSource, problems: CompileProblems): TemplateSource {
   const clean: Record<string, unknown> = { fields: source.fields ?? {} };
   for (const part of ['subject', 'previewText', 'html', 'mjml', 'text'] as const) {
@@ -29,10 +29,10 @@ export function checkSource(source: TemplateSource, problems: CompileProblems): 
   }
   const { html, mjml, text } = source;
   if (html !== undefined && mjml !== undefined) {
-    problems.error('mjml', 'two-bodies', 'a template has html or mjml, not both');
+    problems.error('mjml', 'two-bodies', 'use either html or mjml, not both');
   }
   if (html === undefined && mjml === undefined && text === undefined) {
-    problems.error('html', 'no-body', 'a template needs html, mjml or text');
+    problems.error('html', 'no-body', 'html, mjml or text is required');
   }
   checkFields(source, problems);
   return clean as unknown as TemplateSource;
@@ -51,12 +51,12 @@ function checkCharacters(part: TemplatePart, text: string, problems: CompileProb
     problems.error(
       part,
       'control-character',
-      'has a control character',
+      'contains a control character',
       sourcePositionOf(text, control.index),
     );
   }
   if (!text.isWellFormed()) {
-    problems.error(part, 'broken-character', 'has half of a character (an unpaired surrogate)');
+    problems.error(part, 'broken-character', 'contains an unpaired surrogate');
   }
 }
 
@@ -70,7 +70,7 @@ function checkFields({ fields = {} }: TemplateSource, problems: CompileProblems)
       problems.error(
         'fields',
         'bad-name',
-        `the field name ${JSON.stringify(name)} is empty, too long, or has space around it`,
+        `the field name ${JSON.stringify(name)} is empty, too long or has leading or trailing spaces`,
       );
     }
     for (const text of [name, settings.default, settings.sample, settings.description]) {
@@ -80,7 +80,7 @@ function checkFields({ fields = {} }: TemplateSource, problems: CompileProblems)
         problems.error(
           'fields',
           'too-long',
-          `a text of the field ${name} is longer than ${MAX_FIELD_TEXT_LENGTH} characters`,
+          `the default, sample or description of the field ${name} is longer than ${MAX_FIELD_TEXT_LENGTH} characters`,
         );
       }
     }

@@ -10,7 +10,7 @@ const URL_ATTRIBUTES = new Set(
   `action background cite classid codebase data dynsrc formaction href icon longdesc lowsrc manifest
   poster profile src usemap xlink:href`.split(/\s+/),
 );
-/** Lists of URLs and documents within the document: no escaping of one value is right there. */
+/** Lists of URLs and embedded documents, where escaping a single value can't be safe. */
 const REFUSED_ATTRIBUTES = new Set([
   'archive',
   'attributionsrc',
@@ -19,14 +19,14 @@ const REFUSED_ATTRIBUTES = new Set([
   'srcdoc',
   'srcset',
 ]);
-/** Static beginnings of a URL that carry a field: everything else could run or embed the value. */
+/** URL schemes that may be followed by a field; any other could execute or embed the value. */
 const SCHEME = /^[\s\p{Cc}]*([a-z][a-z0-9+.-]*):/iu;
 const SCHEMES_WITH_FIELDS = new Set(['http', 'https', 'mailto', 'tel', 'sms', 'cid']);
 const CSS_URL = /url\(([^()]*)\)/gi;
 
 export type AttributeKind = 'url' | 'style' | 'text' | 'refused';
 
-/** What an attribute's value is; `refused` takes no field. */
+/** Classifies an attribute's value; `refused` accepts no field. */
 export function classifyAttribute({ name, element, siblings }: AttributeRange): AttributeKind {
   if (name.startsWith('on') || REFUSED_ATTRIBUTES.has(name)) return 'refused';
   if (name === 'content' && element === 'meta') {
@@ -36,7 +36,7 @@ export function classifyAttribute({ name, element, siblings }: AttributeRange): 
   return name === 'style' ? 'style' : 'text';
 }
 
-/** Compiles the value of an attribute that holds fields; its own characters come out escaped. */
+/** Compiles the value of an attribute that contains fields; static characters come out escaped. */
 export function compileAttribute(
   range: AttributeRange,
   kind: AttributeKind,
@@ -48,12 +48,12 @@ export function compileAttribute(
   if (kind === 'style') return compileStyle(range.value, placeholders, problems);
   if (kind === 'text') return buildNodes(range.value, found, 'html', escapeHtml, problems);
   for (const { tag } of found) {
-    problems.error(tag, 'field-place', `cannot stand in the attribute ${range.name}`);
+    problems.error(tag, 'field-place', `can't be used in the attribute ${range.name}`);
   }
   return [];
 }
 
-/** Compiles one URL; `text` and the places of the tags in it are the bare URL. */
+/** Compiles one URL; `text` and the tag offsets refer to the unescaped URL. */
 export function compileUrl(
   text: string,
   as: CompiledUrl['as'],
@@ -63,16 +63,12 @@ export function compileUrl(
   const [first] = found;
   const scheme = SCHEME.exec(text.slice(0, first?.start ?? 0))?.[1]?.toLowerCase();
   if (first !== undefined && scheme !== undefined && !SCHEMES_WITH_FIELDS.has(scheme)) {
-    problems.error(
-      first.tag,
-      'field-place',
-      `cannot stand in an address that begins with ${scheme}:`,
-    );
+    problems.error(first.tag, 'field-place', `can't be used in a URL that begins with ${scheme}:`);
   }
   return { type: 'url', as, nodes: buildNodes(text, found, 'url', (part) => part, problems) };
 }
 
-/** Fields in `url(…)` follow the rules of URLs, others those of plain style values. */
+/** Compiles a style: fields in `url(…)` follow the rules for URLs, all others those for plain style values. */
 function compileStyle(
   value: string,
   placeholders: TagPlaceholders,
@@ -97,7 +93,7 @@ function compileStyle(
   return tree.finish();
 }
 
-/** The address within `url(…)`. */
+/** The URL inside `url(…)`. */
 function unquote(text: string): string {
   const bare = text.trim();
   const quote = bare.charAt(0);
@@ -117,7 +113,7 @@ function buildNodes(
   return tree.finish();
 }
 
-/** Adds text with tags; where all fields are escaped alike, raw ones too. */
+/** Adds text with tags that all use the same escaping, raw fields included. */
 function addTags(
   tree: NodeTreeBuilder,
   text: string,

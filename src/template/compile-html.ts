@@ -14,8 +14,8 @@ export interface CompiledHtml {
 const NO_LINK_ELEMENTS = new Set(['link', 'base']);
 
 /**
- * Compiles the finished HTML of a template, in which words stand for its tags: decides for each
- * field how it is escaped there, refuses it where no escaping is safe, and lists the links.
+ * Compiles the finished HTML of a template, in which placeholders stand for its tags: decides how each field is
+ * escaped, rejects fields where no escaping is safe, and lists the links.
  */
 export function compileHtml(
   html: string,
@@ -66,7 +66,7 @@ class HtmlCompiler {
     return this.#tree.finish();
   }
 
-  /** Everything that is not static, in the order of the document. */
+  /** Everything that isn't static, in document order. */
   #pieces(map: HtmlMap): Piece[] {
     const tags = this.#placeholders.find(this.#html);
     const pieces: Piece[] = [
@@ -113,7 +113,7 @@ class HtmlCompiler {
     this.#problems.error(
       tag,
       'field-place',
-      `stands in ${this.#placeholders.reveal(map.describe(start))}: ${what} can only stand in text or in a quoted attribute value`,
+      `is in ${this.#placeholders.reveal(map.describe(start))}: ${what} is only allowed in text or in a quoted attribute value`,
     );
   }
 

@@ -2,7 +2,7 @@ import type { MarkupTag } from './parse-markup.ts';
 import { writeTag } from './protect-markup.ts';
 import { sourcePositionOf, type TemplatePart, type TemplateProblem } from './template-problem.ts';
 
-/** Collects what is wrong with the parts of one template. */
+/** Collects the problems of one template's parts. */
 export class CompileProblems {
   readonly list: TemplateProblem[] = [];
 
@@ -23,7 +23,7 @@ export class CompileProblems {
     this.#add('warning', part, rule, message, {});
   }
 
-  /** Problems of one part that are about tags, placed in its source. */
+  /** Tag problems of one part, located in its source. */
   forSource(part: TemplatePart, source: string): TagProblems {
     return {
       error: (tag, rule, message) => {
@@ -47,7 +47,7 @@ export class CompileProblems {
       ...(line === undefined ? {} : { line }),
       ...(column === undefined ? {} : { column }),
     };
-    // A tag that MJML repeats in its output is one mistake in the source.
+    // A tag that MJML repeats in its output is still one mistake in the source.
     if (!this.list.some((other) => sameProblem(other, problem))) this.list.push(problem);
   }
 }

@@ -28,15 +28,15 @@ interface TemplateField extends FieldSettings {
 }
 
 export interface CompileResult {
-  /** `null` when `problems` has an error. */
+  /** `null` if `problems` contains an error. */
   readonly compiled: CompiledTemplate | null;
   readonly fields: readonly TemplateField[];
   readonly problems: readonly TemplateProblem[];
 }
 
 /**
- * Compiles in this thread, for as long as it takes: `compileTemplate` is what everything else calls.
- * Problems of the template are in the result; it throws only for faults of this program.
+ * Compiles in the calling thread, however long it takes; use `compileTemplate` everywhere else.
+ * Problems of the template are in the result; it throws only on internal errors.
  */
 export async function compileSource(source: TemplateSource): Promise<CompileResult> {
   const problems = new CompileProblems();
@@ -47,7 +47,7 @@ export async function compileSource(source: TemplateSource): Promise<CompileResu
   } catch (error) {
     if (!isStackOverflow(error)) throw error;
     const part = clean.mjml === undefined ? 'html' : 'mjml';
-    problems.error(part, 'nested-too-deeply', 'nests its elements too deeply');
+    problems.error(part, 'nested-too-deeply', 'has elements nested too deeply');
     return { compiled: null, fields: [], problems: problems.list };
   }
 }
@@ -96,7 +96,7 @@ class SourceCompiler {
     return { compiled, fields, problems };
   }
 
-  /** Sources are limited already; MJML and styles can make much more of them. */
+  /** Sources are limited already, but MJML and styles can expand them many times over. */
   #limitSize({ html, text }: Pick<Bodies, 'html' | 'text'>): void {
     const source = this.#source.mjml === undefined ? 'html' : 'mjml';
     for (const [part, nodes] of [
@@ -104,7 +104,7 @@ class SourceCompiler {
       ['text', text],
     ] as const) {
       if (nodes === null || fixedBytes(nodes) <= MAX_RENDERED_BYTES) continue;
-      this.#problems.error(part, 'too-large', `makes a part larger than ${MAX_RENDERED_TEXT}`);
+      this.#problems.error(part, 'too-large', `renders to a part larger than ${MAX_RENDERED_TEXT}`);
     }
   }
 
@@ -116,10 +116,10 @@ class SourceCompiler {
       this.#problems.warning(
         'mjml',
         'two-previews',
-        'the preview text of the template is taken instead of <mj-preview>',
+        "the template's preview text is used instead of <mj-preview>",
       );
     }
-    // That of the source was looked at already.
+    // The preview text of the source was checked already.
     if ((extracted.previewText ?? '').length > MAX_LINE_LENGTH) {
       this.#problems.error(
         'mjml',
@@ -174,7 +174,7 @@ class SourceCompiler {
       if (html === undefined) return noBodies;
       finished = html;
     } else {
-      // Before the CSS is inlined, as a field in a style sheet would be carried along or lost.
+      // Before the CSS is inlined: inlining could move or lose a field in a style sheet.
       compileHtml(finished, placeholders, isSecret, problems);
       if (this.#problems.hasErrors) return noBodies;
       finished = await inlineCss(finished);
@@ -191,14 +191,14 @@ class SourceCompiler {
     return { html: nodes, text, links };
   }
 
-  /** MJML drops text between its elements, and a section that is half lost would break the rest. */
+  /** MJML drops text between its elements, and a section that loses one of its tags would break the rest. */
   #reportLost(part: 'html' | 'mjml', source: string, markup: Markup, found: Markup['tags']): void {
     const kept = new Set(found);
     const problems = this.#problems.forSource(part, source);
-    const hint = part === 'mjml' ? ': between MJML elements a tag needs <mj-raw> around it' : '';
+    const hint = part === 'mjml' ? ': between MJML elements, wrap the tag in <mj-raw>' : '';
     for (const tag of markup.tags) {
       if (tag.kind !== 'comment' && !kept.has(tag)) {
-        problems.error(tag, 'field-lost', `stands where nothing is shown${hint}`);
+        problems.error(tag, 'field-lost', `is in a place that is never shown${hint}`);
       }
     }
   }

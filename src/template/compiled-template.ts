@@ -1,20 +1,20 @@
 import type { TemplatePart } from './template-problem.ts';
 
 /**
- * A published template version: everything that sending needs, and nothing that it could compute
- * itself per version. Plain JSON, kept as `jsonb`; order of object keys means nothing in it.
+ * A published template version: everything that sending needs to know about it. Plain JSON, stored as `jsonb`, so the
+ * order of object keys has no meaning.
  */
 export interface CompiledTemplate {
   readonly format: 1;
   readonly subject: readonly CompiledNode[];
-  /** Empty when the template has no preview text. */
+  /** Empty if the template has no preview text. */
   readonly previewText: readonly CompiledNode[];
-  /** `null`: the template has no such part. One of the two is always there. */
+  /** `null`: the template has no such part. At least one of the two is set. */
   readonly html: readonly CompiledNode[] | null;
   readonly text: readonly CompiledNode[] | null;
   readonly fields: readonly CompiledField[];
   readonly required: RequiredNames;
-  /** The links of the HTML part in their order; a link's place in this list is its `index`. */
+  /** The links of the HTML part in document order; a link's position is its `index`. */
   readonly links: readonly CompiledLink[];
 }
 
@@ -27,7 +27,7 @@ export interface CompiledField {
   readonly secret: boolean;
 }
 
-/** Names that need a value from the request, as they have no default: by where they are used. */
+/** Names that need a value from the request because they have no default, by where they are used. */
 export interface RequiredNames {
   readonly subject: readonly string[];
   readonly previewText: readonly string[];
@@ -35,17 +35,17 @@ export interface RequiredNames {
   readonly body: readonly string[];
 }
 
-/** How a value is escaped at its place. */
+/** How a value is escaped. */
 export type EscapeContext =
   /** In HTML text or a quoted attribute. */
   | 'html'
-  /** `{{{…}}}` in HTML text: as it is. */
+  /** `{{{…}}}` in HTML text: not escaped. */
   | 'raw'
-  /** In the subject, preview text and text part: as it is. */
+  /** In the subject, preview text and text part: not escaped. */
   | 'plain'
-  /** In a `style` attribute: letters, digits and a few signs, or nothing. */
+  /** In a `style` attribute: letters, digits and a few symbols, otherwise omitted. */
   | 'css'
-  /** Within a `CompiledUrl`, whose rules it follows. */
+  /** Inside a `CompiledUrl`, which defines the rules. */
   | 'url';
 
 interface CompiledFieldNode {
@@ -62,24 +62,24 @@ export interface CompiledSection {
 }
 
 /**
- * An address as a whole: a URL attribute, `url(…)` in a style, or a link in a derived text part. Its
- * strings are the bare URL; what the place needs (HTML escaping) is done to the finished URL.
+ * A whole URL: a URL attribute, `url(…)` in a style, or a link in a derived text part. Its strings are unescaped;
+ * the finished URL is escaped for its context.
  */
 export interface CompiledUrl {
   readonly type: 'url';
   readonly as: 'attribute' | 'css' | 'plain';
   readonly nodes: readonly CompiledNode[];
-  /** Place in `links`, where this is the target of a link of the HTML part. */
+  /** Index in `links`, if this is the target of a link of the HTML part. */
   readonly link?: number;
 }
 
-/** Where sending puts something of its own: the hidden preview text, and what goes before the end of the body. */
+/** Where sending inserts its own content: the hidden preview text, and HTML before the end of the body. */
 interface CompiledSlot {
   readonly type: 'slot';
   readonly slot: 'preview' | 'bodyEnd';
 }
 
-/** A string stands as it is at its place. */
+/** A string is output unchanged. */
 export type CompiledNode =
   | string
   | CompiledFieldNode
@@ -91,10 +91,12 @@ export interface CompiledLink {
   readonly index: number;
   /** The target as written, with its fields as `{{Name}}`. */
   readonly target: string;
-  /** Fields that the target is made of. */
+  /** Fields used in the target. */
   readonly fields: readonly string[];
-  /** One of these fields is secret; such a link is never tracked. */
+  /** One of these fields is secret, so the link is never tracked. */
   readonly secret: boolean;
-  /** May be replaced by a tracking link: not secret, not `data-track="off"`, not bound to another scheme than http(s). */
+  /**
+   * May be replaced by a tracking link: not secret, not `data-track="off"`, and http or https if the scheme is fixed.
+   */
   readonly trackable: boolean;
 }

@@ -14,7 +14,7 @@ interface MjmlError {
 const INCLUDE = /<mj-include\b/i;
 const PREVIEW_OPEN = /<mj-preview\b[^<>]*>/i;
 
-/** Takes the preview text out of MJML: it can be overridden, so sending inserts it, not MJML. */
+/** Extracts the preview text from MJML: a request can override it, so sending inserts it rather than MJML. */
 export function extractPreviewText(mjml: string): {
   mjml: string;
   previewText: string | undefined;
@@ -26,28 +26,28 @@ export function extractPreviewText(mjml: string): {
   if (open === null || end === -1) return { mjml, previewText: undefined };
   const inside = mjml.slice(start, end);
   const previewText = textOf(parseFragment(inside)).replace(/\s+/g, ' ').trim();
-  // The line breaks stay, so that lines keep their numbers.
+  // Keep the line breaks, so that line numbers stay valid.
   const blank = inside.replace(/[^\n]/g, '');
   const rest = mjml.slice(end + '</mj-preview>'.length);
   return { mjml: mjml.slice(0, open.index) + blank + rest, previewText };
 }
 
-/** The words of a piece of HTML, character references resolved. */
+/** The text of an HTML node, with character references resolved. */
 function textOf(node: DefaultTreeAdapterTypes.Node): string {
   if ('value' in node) return node.value;
   return 'childNodes' in node ? node.childNodes.map(textOf).join('') : '';
 }
 
 /**
- * MJML to HTML, validated strictly: its errors name the line. Nothing is read from files (no
- * includes), and no fonts are loaded from anybody's server unless the template names them itself.
+ * Converts MJML to HTML with strict validation; errors name the line. It reads no files (no includes) and loads no
+ * fonts from other servers unless the template itself names them.
  */
 export async function convertMjml(
   source: ProtectedSource,
   problems: CompileProblems,
 ): Promise<string | undefined> {
   if (INCLUDE.test(source.text)) {
-    problems.error('mjml', 'mjml-include', '<mj-include> is not supported: it would read files');
+    problems.error('mjml', 'mjml-include', '<mj-include> is not supported, because it reads files');
     return undefined;
   }
   const unclosed = findUnclosedElement(source.text);
@@ -85,12 +85,12 @@ function reportMjmlErrors(
     problems.error('mjml', 'mjml', placeholders.reveal(`${where}${message}`), position);
   }
   if (errors.length === 0) {
-    const message = error instanceof Error ? error.message : 'cannot be read as MJML';
+    const message = error instanceof Error ? error.message : "can't be parsed as MJML";
     problems.error('mjml', 'mjml', placeholders.reveal(message));
   }
 }
 
-/** MJML indents its output deeply, which every message would carry; where white space shows, it stays. */
+/** MJML indents its output deeply, and every message would carry that; white space that shows is kept. */
 function collapseWhitespace(html: string): string {
   if (/<pre\b|<textarea\b|white-space:\s*(?:pre\b(?!-line)|break)/i.test(html)) return html;
   return html

@@ -6,13 +6,13 @@ import { mapHtml } from './map-html.ts';
 import { NodeTreeBuilder } from './node-tree-builder.ts';
 import type { TagPlaceholders } from './protect-markup.ts';
 
-/** Elements that nobody sees in the HTML part. */
+/** Elements that are invisible in the HTML part. */
 const HIDDEN =
   '[style*="display:none"],[style*="display: none"],[hidden],[aria-hidden="true"]'.split(',');
 
 /**
- * The text part of a template that has none: the HTML's text with its fields in their places, and
- * each link's address after its words. A field within an address follows the rules of URLs here too.
+ * Derives the text part of a template that has none: the HTML's text with its fields in place, and each link's URL
+ * after its text. Fields in a URL follow the rules for URLs here too.
  */
 export async function deriveText(
   html: string,
@@ -69,7 +69,7 @@ async function convert(html: string): Promise<string> {
     .trim()}\n`;
 }
 
-/** Gives each address with fields one word of its own, so that it comes through the conversion whole. */
+/** Replaces each URL that has fields with a single word, which survives the conversion intact. */
 class UrlPlaceholders {
   readonly html: string;
   readonly #urls: CompiledUrl[] = [];
@@ -83,7 +83,7 @@ class UrlPlaceholders {
       if (range.kind === 'text' || range.name !== 'href' || classifyAttribute(range) !== 'url')
         continue;
       const found = placeholders.find(range.value);
-      // An address that is nothing but a field reads the same as text, and can so be told from its words.
+      // A URL that is just one field reads the same as text, which lets us compare it with the link's text.
       if (found.length === 0 || isOneField(range.value, found)) continue;
       out += `${html.slice(from, range.start)}${this.#prefix}${this.#urls.length}z`;
       this.#urls.push(compileUrl(range.value, 'plain', found, problems));
@@ -120,12 +120,12 @@ function* splitPlaceholders(text: string, placeholders: TagPlaceholders, urls: U
 }
 
 /**
- * A line that holds nothing but the beginnings and ends of sections goes, as in Mustache; so does the
- * blank line after it where there is one before it.
+ * Drops lines that contain only section tags, as Mustache does, and the following blank line if a blank line
+ * precedes.
  */
 function dropStandaloneTags(text: string, placeholders: TagPlaceholders): string {
   let out = '';
-  /** What was kept without the words, to know what a reader sees before the next line. */
+  /** The kept text without placeholders: what a reader sees before the next line. */
   let keptText = '\n\n';
   for (const line of text.split(/(?<=\n)/)) {
     const bare = standaloneTags(line, placeholders);
@@ -138,7 +138,7 @@ function dropStandaloneTags(text: string, placeholders: TagPlaceholders): string
   return out;
 }
 
-/** The words of a line that are all it has, if they are the beginnings and ends of sections. */
+/** The placeholders of a line that consists of section tags only. */
 function standaloneTags(line: string, placeholders: TagPlaceholders): string | undefined {
   const found = placeholders.find(line);
   if (found.length === 0 || found.some(({ tag }) => tag.kind === 'field' || tag.kind === 'raw')) {

@@ -8,7 +8,7 @@ const ENTITY: Readonly<Record<string, string>> = {
   '>': '&gt;',
 };
 
-/** Escapes a value for HTML text and for quoted attributes alike. */
+/** Escapes a value for HTML text and for quoted attributes. */
 export function escapeHtml(text: string): string {
   if (!SPECIAL.test(text)) return text;
   return text.replace(SPECIALS, (character) => ENTITY[character] ?? '');

@@ -1,12 +1,13 @@
 import { blankComments } from './blank-comments.ts';
 import { sourcePositionOf } from './template-problem.ts';
 
-/** No part of it goes beyond the next `<`, so that a source without `>` costs no more than another. */
+/** Never matches past the next `<`, so a source without `>` costs no more than any other. */
 const MJML_TAG = /<(\/?)(mjml|mj-[\w-]+)\b((?:"[^"<]*"|'[^'<]*'|[^"'<>])*)>/gi;
 
 /**
- * The first MJML element that is not closed, or that is closed without having been opened. MJML
- * itself would silently drop everything after it.
+ * Finds the first MJML element that is not closed, or is closed without having been opened. MJML itself would
+ * silently
+ * drop everything after it.
  */
 export function findUnclosedElement(mjml: string): { name: string; line: number } | undefined {
   const source = blankComments(mjml);

@@ -1,9 +1,8 @@
 const STYLE = /<style\b/i;
 
 /**
- * Writes the rules of `<style>` elements into `style` attributes, as many mail clients know only
- * these; what cannot stand there (media queries, `:hover`, fonts) stays in the head. Nothing is
- * loaded: linked style sheets stay as they are.
+ * Copies the rules of `<style>` elements into `style` attributes, because many mail clients support nothing else.
+ * Rules that can't be inlined (media queries, `:hover`, fonts) stay in the head. Linked style sheets are not loaded.
  */
 export async function inlineCss(html: string): Promise<string> {
   if (!STYLE.test(html)) return html;

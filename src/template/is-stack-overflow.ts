@@ -1,6 +1,6 @@
 /**
- * True for what V8 throws where calls go too deep. Parsers and serialisers of HTML call themselves for each level of
- * nesting, so this is how they say that a document is nested too deeply for them.
+ * True for V8's stack overflow error. HTML parsers and serializers recurse once per nesting level, so this is how a
+ * document that is nested too deeply shows up.
  */
 export function isStackOverflow(error: unknown): boolean {
   return error instanceof RangeError && error.message === 'Maximum call stack size exceeded';

@@ -1,37 +1,37 @@
 import { type Token, Tokenizer, TokenizerMode } from 'parse5';
 
-/** Characters of the document, where a field's value may stand as escaped HTML. */
+/** A range of characters in which a field's value can be inserted as escaped HTML. */
 export interface TextRange {
   readonly kind: 'text';
   readonly start: number;
   readonly end: number;
-  /** Sections begin and end in the same scope: the document, one `<title>`, one conditional comment. */
+  /** A section must begin and end in the same scope: the document, one `<title>` or one conditional comment. */
   readonly scope: string;
-  /** False where markup has no meaning, or is read by Outlook only: a raw field is escaped there. */
+  /** False where markup has no meaning or only Outlook reads it; raw fields are escaped there. */
   readonly markup: boolean;
 }
 
-/** The value of an attribute, without its quotes. */
+/** The value of an attribute, without quotes. */
 export interface AttributeRange {
   readonly kind: 'attribute';
   readonly start: number;
   readonly end: number;
   readonly element: string;
   readonly name: string;
-  /** Only a quoted value takes fields. */
+  /** Only a quoted value may contain fields. */
   readonly quoted: boolean;
   /** Character references resolved. */
   readonly value: string;
-  /** Other attributes of the element by lower-case name. */
+  /** The element's other attributes by lowercase name. */
   readonly siblings: ReadonlyMap<string, string>;
 }
 
 export interface HtmlMap {
-  /** In order of `start`, without overlap. What lies in none of them takes no field. */
+  /** Ordered by `start`, without overlap. Fields are not allowed outside these ranges. */
   readonly ranges: readonly (TextRange | AttributeRange)[];
-  /** What stands at an offset outside the ranges, in words. */
+  /** Describes what is at an offset outside the ranges. */
   describe(offset: number): string;
-  /** Offset after the `<body>` tag, or where the content begins if there is none. */
+  /** Offset after the `<body>` tag, or where the content begins if there is no such tag. */
   readonly bodyStart: number;
   /** Offset of `</body>`, or the end. */
   readonly bodyEnd: number;
@@ -46,13 +46,12 @@ interface RefusedRange {
 const RAW_TEXT = new Set(['style', 'script', 'xmp', 'iframe', 'noembed', 'noframes']);
 const PLAIN_CONTENT = new Set(['title', 'textarea']);
 
-/** Outlook reads the inside of `<!--[if …]> … <![endif]-->`; everything else takes it for a comment. */
+/** Outlook reads the content of `<!--[if …]> … <![endif]-->`; every other client treats it as a comment. */
 const CONDITIONAL = /^<!--\[if[^\]]*\]>([\s\S]*)<!\[endif\]-->$/;
 
 /**
- * Finds out with the tokenizer of the HTML standard what each place of a document is. Tags and
- * attributes that the standard would read differently depending on a value cannot come out of it as
- * a range: a range is text between tags, or the value of an attribute.
+ * Uses the tokenizer of the HTML standard to find out what each position of a document is. A range is always text
+ * between tags or the value of an attribute, so no value can change how the document is parsed.
  */
 export function mapHtml(html: string): HtmlMap {
   const mapper = new HtmlMapper(html);
@@ -75,10 +74,10 @@ class HtmlMapper implements HtmlMap {
 
   describe(offset: number): string {
     const found = this.#refused.findLast((range) => range.start <= offset && offset < range.end);
-    return found?.what ?? 'a tag that is not complete';
+    return found?.what ?? 'an incomplete tag';
   }
 
-  /** Tokenizes a part of the document that begins at `base`. */
+  /** Tokenizes a part of the document that starts at `base`. */
   run(part: string, base: number, scope: string, markup: boolean): void {
     let inside = '';
     const tokenizer = new Tokenizer(
@@ -124,7 +123,7 @@ class HtmlMapper implements HtmlMap {
     else if (token.tagName === 'body') this.bodyEnd = token.location?.startOffset ?? this.bodyEnd;
   }
 
-  /** The content begins after this token, unless a `<body>` has said so already. */
+  /** The content begins after this token, unless there was a `<body>` tag before. */
   #contentFrom(token: Token.Token): void {
     if (!this.#bodySeen) this.bodyStart = token.location?.endOffset ?? this.bodyStart;
   }

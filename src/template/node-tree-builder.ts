@@ -9,9 +9,9 @@ interface OpenSection {
 }
 
 /**
- * Builds the tree of a part from what stands in a row in it. Sections have to end where they began:
- * in the same scope, such as one attribute or the text of the document, and in the right order, so
- * that leaving their inside out never changes what the places after it are.
+ * Builds the node tree of a part from its flat sequence of tags and text. A section must end in the scope where it
+ * began (an attribute, the text of the document) and in order, so that hiding it never changes the context of what
+ * follows.
  */
 export class NodeTreeBuilder {
   readonly #problems: TagProblems;
@@ -38,14 +38,14 @@ export class NodeTreeBuilder {
   close(tag: MarkupTag, scope: string): void {
     const section = this.#open.pop();
     if (section === undefined) {
-      this.#problems.error(tag, 'section-torn', 'has lost the beginning of its section');
+      this.#problems.error(tag, 'section-torn', 'has lost the start of its section');
       return;
     }
     if (section.tag.name !== tag.name || section.scope !== scope) {
       this.#problems.error(
         section.tag,
         'section-torn',
-        'has to end where it begins: in the same attribute, or in text as it begins in text',
+        'must end where it begins: in the same attribute, or in text if it begins in text',
       );
     }
     const node: CompiledSection = {
@@ -63,7 +63,7 @@ export class NodeTreeBuilder {
       this.#problems.error(
         tag,
         'section-torn',
-        'has to end where it begins: in the same attribute, or in text as it begins in text',
+        'must end where it begins: in the same attribute, or in text if it begins in text',
       );
     }
     return this.#nodes;

@@ -1,7 +1,7 @@
-/** Line breaks of a value as bodies have them. */
+/** The line breaks that bodies normalize to line feeds. */
 const LINE_BREAK = /\r\n?/g;
 
-/** Half characters become U+FFFD: they have no form in UTF-8. */
+/** Replaces unpaired surrogates with U+FFFD, because UTF-8 can't encode them. */
 export function normalizeValue(value: string): string {
   const text = value.isWellFormed() ? value : value.toWellFormed();
   return text.includes('\r') ? text.replace(LINE_BREAK, '\n') : text;

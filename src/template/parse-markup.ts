@@ -2,14 +2,14 @@ import Mustache from 'mustache';
 import { MAX_FIELDS } from './template-limits.ts';
 import { MarkupError, validateTags } from './validate-tags.ts';
 
-/** A field where its value goes. `raw` is `{{{Name}}}` or `{{&Name}}`. */
+/** A field to be replaced by its value. `raw` is `{{{Name}}}` or `{{&Name}}`. */
 interface MarkupField {
   readonly type: 'field';
   readonly name: string;
   readonly raw: boolean;
 }
 
-/** `{{#Name}}…{{/Name}}` (shown when the value is filled) or `{{^Name}}…{{/Name}}` (when it is empty). */
+/** `{{#Name}}…{{/Name}}` (shown if the value is filled) or `{{^Name}}…{{/Name}}` (shown if it is empty). */
 interface MarkupSection {
   readonly type: 'section';
   readonly name: string;
@@ -19,7 +19,7 @@ interface MarkupSection {
 
 export type MarkupNode = string | MarkupField | MarkupSection;
 
-/** One tag of the source with its place, for work on the source that keeps everything else as it is. */
+/** A tag and its position, for rewriting the source without touching anything else. */
 export interface MarkupTag {
   readonly kind: 'field' | 'raw' | 'filled' | 'empty' | 'close' | 'comment';
   readonly name: string;
@@ -30,9 +30,9 @@ export interface MarkupTag {
 
 export interface Markup {
   readonly nodes: readonly MarkupNode[];
-  /** Every tag in the order of the source, comments and closing tags included. */
+  /** Every tag in source order, comments and closing tags included. */
   readonly tags: readonly MarkupTag[];
-  /** Names of all fields, sections' included, in the order of their first use. */
+  /** Names of all fields and sections, in order of first use. */
   readonly fields: readonly string[];
 }
 
@@ -40,12 +40,12 @@ export type ParsedMarkup =
   | { readonly ok: true; readonly markup: Markup }
   | { readonly ok: false; readonly error: MarkupError };
 
-/** Mustache's token: symbol, value, start, end; a section's also has its inside and where its closing tag starts. */
+/** Mustache's token: symbol, value, start, end; for a section also its children and the start of its closing tag. */
 type Token = [string, string, number, number, unknown?, unknown?];
 
 /**
- * Parses personalization markup: Mustache without partials and delimiter changes, names flat and as
- * people write them. Never throws for what a source holds; the error names rule, line and column.
+ * Parses personalization markup: Mustache without partials and delimiter changes, with flat names that may contain
+ * spaces. Never throws on a bad source; the error names the rule, line and column.
  */
 export function parseMarkup(source: string): ParsedMarkup {
   if (!source.includes('{{')) {
@@ -67,7 +67,7 @@ export function parseMarkup(source: string): ParsedMarkup {
   }
 }
 
-/** Mustache's own parser, without the cache in which it would keep every source for ever. */
+/** Mustache's parser, without its cache, which would keep every source forever. */
 function parseTokens(source: string): Token[] {
   const writer = Object.assign(new Mustache.Writer(), { templateCache: undefined });
   return writer.parse(source, ['{{', '}}']) as Token[];

@@ -1,7 +1,7 @@
 import type { CompiledNode } from './compiled-template.ts';
 import { type MarkupNode, parseMarkup } from './parse-markup.ts';
 
-/** A subject line or preview text of a request. */
+/** A subject line or preview text from a request. */
 export interface TemplateOverride {
   readonly nodes: readonly CompiledNode[];
   readonly fields: readonly string[];
@@ -11,7 +11,7 @@ export type ParsedOverride =
   | { readonly ok: true; readonly override: TemplateOverride }
   | { readonly ok: false; readonly reason: string };
 
-/** Parses the subject line or preview text of a request; one without markup costs next to nothing. */
+/** Parses the subject line or preview text of a request; text without markup costs almost nothing. */
 export function parseOverride(text: string): ParsedOverride {
   if (!text.includes('{{')) return { ok: true, override: { nodes: [text], fields: [] } };
   const parsed = parseMarkup(text);
@@ -21,7 +21,7 @@ export function parseOverride(text: string): ParsedOverride {
   return { ok: true, override: { nodes: plainNodes(nodes), fields } };
 }
 
-/** Markup of a part without any escaping: subject, preview text and text part. */
+/** Markup of a part that needs no escaping: subject, preview text or text part. */
 export function plainNodes(nodes: readonly MarkupNode[]): CompiledNode[] {
   return nodes.map((node): CompiledNode => {
     if (typeof node === 'string') return node;

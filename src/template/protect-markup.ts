@@ -1,6 +1,6 @@
 import type { Markup, MarkupTag } from './parse-markup.ts';
 
-/** Source in which each tag is a plain word, which MJML, CSS inlining and text conversion carry along untouched. */
+/** Source in which a plain word replaces each tag, so that MJML, CSS inlining and text conversion leave it alone. */
 export interface ProtectedSource {
   readonly text: string;
   readonly placeholders: TagPlaceholders;
@@ -12,7 +12,10 @@ export interface FoundTag {
   readonly tag: MarkupTag;
 }
 
-/** Puts a word in place of each tag; comments go, their line breaks stay, so that lines keep their numbers. */
+/**
+ * Replaces each tag with a placeholder. Comments are removed, but their line breaks stay so that line numbers stay
+ * valid.
+ */
 export function protectMarkup(source: string, markup: Markup): ProtectedSource {
   const placeholders = new TagPlaceholders(source, markup.tags);
   let text = '';
@@ -28,14 +31,14 @@ export function protectMarkup(source: string, markup: Markup): ProtectedSource {
   return { text: text + source.slice(from), placeholders };
 }
 
-/** The words that stand for the tags of one source. Lower-case letters and digits only: legal at every place. */
+/** The placeholders of one source. They consist of lowercase letters and digits, which are legal everywhere. */
 export class TagPlaceholders {
   readonly tags: readonly MarkupTag[];
   readonly #prefix: string;
 
   constructor(source: string, tags: readonly MarkupTag[]) {
     this.tags = tags;
-    // No entity begins with these letters, so that a word after a bare `&` stays a word.
+    // No HTML entity begins with these letters, so a placeholder after a bare `&` stays a placeholder.
     let prefix = 'qzf';
     for (let turn = 0; source.toLowerCase().includes(prefix); turn += 1) prefix = `qzf${turn}x`;
     this.#prefix = prefix;
@@ -45,7 +48,7 @@ export class TagPlaceholders {
     return `${this.#prefix}n${index}z`;
   }
 
-  /** All words in a text, in order. */
+  /** Finds all placeholders in a text, in order. */
   find(text: string): FoundTag[] {
     const found: FoundTag[] = [];
     const pattern = new RegExp(`${this.#prefix}n(\\d+)z`, 'g');
@@ -58,7 +61,7 @@ export class TagPlaceholders {
     return found;
   }
 
-  /** The text with one and the same word for each use of the same field. */
+  /** Replaces the placeholders so that every use of a field has the same one. */
   unify(text: string): string {
     const pattern = new RegExp(`${this.#prefix}n(\\d+)z`, 'g');
     return text.replace(pattern, (placeholder, index) => {
@@ -70,7 +73,7 @@ export class TagPlaceholders {
     });
   }
 
-  /** The text with the words written as tags again, for messages to people. */
+  /** Turns the placeholders back into tags, for messages to people. */
   reveal(text: string): string {
     const pattern = new RegExp(`${this.#prefix}n(\\d+)z`, 'g');
     return text.replace(pattern, (placeholder, index) => {
@@ -80,7 +83,7 @@ export class TagPlaceholders {
   }
 }
 
-/** The tag as people write it. */
+/** The tag as it is written in a source. */
 export function writeTag(tag: MarkupTag): string {
   if (tag.kind === 'raw') return `{{{${tag.name}}}}`;
   const symbol = { field: '', filled: '#', empty: '^', close: '/', comment: '!' }[tag.kind];

@@ -4,23 +4,23 @@ import { escapeHtml } from './escape-html.ts';
 import { normalizeValue } from './normalize-value.ts';
 import { MAX_RENDERED_BYTES } from './template-limits.ts';
 
-/** What a version's messages can become at most, computed once per version. */
+/** Upper bounds for the size of a version's messages, computed once per version. */
 export interface SizeBounds {
-  /** Bytes of the larger part with every section shown and every default in its places. */
+  /** Bytes of the larger part with every section shown and every default filled in. */
   readonly withoutValues: number;
-  /** How often the field that is used most stands in one part. */
+  /** Uses of the most frequent field within one part. */
   readonly maxFieldUses: number;
 }
 
-/** A part that is certain to pass its limit, with the field that takes the most room in it. */
+/** A part that is certain to exceed its limit, and the field that takes the most space in it. */
 export interface OversizedPart {
   readonly part: 'HTML' | 'text';
-  /** Undefined: the template is too large by itself. */
+  /** Undefined: the template is too large even without values. */
   readonly field: string | undefined;
   readonly uses: number;
 }
 
-/** One UTF-16 unit of a value becomes at most nine bytes, three of which are percent-encoded each. */
+/** A UTF-16 unit of a value becomes at most three UTF-8 bytes, each percent-encoded as three characters. */
 const maxBytesPerCodeUnit = 9;
 
 export function computeSizeBounds({ html, text, fields }: CompiledTemplate): SizeBounds {
@@ -46,7 +46,7 @@ export function computeSizeBounds({ html, text, fields }: CompiledTemplate): Siz
   return { withoutValues, maxFieldUses };
 }
 
-/** Bytes that a part has whatever the values are. */
+/** Bytes that a part has regardless of its values. */
 export function fixedBytes(nodes: readonly CompiledNode[]): number {
   let bytes = 0;
   for (const node of nodes) if (typeof node === 'string') bytes += Buffer.byteLength(node);
@@ -54,9 +54,9 @@ export function fixedBytes(nodes: readonly CompiledNode[]): number {
 }
 
 /**
- * The part of a message that is certain to have more bytes than `MAX_RENDERED_BYTES`: what may be left out of it, such as a
- * link that a value empties or tracking replaces, is not counted. Costs nothing for messages of usual size.
- * @param maxCodeUnits never less than the UTF-16 units of all values
+ * Finds the part of a message that is certain to exceed `MAX_RENDERED_BYTES`. Anything that may be omitted, such as a
+ * link that a value empties or tracking replaces, doesn't count. Costs nothing for messages of ordinary size.
+ * @param maxCodeUnits an upper bound for the UTF-16 units of all values
  */
 export function findOversizedPart(
   compiled: CompiledTemplate,
@@ -107,7 +107,7 @@ function checkPartSize(
   return { part, field: largest?.[0], uses: largest?.[1].uses ?? 0 };
 }
 
-/** True for a URL that no value can empty and no tracking address can replace. */
+/** True for a URL that no value can empty and no tracking link can replace. */
 function isAlwaysRendered(
   { nodes, link }: CompiledUrl,
   hasFixedTarget: (link: number) => boolean,
@@ -117,7 +117,7 @@ function isAlwaysRendered(
   return startsWithText && (link === undefined || hasFixedTarget(link));
 }
 
-/** The least bytes that each value takes at its places, measured once for each. */
+/** The minimum number of bytes that each value renders to, measured once per value. */
 class ValueSizes {
   readonly compiled: CompiledTemplate;
   readonly #values: Readonly<Record<string, string>>;
@@ -131,7 +131,7 @@ class ValueSizes {
   }
 
   bytesOf(name: string, as: string): number {
-    // A style leaves out what does not fit into it, and the service fills in its own fields later.
+    // A style omits values that don't fit, and the service fills in its own fields later.
     if (as === 'css' || builtInFields.has(name)) return 0;
     const key = `${as === 'html' ? 'html' : 'plain'} ${name}`;
     const cached = this.#sizes.get(key);
@@ -142,7 +142,7 @@ class ValueSizes {
     return size;
   }
 
-  /** True where a section is certain to be shown. */
+  /** True if a section is certain to be shown. */
   shows(name: string, shown: 'filled' | 'empty'): boolean {
     if (builtInFields.has(name)) return false;
     return (this.#valueOf(name) !== '') === (shown === 'filled');

@@ -3,18 +3,19 @@ import { ThreadOverrun, ThreadPool } from '../foundation/thread-pool.ts';
 import type { CompileResult } from './compile-source.ts';
 import type { TemplateSource } from './template-source.ts';
 
-/** The published package holds the same file without types. */
+/** The published package contains the same file as JavaScript. */
 const threadFile = new URL(`./compile-thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** Milliseconds; a usual template takes some hundredths of a second once the libraries are loaded. */
+/** Milliseconds; an ordinary template takes some hundredths of a second once the libraries are loaded. */
 const defaultCompileTimeoutMs = 20_000;
 
-/** Megabytes of a thread's heap. */
+/** Megabytes of heap per thread. */
 const maxHeapMb = 512;
 
 /**
- * Compiles templates beside the event loop. The libraries take seconds or minutes for some sources that are well within the
- * limits of size: they must neither stand in the way of sending nor go on without end, nor keep other accounts waiting.
+ * Compiles templates off the event loop. Some sources within the size limits keep the libraries busy for minutes;
+ * they
+ * must not block sending, run forever or hold up other accounts.
  */
 export class TemplateCompiler {
   readonly #timeoutMs: number;
@@ -40,9 +41,10 @@ export class TemplateCompiler {
   }
 
   /**
-   * The result as `compileSource` makes it; a template that takes too much time or memory has an error that says so.
+   * Returns the result of `compileSource`; a template that exceeds the time or memory limit has an error that says
+   * so.
    * @param group the account that asks; undefined: the operator
-   * @throws Busy where too many wait
+   * @throws Busy if too many are waiting
    */
   async compile(source: TemplateSource, group?: string): Promise<CompileResult> {
     try {

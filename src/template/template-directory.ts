@@ -16,19 +16,19 @@ import {
   templateTopic,
 } from './template-store.ts';
 
-/** The version of a template that is sent now, ready to be filled in. */
+/** A template's published version, ready to render. */
 export interface PublishedTemplate<Loaded> extends PublishedRow {
   readonly template: Loaded;
 }
 
 /** JSON characters of all versions kept in memory. */
 const maxCachedCharacters = 64 * 1024 * 1024;
-/** Versions that are read and loaded in one turn: a large one takes some milliseconds. */
+/** Versions read and loaded per turn: a large one takes some milliseconds. */
 const maxVersionsPerRead = 16;
 
 /**
- * Templates from memory, loaded into the form that sending uses. What is published is correct within a second of a
- * change on any node; versions never change.
+ * Caches templates in the form that sending uses. The published version is current within a second of a change on any
+ * node; versions never change.
  */
 export class TemplateDirectory<Loaded extends object> {
   readonly #readCompiled: (name: TemplateVersionRef) => Promise<CompiledRow | undefined>;
@@ -60,7 +60,7 @@ export class TemplateDirectory<Loaded extends object> {
     });
   }
 
-  /** The published version of a template; undefined where the account has no such template in use. */
+  /** The published version of a template; undefined if the account has no such template in use. */
   published(
     accountId: AccountId,
     templateId: TemplateId,
@@ -82,7 +82,7 @@ export class TemplateDirectory<Loaded extends object> {
     return template && { ...row, template };
   }
 
-  /** One version, published or not, of a removed template too; undefined where there is none. */
+  /** A version, published or not, including those of removed templates; undefined if it doesn't exist. */
   version(
     accountId: AccountId,
     templateId: TemplateId,

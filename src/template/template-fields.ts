@@ -8,13 +8,13 @@ import type {
 } from './compiled-template.ts';
 import type { TemplateOverride } from './parse-override.ts';
 
-/** The overrides of a request that are there, already parsed. */
+/** The overrides of a request, parsed. */
 export interface TemplateOverrides {
   readonly subjectLine?: TemplateOverride | undefined;
   readonly previewText?: TemplateOverride | undefined;
 }
 
-/** Names that are used anywhere in these nodes, sections' names included, in the order of first use. */
+/** Names used anywhere in these nodes, section names included, in order of first use. */
 function collectFieldNames(nodes: readonly CompiledNode[]): string[] {
   const names = new Set<string>();
   const visit = (list: readonly CompiledNode[]): void => {
@@ -28,7 +28,7 @@ function collectFieldNames(nodes: readonly CompiledNode[]): string[] {
   return Array.from(names);
 }
 
-/** The fields of a template's parts with where each is used, in the order of first use. */
+/** The fields of a template's parts and where each is used, in order of first use. */
 export function inferFields(
   parts: Readonly<Record<FieldPart, readonly CompiledNode[]>>,
 ): { name: string; parts: FieldPart[] }[] {
@@ -43,7 +43,7 @@ export function inferFields(
   return Array.from(uses, ([name, used]) => ({ name, parts: used }));
 }
 
-/** Which names need a value from the request, computed once per version. */
+/** The names that need a value from the request, computed once per version. */
 export function requiredNames(fields: readonly CompiledField[]): RequiredNames {
   const used = (...parts: readonly FieldPart[]): string[] =>
     fields
@@ -58,8 +58,8 @@ export function requiredNames(fields: readonly CompiledField[]): RequiredNames {
 }
 
 /**
- * The fields that a request has to give a value: those in use without a default. An overridden
- * subject line or preview text brings its own fields in place of the template's.
+ * The fields that a request must supply: those in use without a default. An overridden subject line or preview text
+ * contributes its own fields instead of the template's.
  */
 export function requiredFields(
   template: CompiledTemplate,
@@ -69,8 +69,8 @@ export function requiredFields(
 }
 
 /**
- * The required fields for which the map has no own key, in the template's order; empty when the
- * message can be sent. An empty string is a value.
+ * The required fields for which the map has no own key, in template order; empty if the message can be sent. An empty
+ * string counts as a value.
  */
 export function missingFields(
   template: CompiledTemplate,

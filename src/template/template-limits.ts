@@ -1,23 +1,23 @@
-/** Characters of the HTML, MJML or text source of a template; mail clients clip a message far below it. */
+/** Characters of a template's HTML, MJML or text source; mail clients clip messages well below this. */
 export const MAX_SOURCE_LENGTH = 512 * 1024;
-/** Characters of a template's subject or preview text as written, markup included. */
+/** Characters of a template's subject or preview text, markup included. */
 export const MAX_LINE_LENGTH = 2000;
-/** Tags (`{{…}}`) in one source. Mustache's parser looks at the rest of the source for some of them. */
+/** Tags (`{{…}}`) in one source. Mustache's parser scans the rest of the source for some of them. */
 export const MAX_TAGS = 1000;
-/** Characters between the braces of one tag, and of one comment. */
+/** Characters between the braces of one tag or comment. */
 export const MAX_TAG_LENGTH = 300;
 export const MAX_COMMENT_LENGTH = 4000;
-/** Sections inside sections. */
+/** Depth of nested sections. */
 export const MAX_NESTING = 16;
-/** Different fields in one template. */
+/** Distinct fields in one template. */
 export const MAX_FIELDS = 250;
-/** Code points of a field's name. */
+/** Code points of a field name. */
 export const MAX_FIELD_NAME_LENGTH = 120;
 /** Characters of a field's default, sample or description. */
 export const MAX_FIELD_TEXT_LENGTH = 4000;
-/** Bytes of UTF-8 that the HTML part, and the text part, of one message may have. */
+/** UTF-8 bytes of the HTML part, and of the text part, of one message. */
 export const MAX_RENDERED_BYTES = 2 * 1024 * 1024;
-/** What `MAX_RENDERED_BYTES` is called in messages. */
+/** `MAX_RENDERED_BYTES` for error messages. */
 export const MAX_RENDERED_TEXT = '2 MiB';
-/** Characters of a subject or preview text after which no further value is filled in. */
+/** Characters of a rendered subject or preview text after which no further values are filled in. */
 export const MAX_FILLED_LINE = 64 * 1024;

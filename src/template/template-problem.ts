@@ -1,15 +1,15 @@
-/** The part of a template that a problem or a field's use is in. */
+/** The part of a template that contains a problem or uses a field. */
 export type TemplatePart = 'subject' | 'previewText' | 'html' | 'mjml' | 'text' | 'fields';
 
-/** What is wrong with a template, in words for the person who wrote it. */
+/** A problem of a template, worded for its author. */
 export interface TemplateProblem {
-  /** An error stops the publication, a warning does not. */
+  /** Errors prevent publishing, warnings don't. */
   readonly severity: 'error' | 'warning';
   readonly part: TemplatePart;
-  /** Stable name of the rule, for programs. */
+  /** Stable rule name for programs. */
   readonly rule: string;
   readonly message: string;
-  /** Place in the source of that part, counted from 1; absent where the problem has none. */
+  /** Position in the source of that part, starting at 1; absent if the problem has none. */
   readonly line?: number;
   readonly column?: number;
 }
@@ -20,7 +20,7 @@ export interface SourcePosition {
   readonly column: number;
 }
 
-/** Line and column of an offset (in UTF-16 units) of a source. */
+/** Line and column of an offset (in UTF-16 units) in a source. */
 export function sourcePositionOf(source: string, offset: number): SourcePosition {
   const before = source.slice(0, offset);
   const lineStart = before.lastIndexOf('\n') + 1;

@@ -1,15 +1,15 @@
-/** What the people who write a template say about one of its fields. */
+/** The author's settings for one field. */
 export interface FieldSettings {
-  /** Taken when a request gives no value; may be empty. */
+  /** Used if a request supplies no value; may be empty. */
   readonly default?: string;
   /** For previews and examples. */
   readonly sample?: string;
   readonly description?: string;
-  /** Values are masked wherever people look, links with it are never tracked. */
+  /** Values are masked wherever people see them, and links that contain it are never tracked. */
   readonly secret?: boolean;
 }
 
-/** A template as it is published. At least one of `html`, `mjml`, `text`; not both of the first two. */
+/** A template to publish. It has at least one of `html`, `mjml` and `text`, and not both `html` and `mjml`. */
 export interface TemplateSource {
   readonly subject: string;
   readonly previewText?: string;

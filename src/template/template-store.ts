@@ -8,15 +8,15 @@ import type { TemplateSource } from './template-source.ts';
 
 type Kysely = Database['kysely'];
 
-/** Topic of announcements about templates; the key is `templateKey`. */
+/** Notification topic for templates; the key is `templateKey`. */
 export const templateTopic = 'template';
 
-/** Names a template in announcements; ids hold no `/`. */
+/** Identifies a template in notifications; ids contain no `/`. */
 export function templateKey(accountId: AccountId, templateId: TemplateId): string {
   return `${accountId}/${templateId}`;
 }
 
-/** The version of a template that is sent now, without what it is rendered from. */
+/** A template's published version, without its compiled content. */
 export interface PublishedRow {
   readonly version: number;
   readonly senderAddress: string | undefined;
@@ -24,18 +24,18 @@ export interface PublishedRow {
   readonly freshnessSeconds: number;
 }
 
-/** Which template of which account. */
+/** Identifies a template of an account. */
 export interface TemplateRef {
   readonly accountId: AccountId;
   readonly templateId: TemplateId;
 }
 
-/** Which version of a template. */
+/** Identifies a version of a template. */
 export interface TemplateVersionRef extends TemplateRef {
   readonly version: number;
 }
 
-/** The published versions of these templates, each in its template's place; undefined for one that is removed. */
+/** The published versions of these templates, in the same order; undefined for a removed template. */
 export async function readPublished(
   kysely: Kysely,
   refs: readonly TemplateRef[],
@@ -62,13 +62,13 @@ export async function readPublished(
   }));
 }
 
-/** What a version is rendered from; `size` is its length as JSON text. */
+/** A version's compiled content; `size` is its length as JSON text. */
 export interface CompiledRow {
   readonly compiled: CompiledTemplate;
   readonly size: number;
 }
 
-/** What these versions are rendered from, each in its version's place, of removed templates too. */
+/** The compiled content of these versions, in the same order, including those of removed templates. */
 export async function readCompiled(
   kysely: Kysely,
   refs: readonly TemplateVersionRef[],
@@ -95,10 +95,10 @@ function templatesOf(refs: readonly TemplateRef[]): TemplateId[] {
   return refs.map((name) => name.templateId);
 }
 
-/** What becomes of a message that the receiver may have taken: sent again, or held for a person. */
+/** What to do with a message that the receiving server may already have: send it again, or hold it for review. */
 export type WhenUncertain = 'resend' | 'hold';
 
-/** A template as the set-up sees it: its settings and the content of its published version. */
+/** A template as the manifest sees it: its settings and the content of its published version. */
 export interface TemplateRow {
   readonly id: TemplateId;
   readonly name: string;
@@ -107,11 +107,11 @@ export interface TemplateRow {
   readonly whenUncertain: WhenUncertain;
   /** Of the published version. */
   readonly contentHash: Buffer | undefined;
-  /** The highest version, trials too, 0 where there is none. */
+  /** The highest version, trials included; 0 if there is none. */
   readonly latestVersion: number;
 }
 
-/** The templates of an account, removed ones too, by id. */
+/** The templates of an account, removed ones included, ordered by id. */
 export async function readTemplates(kysely: Kysely, accountId: AccountId): Promise<TemplateRow[]> {
   const { rows } = await sql<{
     id: TemplateId;
@@ -141,14 +141,14 @@ export async function readTemplates(kysely: Kysely, accountId: AccountId): Promi
   }));
 }
 
-/** Writes the settings of a template, new or not; one that was removed is there again. Tells all nodes at commit. */
+/** Creates or updates a template's settings and restores it if it was removed. Notifies all nodes at commit. */
 export async function saveTemplate(
   transaction: Kysely,
   template: {
     readonly accountId: AccountId;
     readonly id: TemplateId;
     readonly name: string;
-    /** Undefined for the templates of the service itself. */
+    /** Undefined for the service's own templates. */
     readonly createdBy: PersonId | undefined;
     readonly whenUncertain?: WhenUncertain | undefined;
   },
@@ -167,7 +167,7 @@ export async function saveTemplate(
   await announceChange(transaction, templateTopic, templateKey(accountId, id));
 }
 
-/** A version to be written: never changed afterwards. */
+/** A new version; versions never change once written. */
 export interface NewTemplateVersion {
   readonly accountId: AccountId;
   readonly templateId: TemplateId;
@@ -179,7 +179,7 @@ export interface NewTemplateVersion {
 }
 
 /**
- * Writes the next version of a template and publishes it, and tells all nodes at commit.
+ * Writes and publishes the next version of a template. Notifies all nodes at commit.
  * @returns its number
  */
 export async function publishVersion(
@@ -200,7 +200,7 @@ export async function publishVersion(
 
 /**
  * Writes the next version of a template without publishing it.
- * @param trial it is for test messages alone, and no version that people are shown
+ * @param trial used for test messages only and hidden from the version list
  * @returns its number
  */
 export async function writeVersion(
@@ -220,7 +220,7 @@ export async function writeVersion(
   return rows[0]?.version ?? 1;
 }
 
-/** Takes a template out of use; its versions stay for the messages accepted with them. Tells all nodes at commit. */
+/** Removes a template; its versions stay for messages accepted with them. Notifies all nodes at commit. */
 export async function removeTemplate(
   transaction: Kysely,
   accountId: AccountId,

@@ -7,7 +7,7 @@ import {
 } from './template-limits.ts';
 import { sourcePositionOf } from './template-problem.ts';
 
-/** Markup that cannot be used: the rule, a sentence, and the place in the source. */
+/** Invalid markup: the rule, a message and the position in the source. */
 export class MarkupError extends Error {
   override name = 'MarkupError';
   readonly rule: string;
@@ -34,9 +34,11 @@ interface ScannedTag {
 type Fail = (rule: string, message: string) => never;
 
 /**
- * Looks at each tag of a source before Mustache's parser does: what this project leaves out of
- * Mustache is refused here with its place, and so is everything on which that parser would need
- * more than linear time (long runs inside a tag, tags that never end, tags without number).
+ * Checks each tag of a source before Mustache's parser runs. Rejects Mustache features that we don't support, with
+ * their
+ * position, and input on which the parser would need more than linear time (long runs inside a tag, unclosed tags,
+ * huge
+ * numbers of tags).
  */
 export function validateTags(source: string): void {
   const open: ScannedTag[] = [];
@@ -58,7 +60,7 @@ function validateTag(source: string, start: number): ScannedTag {
   };
   const inside = skipSpace(source, start + 2);
   const symbol = /[#^/&{!=>]/.exec(source.charAt(inside))?.[0] ?? '';
-  if (symbol === '=') fail('delimiter-change', 'changes of the delimiters are not supported');
+  if (symbol === '=') fail('delimiter-change', 'delimiter changes are not supported');
   if (symbol === '>') fail('partial', 'partials ({{> …}}) are not supported');
   const limit = symbol === '!' ? MAX_COMMENT_LENGTH : MAX_TAG_LENGTH;
   const closing = symbol === '{' ? '}}}' : '}}';
@@ -75,11 +77,11 @@ function validateTag(source: string, start: number): ScannedTag {
 
 function validateTagName(name: string, fail: Fail): void {
   if (name === '') fail('empty-name', 'a tag has no field name');
-  if (name === '.') fail('dot', '{{.}} has no meaning here: a tag names a field');
+  if (name === '.') fail('dot', '{{.}} is not supported; name a field');
   if (/[{}<>\p{Cc}\p{Cs}]/u.test(name)) {
     fail(
       'bad-name',
-      'a field name cannot hold braces, angle brackets, line breaks or control characters',
+      "a field name can't contain braces, angle brackets, line breaks or control characters",
     );
   }
   if (Array.from(name).length > MAX_FIELD_NAME_LENGTH) {
@@ -110,7 +112,7 @@ function unclosed(source: string, section: ScannedTag, instead?: ScannedTag): Ma
   return new MarkupError('unclosed-section', message, source, section.start);
 }
 
-/** No further than a tag may be long, so that many openings before one long run stay cheap. */
+/** Stops at the maximum tag length, so that many openings before one long run stay cheap. */
 function skipSpace(source: string, from: number): number {
   let at = from;
   while (at < from + MAX_TAG_LENGTH && /\s/.test(source.charAt(at))) at += 1;

@@ -56,7 +56,7 @@ async function startNode(max?: number): Promise<Node> {
 const here = await startNode();
 const there = await startNode();
 
-/** Asks until the answer comes from memory: on a starved machine it is bypassed for a moment. */
+/** Asks until the answer comes from memory: on an overloaded machine the cache is bypassed for a moment. */
 async function remember({ checker }: Node, text: string): Promise<KeyPrincipal> {
   let found: unknown;
   await waitFor('the key to be answered from memory', async () => {
@@ -67,7 +67,7 @@ async function remember({ checker }: Node, text: string): Promise<KeyPrincipal> 
   return found as KeyPrincipal;
 }
 
-test('a key is read once, and answered from memory and at once from then on', async () => {
+test('a key is read once and then answered synchronously from memory', async () => {
   const key = await remember(here, await addKey(database, shop, { scopes: ['messages:send'] }));
   assert.equal(key.kind, 'key');
   assert.equal(key.accountId, shop);
@@ -76,7 +76,7 @@ test('a key is read once, and answered from memory and at once from then on', as
   assert.equal(key.templates, undefined);
 });
 
-test('a key that was revoked, or lost its time, is forgotten on every node within a second', async () => {
+test('a revoked or expired key is forgotten on every node within a second', async () => {
   for (const end of [
     (id: string) => removeApiKey(database.kysely, shop, id),
     (id: string) => expireApiKey(database.kysely, shop, id, new Date(Date.now() - 1_000)),
@@ -94,7 +94,7 @@ test('a key that was revoked, or lost its time, is forgotten on every node withi
   }
 });
 
-test('a key ends when its time is over, in memory and in the database', async () => {
+test('a key ends when it expires, both in memory and in the database', async () => {
   const node = await startNode();
   const text = await addKey(database, shop, { expiresAt: new Date(Date.now() + 3_600_000) });
   await remember(node, text);
@@ -107,7 +107,7 @@ test('a key ends when its time is over, in memory and in the database', async ()
   assert.equal(await fresh.checker.check(text), undefined);
 });
 
-test('an unknown key is not remembered: another node may make it a moment later', async () => {
+test('an unknown key is not cached, because another node may create it a moment later', async () => {
   const { text, hash, hint } = generateApiKey(shop);
   assert.equal(await here.checker.check(text), undefined);
   await database.pool.query(
@@ -130,7 +130,7 @@ test('ASVS 4.0.3 11.1.4: 5,000 forged keys at once cost a dozen statements; a wr
   assert.equal(here.statements() - before, spent);
 });
 
-test('the last use of a key is written once for many uses, and soon again only after a while', async () => {
+test('the last use of a key is written once for many uses, and again only after an interval', async () => {
   const node = await startNode();
   const text = await addKey(database, shop);
   const { keyId } = await remember(node, text);
@@ -145,7 +145,7 @@ test('the last use of a key is written once for many uses, and soon again only a
   assert.ok(first instanceof Date);
   await node.checker.check(text);
   await node.checker.writeUsage();
-  assert.deepEqual(await lastUse(), first, 'noted a moment ago');
+  assert.deepEqual(await lastUse(), first, 'recorded a moment ago');
   await database.pool.query(
     "update api_key set last_used_at = now() - interval '1 minute' where id = $1",
     [keyId],
@@ -155,7 +155,7 @@ test('the last use of a key is written once for many uses, and soon again only a
   assert.ok(((await lastUse())?.getTime() ?? 0) >= first.getTime());
 });
 
-test('what another node holds is passed over: noting the last use waits for nobody', async () => {
+test('recording the last use skips rows locked by another node instead of waiting', async () => {
   const node = await startNode();
   const text = await addKey(database, shop);
   const { keyId } = await remember(node, text);
@@ -173,7 +173,7 @@ test('what another node holds is passed over: noting the last use waits for nobo
   assert.deepEqual(rows, [{ last_used_at: null }]);
 });
 
-test('while memory is bypassed every request reads its key anew, and it still counts as one that was used', async () => {
+test('while the cache is bypassed, every request reads its key again, and the use still counts', async () => {
   const node = await startNode();
   const text = await addKey(database, shop);
   await node.changes.close();
@@ -186,7 +186,7 @@ test('while memory is bypassed every request reads its key anew, and it still co
   assert.equal(uses.size, 1);
 });
 
-test('however many keys are used, and however slow the database is, few wait to be noted', async () => {
+test('the usage queue stays bounded, however many keys are used and however slow the database is', async () => {
   let noted = 0;
   let release = () => {};
   const held = new Promise<void>((resolve) => {
@@ -224,7 +224,7 @@ test('however many keys are used, and however slow the database is, few wait to 
   assert.equal(noted, 2);
 });
 
-test('memory stays bounded however many keys come, and requests together share one statement', async () => {
+test('memory stays bounded with many keys, and concurrent requests share one statement', async () => {
   const node = await startNode(10);
   const texts = await Promise.all(Array.from({ length: 40 }, () => addKey(database, shop)));
   for (const text of texts) assert.ok(await node.checker.check(text));

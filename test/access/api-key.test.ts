@@ -13,7 +13,7 @@ const accountId = fc
   .string({ unit: fc.constantFrom(...letters), minLength: 1, maxLength: 64 })
   .map((text) => text as AccountId);
 
-test('a key names its account, whatever its id, also one that looks like a part of a key', () => {
+test('a key contains its account, even if the account id looks like part of a key', () => {
   const inner = generateApiKey('a' as AccountId).text.slice(0, 64);
   fc.assert(
     fc.property(fc.oneof(accountId, fc.constantFrom('_', '__', inner)), (id) => {
@@ -31,7 +31,7 @@ test('a key names its account, whatever its id, also one that looks like a part 
   );
 });
 
-test('ASVS 4.0.3 2.10.4: a key with one character changed, missing or doubled is refused without a query', () => {
+test('ASVS 4.0.3 2.10.4: a key with one character changed, missing or doubled is rejected without a query', () => {
   const changed = fc.string({
     unit: fc.constantFrom(...letters, '.', ' ', '~'),
     minLength: 1,
@@ -51,7 +51,7 @@ test('ASVS 4.0.3 2.10.4: a key with one character changed, missing or doubled is
   );
 });
 
-test('what is no key of either form is read as none, and the earlier form names its account', () => {
+test('text in neither format is not a key, and legacy keys contain their account', () => {
   for (const text of [
     '',
     'sp_',
@@ -66,7 +66,7 @@ test('what is no key of either form is read as none, and the earlier form names 
   assert.notDeepEqual(earlier.hash, hashToken(`spk.46100.${'a'.repeat(43)}`));
 });
 
-test('no two keys are alike, and every character of the alphabet is as likely as the others', () => {
+test('keys are unique, and every character of the alphabet is equally likely', () => {
   const counts = new Map<string, number>();
   const texts = new Set<string>();
   for (let made = 0; made < 5_000; made += 1) {
@@ -78,7 +78,7 @@ test('no two keys are alike, and every character of the alphabet is as likely as
   assert.equal(texts.size, 5_000);
   assert.equal(counts.size, 62);
   const mean = (5_000 * 43) / 62;
-  // Six standard deviations: a modulo of the whole byte would miss by a quarter.
+  // Six standard deviations: taking the whole byte modulo 62 would be off by a quarter.
   for (const [character, count] of counts)
     assert.ok(Math.abs(count - mean) < 6 * Math.sqrt(mean), `${character}: ${count} of ${mean}`);
 });

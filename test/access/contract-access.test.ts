@@ -22,7 +22,7 @@ const world = new SessionWorld(database, shop.id);
 type OperationName = keyof typeof tokenOperations;
 const operationNames = Object.keys(tokenOperations) as OperationName[];
 
-/** Asks for an operation; a message or a template that exists nowhere is enough to see whether the caller is let in. */
+/** Calls an operation; an unknown message or template is enough to tell whether the caller is let in. */
 function call(
   operation: OperationName,
   credential: string,
@@ -48,7 +48,7 @@ function call(
 }
 
 function isLetIn(operation: OperationName, answer: TextResponse): void {
-  // An unknown message is an Invalid ID of another field than an unknown account.
+  // An unknown message is an Invalid ID for another field than an unknown account.
   if (operation === 'status') {
     assert.equal(answer.status, 400, answer.text);
     assert.match(answer.text, /"field":"messageId"/);
@@ -75,9 +75,9 @@ async function tokensOf(role: Role): Promise<ReadonlyMap<string, string>> {
   ]);
 }
 
-describe('ASVS 4.0.3 4.1.1 and 4.1.3: who may use the operations of the contract', () => {
+describe('ASVS 4.0.3 4.1.1 and 4.1.3: who can use the operations of the contract', () => {
   for (const role of roles)
-    test(`a token of each grant opens to a ${role} what the role allows`, async () => {
+    test(`a token of each grant allows a ${role} what the role allows`, async () => {
       for (const [grant, token] of await tokensOf(role))
         for (const operation of operationNames) {
           const answer = await call(operation, token);
@@ -88,7 +88,7 @@ describe('ASVS 4.0.3 4.1.1 and 4.1.3: who may use the operations of the contract
         }
     });
 
-  test('sending and reading the status is for owners, developers and service users', () => {
+  test('owners, developers and service users can send and read the status', () => {
     const senders = roles.filter((role) => permissionsOf[role].has('messages:send'));
     assert.deepEqual(senders, ['owner', 'developer', 'service']);
     assert.deepEqual(
@@ -98,7 +98,7 @@ describe('ASVS 4.0.3 4.1.1 and 4.1.3: who may use the operations of the contract
   });
 
   for (const operation of operationNames)
-    test(`an API key opens ${operation} with the one scope for it and with no other`, async () => {
+    test(`an API key allows ${operation} with exactly the scope for it`, async () => {
       const { permission } = tokenOperations[operation];
       isLetIn(
         operation,
@@ -108,7 +108,7 @@ describe('ASVS 4.0.3 4.1.1 and 4.1.3: who may use the operations of the contract
       lacksScope(await call(operation, await addKey(database, shop.id, { scopes: others })));
     });
 
-  test('an API key opens its own account only, and others look as if they did not exist', async () => {
+  test('an API key works for its own account only; other accounts look nonexistent', async () => {
     const key = await addKey(database, shop.id);
     const other = await call('send', key, '46200');
     const none = await call('send', key, '46999');
@@ -141,14 +141,14 @@ describe('API keys on the send operation', () => {
     }
   });
 
-  test('a missing token names no error', async () => {
+  test('a missing token has no error code', async () => {
     const answer = await sendRequest(`${service.url}/ete/v1/email/46100/t-0001`, {
       method: 'POST',
     });
     assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="signalpost"');
   });
 
-  test('a key that is limited to templates finds no other, as if it did not exist', async () => {
+  test("a key limited to templates can't find any other, as if it did not exist", async () => {
     const key = await addKey(database, shop.id, {
       scopes: ['messages:send'],
       templates: ['t-0009'],
@@ -163,7 +163,7 @@ describe('API keys on the send operation', () => {
     assert.equal((await send(allowed)).status, 200);
   });
 
-  test('a key that is limited to networks works from there only', async () => {
+  test('a key limited to networks works only from those networks', async () => {
     const behind = await startTestService({
       databaseUrl: url,
       roles: ['http'],
@@ -184,11 +184,11 @@ describe('API keys on the send operation', () => {
       assert.equal((await from(address)).status, 200, address);
     for (const address of ['192.0.3.9', '2001:db9::1', '::ffff:192.0.3.9'])
       lacksScope(await from(address));
-    // A header that no trusted proxy sent says nothing.
+    // The header is ignored unless a trusted proxy sent it.
     lacksScope(await send(key, 't-0001', { 'x-forwarded-for': '192.0.2.9' }));
   });
 
-  test('a message that was sent with a key names the key where others name the integration', async () => {
+  test('a message sent with a key names the key instead of an integration', async () => {
     await addSender(database, shop.id, 'orders@shop.test', { displayNames: ['Demo Shop'] });
     const key = await addKey(database, shop.id, { scopes: ['messages:send'] });
     const { body } = await send(key);

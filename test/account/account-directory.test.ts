@@ -35,7 +35,7 @@ function change<Result>(work: (transaction: typeof kysely) => Promise<Result>): 
 test('an account is read once, then answered from memory without a promise', async () => {
   await change((transaction) => saveAccount(transaction, shop));
   assert.deepEqual(await first.account(shop.id), shop);
-  // The announcement of the account's making may still be on its way, and drops it once more.
+  // The notification of the account's creation may still be on its way and evict it once more.
   const again = await waitFor('an answer from memory', () => {
     const answer = first.account(shop.id);
     return answer instanceof Promise ? undefined : answer;
@@ -44,7 +44,7 @@ test('an account is read once, then answered from memory without a promise', asy
   assert.equal(await first.account('nobody' as AccountId), undefined);
 });
 
-test('accounts that are asked for together each get their own answer', async () => {
+test('accounts looked up concurrently are each returned to their own caller', async () => {
   const second = { ...shop, id: 'second' as AccountId, name: 'Second' };
   await change((transaction) => saveAccount(transaction, second));
   const cold = new AccountDirectory(nodes.database, nodes.first);
@@ -75,7 +75,7 @@ test('an account suspended on one node is suspended on the other within a second
   );
 });
 
-test('memberships stand in the order in which they were made, also within one transaction', async () => {
+test('memberships are ordered by creation, even within one transaction', async () => {
   const ids = ['z-first', 'a-second', 'm-third'] as AccountId[];
   const person = await change(async (transaction) => {
     const made = await createPerson(transaction, {
@@ -101,13 +101,13 @@ test('memberships stand in the order in which they were made, also within one tr
   );
 });
 
-test('somebody unknown has no memberships', async () => {
+test('an unknown person has no memberships', async () => {
   const nobody = '01890000-0000-7000-8000-000000000000' as PersonId;
   assert.deepEqual(await first.memberships(nobody), []);
   assert.equal(await first.person(nobody), undefined);
 });
 
-test('people are found by e-mail address without regard to case, with their password hash', async () => {
+test('people are found by email address, ignoring case, with their password hash', async () => {
   const made = await change((transaction) =>
     createPerson(transaction, { email: 'Ann@Shop.test', name: 'Ann', passwordHash: 'hash' }),
   );
@@ -122,7 +122,7 @@ test('people are found by e-mail address without regard to case, with their pass
   assert.equal((await findPersonByEmail(kysely, 'ann@shop.test'))?.passwordHash, 'other');
 });
 
-test('a renamed person is known by the new name on every node within a second', async () => {
+test('a renamed person has the new name on every node within a second', async () => {
   const made = await change((transaction) =>
     createPerson(transaction, { email: 'bo@shop.test', name: 'Bo', passwordHash: undefined }),
   );

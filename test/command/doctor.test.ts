@@ -94,7 +94,7 @@ test('doctor says which setting lets password links and notices be sent', async 
   const named = { ...relay, SYSTEM_MAIL_FROM: 'no-reply@shop.test' };
   assert.match((await doctor(named)).said, /^ok {3}notices .*come from no-reply@shop\.test$/m);
   const wrong = await doctor({ ...relay, SYSTEM_MAIL_FROM: 'Shop <no address>' });
-  assert.match(wrong.said, /SYSTEM_MAIL_FROM must be an e-mail address/);
+  assert.match(wrong.said, /SYSTEM_MAIL_FROM must be an email address/);
 });
 
 test('doctor finds that DNS does not know the name of a server that delivers by itself', async () => {

@@ -43,7 +43,10 @@ test('a second service on the same folder ends with a sentence and 1', async () 
   await first.printed(address);
   const second = runSignalpost(['start'], environment);
   assert.equal(await second.exit, 1);
-  assert.match(second.output.stderr, /^signalpost: Another Signalpost .* already runs on .*\n$/);
+  assert.match(
+    second.output.stderr,
+    /^signalpost: Another Signalpost .* is already running on .*\n$/,
+  );
   first.child.kill('SIGTERM');
   await first.exit;
 });
@@ -138,7 +141,7 @@ const mistakes: [string, Record<string, string>, RegExp][] = [
   [
     'a host name with a space',
     { SMTP_HOSTNAME: 'mail shop.test' },
-    /SMTP_HOSTNAME must be the name of a host, such as mail\.example\.com, not "mail shop\.test"/,
+    /SMTP_HOSTNAME must be a host name, such as mail\.example\.com, not "mail shop\.test"/,
   ],
   [
     'a public address that ends with a question mark',
@@ -159,7 +162,7 @@ const mistakes: [string, Record<string, string>, RegExp][] = [
   [
     'a redirect to nowhere',
     { DELIVERY_REDIRECT: 'nonsense' },
-    /DELIVERY_REDIRECT must be an e-mail address, not "nonsense"/,
+    /DELIVERY_REDIRECT must be an email address, not "nonsense"/,
   ],
   ['an allowed domain that is none', { DELIVERY_ALLOW: 'a.test,@b' }, /DELIVERY_ALLOW must list/],
   ['a number of days that is none', { AUDIT_DAYS: '-1' }, /AUDIT_DAYS must be a number of days/],

@@ -17,7 +17,7 @@ function fileWith(text: string): string {
 }
 let secretNumber = 1;
 
-test('every secret can come from the file that NAME_FILE names, without the newline at its end', () => {
+test('every secret can come from the file in NAME_FILE, without its final newline', () => {
   assert.ok(secretNames.length >= 9);
   assert.ok(secretNames.includes('SIGNALPOST_KEY_PREVIOUS'));
   for (const name of secretNames) {
@@ -28,10 +28,10 @@ test('every secret can come from the file that NAME_FILE names, without the newl
     }
     assert.equal(readSecretFiles({ [name]: 'x', [`${name}_FILE`]: ' ' })[name], 'x', 'not set');
   }
-  assert.equal(readSecretFiles({ X_FILE: fileWith('a\n\n') }).X, undefined, 'no secret setting');
+  assert.equal(readSecretFiles({ X_FILE: fileWith('a\n\n') }).X, undefined, 'not a secret setting');
 });
 
-test('the settings that come from files are those that the service works with', () => {
+test('settings from files are the ones the service uses', () => {
   const key = Buffer.alloc(32, 9).toString('base64');
   const config = readConfig({
     SIGNALPOST_KEY_FILE: fileWith(`${key}\n`),
@@ -82,7 +82,7 @@ const refusals: readonly (readonly [string, Record<string, string>, RegExp])[] =
   ],
 ];
 for (const [what, environment, sentence] of refusals)
-  test(`${what} stops the start with a sentence that tells no secret`, () => {
+  test(`${what} stops the start with a message that reveals no secret`, () => {
     assert.throws(
       () => readConfig(environment),
       (error) => {

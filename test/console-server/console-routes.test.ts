@@ -21,7 +21,7 @@ function start() {
   return http;
 }
 
-test('without a build the page says what to do, and once it is built it is there without a restart', async () => {
+test('without a build, the page says what to do; once built, the console appears without a restart', async () => {
   const http = start();
   const before = await http.inject('/console');
   assert.equal(before.statusCode, 503);
@@ -33,7 +33,7 @@ test('without a build the page says what to do, and once it is built it is there
   assert.match(built.body, /<title>Signalpost<\/title>/);
 });
 
-test('each page has a nonce of its own, runs scripts of this origin only, and can be neither framed nor kept', async () => {
+test('each page has its own nonce, runs scripts of this origin only, and can be neither framed nor cached', async () => {
   const http = start();
   const pages = [await http.inject('/console'), await http.inject('/console/')];
   const nonces = pages.map((page) => /nonce="([\w-]{22})"/.exec(page.body)?.[1]);
@@ -47,7 +47,7 @@ test('each page has a nonce of its own, runs scripts of this origin only, and ca
   assert.equal(pages[0]?.headers['cache-control'], 'no-store');
 });
 
-test('the frame for mails has an origin of its own and loads nothing of a mail', async () => {
+test('the frame for emails has its own origin and loads no remote content', async () => {
   const answer = await start().inject('/console/frame');
   const policy = String(answer.headers['content-security-policy']);
   assert.match(policy, /sandbox allow-scripts$/);
@@ -55,7 +55,7 @@ test('the frame for mails has an origin of its own and loads nothing of a mail',
   assert.match(policy, /frame-ancestors 'self'/);
 });
 
-test('files are kept for a year and come compressed where the browser takes it', async () => {
+test('files are cached for a year and compressed if the browser supports it', async () => {
   const http = start();
   const url = '/console/assets/index-1a2b3c.js';
   const plain = await http.inject({ url });
@@ -66,7 +66,7 @@ test('files are kept for a year and come compressed where the browser takes it',
   assert.equal((await http.inject('/console/assets/missing.js')).statusCode, 404);
 });
 
-test('the bare address leads to the console', async () => {
+test('the root URL redirects to the console', async () => {
   const answer = await start().inject('/');
   assert.equal(answer.statusCode, 302);
   assert.equal(answer.headers.location, '/console');

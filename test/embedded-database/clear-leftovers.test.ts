@@ -42,20 +42,20 @@ test('a database whose service was killed is replaced at once', async () => {
   const begun = performance.now();
   const database = await startEmbedded(dataDir);
   assert.equal(await queryEmbedded(database.settings, 'select answer from kept'), 42);
-  // Where it did not go when asked politely, the next step would come after 15 seconds.
+  // If it ignored the graceful stop, the next step would come only after 15 seconds.
   assert(performance.now() - begun < 14_000);
   await waitFor('the end of the old one', () => !lives(databasePid));
   await database.stop();
 });
 
-test('a service that ends by a fault of its own takes its database along', posix, async () => {
+test('a service that crashes takes its database down with it', posix, async () => {
   const { owner, databasePid } = await ownedFolder();
   owner.process.kill('SIGUSR2');
   await owner.exited;
   await waitFor('the end of the database', () => !lives(databasePid));
 });
 
-test('service and database killed together leave nothing in the way', async () => {
+test('if service and database are killed together, the next start works', async () => {
   const { dataDir, owner, databasePid } = await ownedFolder();
   await owner.kill();
   process.kill(databasePid, 'SIGKILL');
@@ -64,7 +64,7 @@ test('service and database killed together leave nothing in the way', async () =
   await database.stop();
 });
 
-test('a statement that outlives a killed database is ended', posix, async () => {
+test('a statement that outlives a killed database is terminated', posix, async () => {
   const { dataDir, owner, settings, databasePid } = await ownedFolder();
   const endless = 'select count(*) from generate_series(1, 1e12)';
   queryEmbedded({ ...settings }, endless).catch(() => undefined);
@@ -81,10 +81,10 @@ test('a statement that outlives a killed database is ended', posix, async () => 
   await database.stop();
 });
 
-test('numbers in stale files that now belong to another process harm nobody', posix, async () => {
+test('a stale process id that now belongs to another process is ignored', posix, async () => {
   const dataDir = await initializedFolder();
   const cluster = join(dataDir, 'database');
-  // Of PostgreSQL's own user, so that PostgreSQL by itself would take it for a running one.
+  // Owned by PostgreSQL's user, so that PostgreSQL alone would take it for a running server.
   const { uid, gid } = await stat(cluster);
   const stranger = spawn('sleep', ['600'], { ...programOptions({ uid, gid }), stdio: 'ignore' });
   await once(stranger, 'spawn');
@@ -100,7 +100,7 @@ test('numbers in stale files that now belong to another process harm nobody', po
   await database.stop();
 });
 
-test('a number in the pid file that belongs to this very process harms nobody', async () => {
+test('a process id in the pid file that belongs to this very process is ignored', async () => {
   const dataDir = await initializedFolder();
   await writeFile(join(dataDir, 'database', 'postmaster.pid'), `${process.pid}\n`);
   const database = await startEmbedded(dataDir);
@@ -108,7 +108,7 @@ test('a number in the pid file that belongs to this very process harms nobody', 
   await database.stop();
 });
 
-test('a first start that is killed half way leaves nothing half made', async () => {
+test('a first start that is killed midway leaves nothing incomplete', async () => {
   const dataDir = await embeddedTestFolder();
   const owner = startDatabaseOwner(dataDir);
   await waitFor('the database being made', async () =>

@@ -18,7 +18,7 @@ function operatorError(message: RegExp) {
 }
 
 test(
-  'a new data folder is closed to others; where root makes it, they can only pass through',
+  'a new data folder is private; if root creates it, others can only traverse it',
   posix,
   async () => {
     const parent = await embeddedTestFolder();
@@ -40,32 +40,32 @@ test('a data folder may be a symbolic link', posix, async () => {
   assert.equal(await queryEmbedded(database.settings, 'select 1'), 1);
   await assert.rejects(
     startEmbedded(join(parent, 'real')),
-    operatorError(/^Another Signalpost .* already runs on/),
+    operatorError(/^Another Signalpost .* is already running on/),
   );
   await database.stop();
 });
 
-test('a file in the place of the data folder is said to be no folder', posix, async () => {
+test('a file in place of the data folder is reported', posix, async () => {
   const parent = await embeddedTestFolder();
   const file = join(parent, 'file');
   await writeFile(file, '');
   await assert.rejects(startEmbedded(file), operatorError(/file is not a folder\. Set DATA_DIR/));
   await assert.rejects(startEmbedded(join(file, 'below')), operatorError(/file is not a folder/));
   await symlink(join(parent, 'nowhere'), join(parent, 'link'));
-  await assert.rejects(startEmbedded(join(parent, 'link')), operatorError(/cannot be made/));
+  await assert.rejects(startEmbedded(join(parent, 'link')), operatorError(/can't be created/));
 });
 
-test('a data folder that cannot be made or written is one sentence', {
+test("a data folder that can't be created or written gives a clear message", {
   skip: process.platform !== 'linux',
 }, async () => {
   await assert.rejects(
     startEmbedded('/sys/signalpost'),
-    operatorError(/^DATA_DIR \/sys\/signalpost cannot be read and written by this user\. [^.]*\.$/),
+    operatorError(/^DATA_DIR \/sys\/signalpost can't be read and written by this user\. [^.]*\.$/),
   );
-  await assert.rejects(startEmbedded('/proc/signalpost'), operatorError(/cannot be made/));
+  await assert.rejects(startEmbedded('/proc/signalpost'), operatorError(/can't be created/));
 });
 
-test('a data folder without the right to write is one sentence', {
+test('a data folder without write permission gives a clear message', {
   skip: isRoot || process.platform === 'win32',
 }, async () => {
   const parent = await embeddedTestFolder();
@@ -73,12 +73,12 @@ test('a data folder without the right to write is one sentence', {
     const dataDir = join(parent, mode.toString(8));
     await mkdir(dataDir);
     await chmod(dataDir, mode);
-    await assert.rejects(startEmbedded(dataDir), operatorError(/cannot be read and written/));
+    await assert.rejects(startEmbedded(dataDir), operatorError(/can't be read and written/));
     await chmod(dataDir, 0o700);
   }
 });
 
-test('a read-only and a full disk are told apart from missing rights', () => {
+test('a read-only file system and a full disk are distinguished from missing permissions', () => {
   const problem = (code: string) =>
     folderProblem(Object.assign(new Error(code), { code }), '/d')?.message ?? '';
   assert.match(problem('EROFS'), /read-only/);
@@ -87,7 +87,7 @@ test('a read-only and a full disk are told apart from missing rights', () => {
   assert.equal(folderProblem(new Error('something else'), '/d'), undefined);
 });
 
-test('a disk that fills up while the database is made is one sentence', {
+test('a disk that fills up while the database is created gives a clear message', {
   skip: !(isRoot && process.platform === 'linux') && 'needs a small disk, which root can mount',
 }, async (t) => {
   const disk = await embeddedTestFolder();

@@ -11,12 +11,12 @@ import { temporaryFolder } from '../support/run-signalpost.ts';
 
 const line = (text: string): string => `2026-01-31 12:00:00.000 UTC [1] ${text}\n`;
 
-test('why the database ended is known although its log was shortened while it ran', () => {
+test('the reason for a database exit is found even if the log was truncated meanwhile', () => {
   const folder = dataFolderAt(temporaryFolder());
   writeFileSync(folder.log, line('FATAL:  of the run before').repeat(10));
   const { handle, size } = openDatabaseLog(folder);
   closeSync(handle);
-  assert.equal(lastLogError(folder, size), '', 'what an earlier run said is no reason');
+  assert.equal(lastLogError(folder, size), '', 'messages of an earlier run are not the reason');
   writeFileSync(folder.log, line('LOG:  much').repeat(300_000));
   limitDatabaseLog(folder);
   writeFileSync(folder.log, line('PANIC:  a reason'), { flag: 'a' });

@@ -42,7 +42,7 @@ test('a database keeps the user who owns it', asRoot, async () => {
   await database.stop();
 });
 
-test('a database that root restored goes back to its user', asRoot, async () => {
+test('a database restored by root is given back to its user', asRoot, async () => {
   const dataDir = await initializedFolder();
   execFileSync('chown', ['-R', '0:0', join(dataDir, 'database')]);
   await chmod(join(dataDir, 'database'), 0o755);
@@ -51,19 +51,19 @@ test('a database that root restored goes back to its user', asRoot, async () => 
   await database.stop();
 });
 
-test('a closed folder above DATA_DIR is named in one sentence', asRoot, async () => {
+test('the message names a closed folder above DATA_DIR', asRoot, async () => {
   const closed = join(await embeddedTestFolder(), 'closed');
   await mkdir(closed, { mode: 0o700 });
   await assert.rejects(startEmbedded(join(closed, 'deep', 'data')), {
     name: 'OperatorError',
     message: new RegExp(
-      `cannot pass through the folder ${closed} to DATA_DIR .* such as /var/lib/signalpost\\.$`,
+      `can't traverse the folder ${closed} to DATA_DIR .* such as /var/lib/signalpost\\.$`,
     ),
   });
 });
 
 test(
-  'a closed DATA_DIR of root is opened just enough, unless it is something else',
+  'a closed DATA_DIR of root is opened just enough, unless it contains other files',
   asRoot,
   async () => {
     const parent = await embeddedTestFolder();
@@ -74,12 +74,12 @@ test(
     const home = join(parent, 'home');
     await mkdir(home, { mode: 0o700 });
     await mkdir(join(home, 'letters'));
-    await assert.rejects(startEmbedded(home), { name: 'OperatorError', message: /pass through/ });
+    await assert.rejects(startEmbedded(home), { name: 'OperatorError', message: /can't traverse/ });
     assert.equal((await stat(home)).mode & 0o777, 0o700);
   },
 );
 
-test('the way of a user goes by owner, then group, then others', asRoot, async () => {
+test('access is checked by owner, then group, then others', asRoot, async () => {
   const folder = join(await embeddedTestFolder(), 'f');
   await mkdir(folder);
   await chown(folder, 1001, 1002);
@@ -92,7 +92,7 @@ test('the way of a user goes by owner, then group, then others', asRoot, async (
   assert.equal(findUntraversableFolder(folder, { uid: 1, gid: 1 }), undefined);
 });
 
-/** An installation of its own below a folder that only root can enter; without the libraries' links. */
+/** A separate installation below a folder that only root can enter; without the libraries' links. */
 async function closedInstallation(): Promise<{ script: string; native: string }> {
   const closed = join(await embeddedTestFolder(), 'closed');
   await mkdir(closed, { mode: 0o700 });
@@ -110,7 +110,7 @@ async function closedInstallation(): Promise<{ script: string; native: string }>
 }
 
 test(
-  'programs that PostgreSQL’s user cannot reach are copied once into the data folder',
+  "programs that PostgreSQL's user can't reach are copied once into the data folder",
   asRoot,
   async () => {
     const { script } = await closedInstallation();
@@ -136,7 +136,7 @@ test(
   },
 );
 
-test('missing links between the libraries are made where they belong', {
+test('missing links between the libraries are created in place', {
   skip: process.platform !== 'linux',
 }, async () => {
   const { script, native } = await closedInstallation();

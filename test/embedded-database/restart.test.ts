@@ -12,7 +12,7 @@ function pidOf(database: { pid: number | undefined }): number {
   return database.pid;
 }
 
-test('a database that is killed comes back with its data, and says so', async () => {
+test('a killed database comes back with its data, and emits events', async () => {
   const database = await startEmbedded(await initializedFolder());
   await queryEmbedded(database.settings, 'create table kept as select 42 as answer');
   for (const signal of ['SIGKILL', 'SIGQUIT', 'SIGTERM'] as const) {
@@ -27,7 +27,7 @@ test('a database that is killed comes back with its data, and says so', async ()
   await database.stop();
 });
 
-test('a database that is stopped while it comes back stays stopped', async () => {
+test('a database stopped during recovery stays stopped', async () => {
   const dataDir = await initializedFolder();
   const database = await startEmbedded(dataDir);
   let cameBack = false;
@@ -44,7 +44,7 @@ test('a database that is stopped while it comes back stays stopped', async () =>
   await (await startEmbedded(dataDir)).stop();
 });
 
-test('a database told to end by somebody else comes back, though connections stay open', async () => {
+test('a database stopped by someone else comes back, although connections stay open', async () => {
   const database = await startEmbedded(await initializedFolder());
   const pool = new pg.Pool({ ...database.settings, max: 1 });
   pool.on('error', () => undefined);
@@ -57,7 +57,7 @@ test('a database told to end by somebody else comes back, though connections sta
   await database.stop();
 });
 
-test('a long log is cut at a start', async () => {
+test('a long log is rotated at a start', async () => {
   const dataDir = await initializedFolder();
   const log = join(dataDir, 'database.log');
   await writeFile(log, Buffer.alloc(11 * 1024 * 1024, 'x\n'));
@@ -67,7 +67,7 @@ test('a long log is cut at a start', async () => {
   await database.stop();
 });
 
-test('one killed connection of the database does not end it', async () => {
+test("killing one connection of the database doesn't end it", async () => {
   const database = await startEmbedded(await initializedFolder());
   database.once('down', () => assert.fail('the database went down'));
   const before = pidOf(database);

@@ -14,27 +14,27 @@ import {
   startEmbedded,
 } from '../support/embedded-scene.ts';
 
-test('a second service on a data folder stops with a sentence that names the first', async () => {
+test('a second service on a data folder stops with a message that names the first', async () => {
   const dataDir = await initializedFolder();
   const database = await startEmbedded(dataDir);
-  const sentence = `Another Signalpost (process ${process.pid}) already runs on ${dataDir}. Stop it, or set DATA_DIR to another folder.`;
+  const sentence = `Another Signalpost (process ${process.pid}) is already running on ${dataDir}. Stop it, or set DATA_DIR to another folder.`;
   await assert.rejects(startEmbedded(dataDir), { name: 'OperatorError', message: sentence });
   assert.equal((await startDatabaseOwner(dataDir).firstLine).problem, sentence);
   assert.equal(await queryEmbedded(database.settings, 'select 1'), 1);
   await database.stop();
 });
 
-test('of many services that start at once on one new data folder, one wins', async () => {
+test('of many services started at once on one new data folder, one wins', async () => {
   const dataDir = await embeddedTestFolder();
   const owners = Array.from({ length: 4 }, () => startDatabaseOwner(dataDir));
   const said = await Promise.all(owners.map((owner) => owner.firstLine));
   assert.equal(said.filter(({ settings }) => settings).length, 1);
   for (const { problem } of said) {
-    if (problem) assert.match(problem, /^Another Signalpost \(process \d+\) already runs/);
+    if (problem) assert.match(problem, /^Another Signalpost \(process \d+\) is already running/);
   }
 });
 
-test('the lock goes with the process that holds it, however it ends', async () => {
+test('the lock ends with the process that holds it, however it ends', async () => {
   const dataDir = await initializedFolder();
   const owner = startDatabaseOwner(dataDir);
   await owner.firstLine;
@@ -42,7 +42,7 @@ test('the lock goes with the process that holds it, however it ends', async () =
   await (await startEmbedded(dataDir)).stop();
 });
 
-test('a service announces its address in its data folder', async () => {
+test('a service publishes its URL in its data folder', async () => {
   const dataDir = await initializedFolder();
   const database = await startEmbedded(dataDir);
   database.announce('http://127.0.0.1:3000');
@@ -63,7 +63,7 @@ test('another process finds the database of a service that is still starting', a
   await (await starting).stop();
 });
 
-test('a running release before 0.2.0, which works as the superuser, is found', async () => {
+test('a running release before 0.2.0, which uses the superuser, is found', async () => {
   const dataDir = await initializedFolder();
   const database = await startEmbedded(dataDir);
   const note = join(dataDir, 'database.json');
@@ -77,7 +77,7 @@ test('a running release before 0.2.0, which works as the superuser, is found', a
   await database.stop();
 });
 
-test('where no service runs, none is found', async () => {
+test('if no service is running, none is found', async () => {
   const dataDir = await embeddedTestFolder();
   assert.equal(await findRunningEmbedded(join(dataDir, 'nowhere')), undefined);
   assert.equal(await findRunningEmbedded(dataDir), undefined);
@@ -89,12 +89,12 @@ test('where no service runs, none is found', async () => {
   await (await startEmbedded(dataDir)).stop();
 });
 
-test('a service whose database does not answer is told apart from none', async () => {
+test("a service whose database doesn't respond is distinguished from none", async () => {
   const dataDir = await embeddedTestFolder();
   const lock = lockDataFolder(openDataFolder(dataDir));
   await assert.rejects(findRunningEmbedded(dataDir, 100), {
     name: 'OperatorError',
-    message: new RegExp(`runs on ${dataDir} \\(process ${process.pid}\\) has not answered`),
+    message: new RegExp(`service on ${dataDir} \\(process ${process.pid}\\) has not responded`),
   });
   lock.release();
 });

@@ -12,7 +12,7 @@ import {
 
 const posix = { skip: process.platform === 'win32' };
 
-test('a first start makes a database that answers, flushed and with checksums', async () => {
+test('a first start creates a working database with fsync and checksums', async () => {
   const dataDir = join(await embeddedTestFolder(), 'not', 'yet', 'there');
   const database = await startEmbedded(dataDir, { durable: true });
   const setting = (name: string) => queryEmbedded(database.settings, `show ${name}`);
@@ -26,7 +26,7 @@ test('a first start makes a database that answers, flushed and with checksums', 
   await database.stop();
 });
 
-test('a second start finds everything as it was, with the same password', async () => {
+test('a second start finds everything unchanged, with the same password', async () => {
   const dataDir = await embeddedTestFolder();
   const first = await startEmbedded(dataDir);
   await queryEmbedded(first.settings, 'create table kept as select 42 as answer');
@@ -37,7 +37,7 @@ test('a second start finds everything as it was, with the same password', async 
   await second.stop();
 });
 
-test('only a password opens the database, and no network reaches it', posix, async () => {
+test('the database requires a password and is not reachable from the network', posix, async () => {
   const database = await startEmbedded(await initializedFolder());
   assert.match(database.settings.password, /^[\w-]{43}$/);
   await assert.rejects(queryEmbedded({ ...database.settings, password: 'wrong' }, 'select 1'), {
@@ -48,7 +48,7 @@ test('only a password opens the database, and no network reaches it', posix, asy
   await database.stop();
 });
 
-test('no file of a running data folder is open to others', posix, async () => {
+test('no file of a running data folder is accessible to others', posix, async () => {
   const dataDir = await initializedFolder();
   const database = await startEmbedded(dataDir);
   for (const name of await readdir(dataDir)) {
@@ -67,7 +67,7 @@ test('a data folder may have any name', posix, async () => {
 });
 
 test(
-  'a path too long for a socket puts the socket into a closed temporary folder',
+  'if the path is too long for a socket, the socket is in a private temporary folder',
   posix,
   async () => {
     const dataDir = join(await embeddedTestFolder(), 'x'.repeat(60), 'y'.repeat(60));
@@ -79,7 +79,7 @@ test(
   },
 );
 
-test('a start that is called off ends what it began, and the next one works', async () => {
+test('an aborted start cleans up, and the next one works', async () => {
   const dataDir = await embeddedTestFolder();
   for (const milliseconds of [0, 60, 120, 240, 480]) {
     const signal = AbortSignal.timeout(milliseconds);
@@ -104,7 +104,7 @@ for (const [what, lose] of [
     ['database.password', 'admin'],
     ['database.service.password', 'settings'],
   ] as const)
-    test(`a file ${file} that was ${what} is made anew`, async () => {
+    test(`a file ${file} that was ${what} is recreated`, async () => {
       const dataDir = await initializedFolder();
       const first = await startEmbedded(dataDir);
       await first.stop();
@@ -115,30 +115,30 @@ for (const [what, lose] of [
       await second.stop();
     });
 
-test('a database of another major version is refused with what to do', async () => {
+test('a database of another major version is rejected with instructions', async () => {
   const dataDir = await initializedFolder();
   const version = join(dataDir, 'database', 'PG_VERSION');
   const own = (await readFile(version, 'utf8')).trim();
   await writeFile(version, '15\n');
   await assert.rejects(startEmbedded(dataDir), (error) => {
     assert(error instanceof OperatorError);
-    assert.match(error.message, new RegExp(`PostgreSQL 15, .* brings PostgreSQL ${own}\\.`));
+    assert.match(error.message, new RegExp(`PostgreSQL 15, .* comes with PostgreSQL ${own}\\.`));
     return true;
   });
 });
 
-test('a folder in the place of the database that holds something else is left alone', async () => {
+test('a folder in place of the database that contains something else is left alone', async () => {
   const dataDir = await embeddedTestFolder();
   await mkdir(join(dataDir, 'database'));
   await writeFile(join(dataDir, 'database', 'thesis.txt'), 'precious');
   await assert.rejects(startEmbedded(dataDir), {
     name: 'OperatorError',
-    message: /holds no database, yet it is not empty/,
+    message: /isn't empty but contains no database/,
   });
   assert.equal(await readFile(join(dataDir, 'database', 'thesis.txt'), 'utf8'), 'precious');
 });
 
-test('a database that does not start says why, in one sentence', async () => {
+test('a database that fails to start gives the reason in one sentence', async () => {
   const dataDir = await initializedFolder();
   await rm(join(dataDir, 'database', 'global', 'pg_control'));
   await assert.rejects(startEmbedded(dataDir), {

@@ -101,11 +101,11 @@ test('ASVS 4.0.3 13.2.1: a route without a line, or with another method, cannot 
   ] as const)
     assert.throws(
       () => http.route({ method, url: path, handler: () => 'x' }),
-      /no line in the table/,
+      /missing from the table of limits/,
     );
   assert.throws(
     () => http.direct.post('/direct/', 'x', async () => undefined),
-    /no line in the table/,
+    /missing from the table of limits/,
   );
 });
 

@@ -8,7 +8,7 @@ const { database, url } = await createTestDatabase();
 await openShop(database);
 const service = await startTestService({ databaseUrl: url, roles: ['http'] });
 
-test('RFC 9110 15.5.6: what a path of the contract does not take is 405 with what it takes', async () => {
+test('RFC 9110 15.5.6: an unsupported method on a path of the contract gets a 405 with the allowed one', async () => {
   for (const [path, allowed, methods] of [
     ['/ete/v1/email/46100/t-0001', 'POST', ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']],
     ['/ete/v1/message/46100/x', 'GET, HEAD', ['POST', 'PATCH']],

@@ -14,7 +14,7 @@ await http.listen({ host: '127.0.0.1', port: 0 });
 after(() => http.close());
 const { port } = http.server.address() as AddressInfo;
 
-/** What is answered to these lines, until the connection ends. */
+/** Sends these lines and returns the response once the connection ends. */
 async function say(...lines: string[]): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
@@ -24,13 +24,13 @@ async function say(...lines: string[]): Promise<string> {
   return text;
 }
 
-test('what is no request is answered with the rule, a request id, and the end of the connection', async () => {
+test('a malformed request gets an error with a reason and a request id, and the connection closes', async () => {
   for (const [lines, status, message] of [
-    [['Hello'], 400, /no HTTP request: Invalid method/],
+    [['Hello'], 400, /Malformed HTTP request: Invalid method/],
     [
       ['POST /x HTTP/1.1', 'Host: x', 'Content-Length: 1', 'Transfer-Encoding: chunked'],
       400,
-      /no HTTP request: .*Content-Length|Transfer-Encoding/,
+      /Malformed HTTP request: .*Content-Length|Transfer-Encoding/,
     ],
     [['POST /x HTTP/1.1', 'Host: x', `X: ${'x'.repeat(20_000)}`], 431, /larger than 16 KiB/],
   ] as const) {

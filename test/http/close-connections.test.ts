@@ -30,7 +30,7 @@ async function startServer() {
   return { http, port, open: () => open(), waiting: () => waiting };
 }
 
-test('a connection that never asked for anything does not hold up the end', async () => {
+test("a connection without any request doesn't delay closing", async () => {
   const { http, port } = await startServer();
   const silent = connect(port, '127.0.0.1');
   await once(silent, 'connect');
@@ -40,7 +40,7 @@ test('a connection that never asked for anything does not hold up the end', asyn
   silent.destroy();
 });
 
-test('a request under way is answered, and its connection then ends', async () => {
+test('a request in progress is answered, and then its connection closes', async () => {
   const { http, port, open, waiting } = await startServer();
   const outgoing = request({ port, host: '127.0.0.1', path: '/slow', agent });
   outgoing.end();

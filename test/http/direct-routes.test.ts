@@ -27,7 +27,7 @@ async function startServer(handler: DirectHandler) {
   return { http, port, url: `http://127.0.0.1:${port}`, lines };
 }
 
-test('a POST below the prefix is the handler’s, everything else the framework’s', async () => {
+test('a POST below the prefix goes to the handler, everything else to the framework', async () => {
   const { url } = await startServer(async (exchange) => exchange.answer(200, '"direct"'));
   const post = async (path: string) => (await fetch(url + path, { method: 'POST' })).text();
   assert.equal(await post('/direct/1'), '"direct"');
@@ -37,7 +37,7 @@ test('a POST below the prefix is the handler’s, everything else the framework�
     assert.equal((await answer).status, 404);
 });
 
-test('an answer has its length in bytes, its headers and the request’s id, and a line in the log', async () => {
+test('a response has its length in bytes, its headers, the request id and a log line', async () => {
   const { url, lines } = await startServer(async (exchange) =>
     exchange.answer(202, '{"a":"ü"}', ['retry-after', '1']),
   );
@@ -54,7 +54,7 @@ test('an answer has its length in bytes, its headers and the request’s id, and
   assert.deepEqual([requestId, route, method, status], [id, '/direct/:id', 'POST', 202]);
 });
 
-test('both addresses of localhost, and requests that are injected, reach the handler', async (t) => {
+test('both addresses of localhost and injected requests reach the handler', async (t) => {
   const http = createHttp({ log: createLog('silent'), trustProxy: [], routes });
   t.after(() => http.close());
   http.direct.post('/direct/', '/direct/:id', async (exchange) => {
@@ -73,7 +73,7 @@ test('both addresses of localhost, and requests that are injected, reach the han
   assert.equal(injected.payload, '"whole"');
 });
 
-test('where a handler throws it is logged, the connection ends, and the next request is served', async () => {
+test('if a handler throws, the error is logged, the connection closes, and the next request works', async () => {
   let broken = true;
   const { url, lines } = await startServer(async (exchange) => {
     if (broken) throw new Error('broken');
@@ -85,7 +85,7 @@ test('where a handler throws it is logged, the connection ends, and the next req
   assert.equal((await fetch(`${url}/direct/1`, { method: 'POST' })).status, 200);
 });
 
-test('a client that is gone when its answer is ready harms nobody', async () => {
+test('a client that disconnects before its response does no harm', async () => {
   let go = (): void => undefined;
   const gate = new Promise<void>((resolve) => {
     go = resolve;
@@ -116,7 +116,7 @@ test('a client that is gone when its answer is ready harms nobody', async () => 
   );
 });
 
-/** What a client gets that answers nothing and sends a body for as long as it may, and how much of it that was. */
+/** Sends a body for as long as the server accepts it; returns the response and the number of bytes sent. */
 async function pour(port: number, head: readonly string[], piece: Buffer, most: number) {
   const socket = connect(port, '127.0.0.1');
   let text = '';
@@ -133,7 +133,7 @@ async function pour(port: number, head: readonly string[], piece: Buffer, most: 
   return { socket, ended, taken, answer: () => text };
 }
 
-test('a refused body that is announced too large ends its connection, one of any length once it was', async () => {
+test('a rejected body announced as too large closes the connection; a chunked one is read up to a limit first', async () => {
   const { port } = await startServer(async (exchange) => exchange.answer(401, '{}'));
   const most = 64 * 1024 * 1024;
   const megabyte = Buffer.alloc(1024 * 1024, 'x');
@@ -147,7 +147,7 @@ test('a refused body that is announced too large ends its connection, one of any
   for (const { taken } of [said, unsaid]) assert.ok(taken < most / 2, `${taken} bytes`);
 });
 
-test('a refused body of a usual length goes by, and its connection serves the next request', async () => {
+test('a rejected body of ordinary length is discarded, and its connection serves the next request', async () => {
   const { port } = await startServer(async (exchange) => exchange.answer(401, '{}'));
   const socket = connect(port, '127.0.0.1');
   let text = '';
@@ -165,7 +165,7 @@ test('a refused body of a usual length goes by, and its connection serves the ne
   socket.destroy();
 });
 
-test('while the server closes, a connection ends with the answer under way on it', async () => {
+test('while the server closes, a connection closes after its response', async () => {
   let go = (): void => undefined;
   const gate = new Promise<void>((resolve) => {
     go = resolve;
@@ -180,7 +180,7 @@ test('while the server closes, a connection ends with the answer under way on it
   outgoing.end();
   await waitFor('the request', async () => waiting);
   const closing = http.close();
-  await waitFor('the end of listening', async () => !http.server.listening);
+  await waitFor('the server to stop listening', async () => !http.server.listening);
   go();
   const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
   assert.equal(answer.statusCode, 200);

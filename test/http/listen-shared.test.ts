@@ -7,7 +7,7 @@ import { createLog } from '../../src/foundation/log.ts';
 import { createHttp } from '../../src/http/create-http.ts';
 import { canListenShared, listenShared } from '../../src/http/listen-shared.ts';
 
-test('a burst of connections is accepted in few turns of the event loop, and all of them end with the server', {
+test('a burst of connections is accepted in a few turns of the event loop, and all close with the server', {
   skip: !canListenShared,
 }, async () => {
   const http = createHttp({ log: createLog('silent'), trustProxy: [], routes: [] });

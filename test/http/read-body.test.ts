@@ -27,21 +27,21 @@ async function send(head: readonly string[], write?: (socket: Socket) => void): 
   return 'unusable' in found ? found.unusable : found.toString();
 }
 
-const notWhole = 'the body was not sent whole';
+const notWhole = 'the body was not sent completely';
 const tooLarge = 'the body is larger than 2 KiB';
 
-test('a body is whole once it is as long as it was said to be', async () => {
+test('a body is complete once it has the announced length', async () => {
   assert.equal(await send(['Content-Length: 4'], (socket) => socket.write('four')), 'four');
 });
 
-test('a chunked body is put together from its pieces, and whole with its last one', async () => {
+test('a chunked body is assembled from its chunks and complete with the last one', async () => {
   const text = await send(['Transfer-Encoding: chunked'], (socket) =>
     socket.write('2\r\nab\r\n3\r\ncde\r\n0\r\n\r\n'),
   );
   assert.equal(text, 'abcde');
 });
 
-test('no body and an empty one are empty', async () => {
+test('a missing body and an empty one are both empty', async () => {
   assert.equal(await send([]), '');
   assert.equal(await send(['Content-Length: 0']), '');
   assert.equal(
@@ -50,7 +50,7 @@ test('no body and an empty one are empty', async () => {
   );
 });
 
-test('a body may be as large as allowed and not a byte larger, whether or not its length is said', async () => {
+test('a body can have the maximum size and not one byte more, with or without an announced length', async () => {
   const largest = 'x'.repeat(most);
   const said = (text: string) =>
     send([`Content-Length: ${text.length}`], (socket) => socket.write(text));
@@ -64,11 +64,11 @@ test('a body may be as large as allowed and not a byte larger, whether or not it
   }
 });
 
-test('a body that is said to be too large is refused before it comes', async () => {
+test('a body announced as too large is rejected before it arrives', async () => {
   assert.equal(await send([`Content-Length: ${most + 1}`]), tooLarge);
 });
 
-test('a body whose client leaves in the middle was not sent whole', async () => {
+test('a body whose client disconnects midway is incomplete', async () => {
   const leave = (socket: Socket) => void socket.write('ab', () => socket.destroy());
   assert.equal(await send(['Content-Length: 4'], leave), notWhole);
   assert.equal(

@@ -16,7 +16,7 @@ function serverThatLogs(level: string) {
   return { http, lines };
 }
 
-test('what a request logs carries its id, in each line of it and only there', async () => {
+test('each log line of a request has its id, and no other line does', async () => {
   const { http, lines } = serverThatLogs('debug');
   const [one, other] = await Promise.all([http.inject('/fails'), http.inject('/works')]);
   const ids = (message: string) =>
@@ -36,7 +36,7 @@ test('a request logs nothing below the level', async () => {
   await http.close();
 });
 
-test('no log is made for a request that writes nothing', async (t) => {
+test('no logger is created for a request that logs nothing', async (t) => {
   const log = pino({ level: 'info' }, new Writable());
   const made = t.mock.method(log, 'child');
   const http = createHttp({ log, trustProxy: [], routes });
@@ -55,7 +55,7 @@ test('an error is logged with its stack', async () => {
   await http.close();
 });
 
-test('a child of a request’s log carries the request’s id too', async () => {
+test("a child of a request's log has the request id too", async () => {
   const { http, lines } = serverThatLogs('info');
   http.get('/child', (request) => {
     request.log.child({ part: 'inner' }).info('from a child');

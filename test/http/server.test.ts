@@ -13,7 +13,7 @@ const { url: databaseUrl, database } = await createTestDatabase();
 const { url } = await startTestService({ databaseUrl });
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-test('every answer carries X-Request-Id, and an error body the same id', async () => {
+test('every response has X-Request-Id, and error bodies have the same id', async () => {
   const found = await fetch(`${url}/healthz`);
   assert.match(found.headers.get('x-request-id') ?? '', uuid);
   const missing = await fetch(`${url}/nowhere`);
@@ -26,17 +26,17 @@ test('every answer carries X-Request-Id, and an error body the same id', async (
   });
 });
 
-test('a trailing slash changes nothing', async () => {
+test('a trailing slash makes no difference', async () => {
   assert.equal((await fetch(`${url}/healthz/`)).status, 200);
 });
 
-test('readiness says why a node cannot serve', async () => {
+test("readiness says why a node can't serve", async () => {
   await database.pool.query("update schema_migration set sha256 = 'x' || sha256 where version = 1");
   const answer = await fetch(`${url}/readyz`);
   assert.equal(answer.status, 503);
   assert.deepEqual(await answer.json(), {
     status: 'not ready',
-    reason: 'the database lacks migrations of this release',
+    reason: 'the database needs migrations of this release',
   });
   await database.pool.query(
     'update schema_migration set sha256 = substr(sha256, 2) where version = 1',
@@ -44,7 +44,7 @@ test('readiness says why a node cannot serve', async () => {
   assert.equal((await fetch(`${url}/readyz`)).status, 200);
 });
 
-test('readiness is answered within seconds where the database is silent, and is back with it', async () => {
+test('readiness responds within seconds while the database hangs, and recovers with it', async () => {
   const gate = await openGate(databaseUrl);
   const node = await startTestService({ databaseUrl: gate.url, roles: ['http'] });
   assert.equal((await fetch(`${node.url}/readyz`)).status, 200);
@@ -63,7 +63,7 @@ test('readiness is answered within seconds where the database is silent, and is 
   await waitFor('the node to be ready', async () => (await fetch(`${node.url}/readyz`)).ok);
 });
 
-test('metrics answer whoever has the token, and nobody without one', async () => {
+test('metrics require the token', async () => {
   const read = (authorization?: string) =>
     sendRequest(`${url}/metrics`, {
       headers: authorization === undefined ? {} : { authorization },
@@ -85,7 +85,7 @@ test('metrics answer whoever has the token, and nobody without one', async () =>
   }
 });
 
-test('without METRICS_TOKEN nobody reads the metrics, and the answer says what to set', async () => {
+test('without METRICS_TOKEN nobody can read the metrics, and the response names the setting', async () => {
   const closed = await startTestService({
     databaseUrl,
     environment: { METRICS_TOKEN: '' },
@@ -98,13 +98,13 @@ test('without METRICS_TOKEN nobody reads the metrics, and the answer says what t
   }
 });
 
-test('metrics answer everyone where METRICS_PUBLIC is set', async () => {
+test('metrics are public with METRICS_PUBLIC', async () => {
   const environment = { METRICS_PUBLIC: '1', METRICS_TOKEN: '' };
   const open = await startTestService({ databaseUrl, environment });
   assert.equal((await sendRequest(`${open.url}/metrics`)).status, 200);
 });
 
-test('what is not HTTP gets a 400 and the server goes on', async () => {
+test('malformed HTTP gets a 400 and the server keeps running', async () => {
   const { port, hostname } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.write('NONSENSE\r\n\r\n');

@@ -12,7 +12,7 @@ const service = await startTestService({ databaseUrl: url, roles: ['http'] });
 const shop = await openShop(database);
 const key = await addKey(database, shop.id);
 
-test('4: a base address that ends in a slash works for every path of the contract', async () => {
+test('4: a base URL that ends in a slash works for every path of the contract', async () => {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const base = `${service.url}/`;
   const sent = await sendRequest(`${base}/ete/v1/email/46100/t-0001`, {

@@ -17,7 +17,7 @@ const { owner, path, shop } = await openManagedShop(database, service);
 const transport = createTransport({ host: '127.0.0.1', port: service.app.inboxPort(), pool: true });
 after(() => transport.close());
 
-/** Recipients of the mail in the inbox, but for what the service itself mails meanwhile. */
+/** Recipients of the mail in the inbox, except system mail. */
 async function captured(): Promise<string[]> {
   const mails = await readInbox(service.url, '?limit=200');
   return mails
@@ -25,7 +25,7 @@ async function captured(): Promise<string[]> {
     .map(({ envelopeTo }) => envelopeTo.join(' '));
 }
 
-test('the captured mail of an erased person goes, with its copies for others, and that of others stays', async () => {
+test("erasing a person removes their captured mail, including copies for others, and keeps other people's", async () => {
   const sender = new SendClient(service, await getToken(service, shop));
   const envelopes = [
     { toAddress: 'Eve@person.example' },
@@ -40,7 +40,7 @@ test('the captured mail of an erased person goes, with its copies for others, an
   assert.deepEqual((await captured()).sort(), ['friend@person.example', 'steve@person.example']);
 });
 
-test('redirected mail goes with the person it was for, and what another account sent to the person stays', async () => {
+test('redirected mail is removed with its original recipient; mail from another account stays', async () => {
   const other = newMessageId();
   await database.pool.query(`insert into account (id, name) values ('7777', 'Neighbour')`);
   await database.pool.query(

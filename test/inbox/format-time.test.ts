@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatAge, formatFullTime } from '../../src/inbox/format-time.ts';
 
-test('an age is said as short as it can be', () => {
+test('an age is as short as possible', () => {
   const now = new Date(2026, 7, 14, 15, 30);
   const ages: [Date, string][] = [
     [new Date(2026, 7, 14, 15, 31), 'now'],

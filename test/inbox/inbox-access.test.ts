@@ -27,14 +27,14 @@ async function statusOf(
   return (await rawRequest(`${url}${path}`, { headers, method })).status;
 }
 
-test('programs get in with INBOX_TOKEN, from anywhere and under any name', async () => {
+test('programs get in with INBOX_TOKEN, from anywhere and under any host name', async () => {
   for (const host of ['localhost', `127.0.0.1:${port}`, 'mail.example.com'])
     for (const path of ['/inbox', '/inbox/api/messages'])
       assert.equal(await statusOf({ host, ...inboxHeaders }, path), 200, `${host} ${path}`);
   assert.equal(await statusOf(inboxHeaders, '/inbox/api/messages', 'DELETE'), 204);
 });
 
-test('a stranger is asked for the token on every path, and a page says how to get in', async () => {
+test('an anonymous visitor is asked for the token on every path, and a page says how to get in', async () => {
   for (const path of paths) assert.equal(await statusOf({}, path), 401, path);
   assert.equal(await statusOf({}, '/inbox/api/messages', 'DELETE'), 401);
   const page = await rawRequest(`${url}/inbox`, { headers: { accept: 'text/html' } });
@@ -44,7 +44,7 @@ test('a stranger is asked for the token on every path, and a page says how to ge
   assert.match(page.text, /href="\/sign-in\?next=%2Finbox"/);
 });
 
-test('a wrong token is refused as invalid, also beside a cookie that is right', async () => {
+test('a wrong token is rejected as invalid, even beside a valid cookie', async () => {
   const cookie = await openLink(await newLink());
   for (const wrong of [
     `${inboxHeaders.authorization}x`,
@@ -57,11 +57,11 @@ test('a wrong token is refused as invalid, also beside a cookie that is right', 
     assert.equal(status, 401, wrong);
     assert.match(headers['www-authenticate'] ?? '', /error="invalid_token"/);
   }
-  // What a proxy in front asked for is no answer to this service.
+  // Credentials for a proxy in front are not credentials for this service.
   assert.equal(await statusOf({ authorization: 'Basic dTpw', cookie }), 200);
 });
 
-test('without INBOX_TOKEN no token gets in', async () => {
+test('without INBOX_TOKEN, no token is accepted', async () => {
   const closed = await startTestService({ databaseUrl, environment: { INBOX_TOKEN: '' } });
   for (const authorization of ['Bearer undefined', inboxHeaders.authorization]) {
     const { status } = await sendRequest(`${closed.url}/inbox`, { headers: { authorization } });
@@ -69,7 +69,7 @@ test('without INBOX_TOKEN no token gets in', async () => {
   }
 });
 
-/** A link as the start prints it. */
+/** A link as printed at the start. */
 function newLink(): Promise<string> {
   return createOneTimeLink(database, 'inbox', url);
 }
@@ -87,7 +87,7 @@ test('ASVS 2.8.4: a link opens the inbox for one browser, once', async () => {
   assert.equal(
     (await sendRequest(link, { method: 'HEAD' })).status,
     401,
-    'a look ahead spends nothing',
+    'a preview request consumes nothing',
   );
   const first = await sendRequest(link);
   const given = first.headers.get('set-cookie') ?? '';
@@ -101,7 +101,7 @@ test('ASVS 2.8.4: a link opens the inbox for one browser, once', async () => {
   const again = await sendRequest(link);
   assert.equal(again.status, 401);
   assert.equal(again.headers.get('set-cookie'), null);
-  // Who clicks the link again in the same browser gets to the inbox.
+  // Following the link again in the same browser leads to the inbox.
   assert.equal(
     (await sendRequest(link, { headers: { cookie } })).headers.get('location'),
     '/inbox',
@@ -117,7 +117,7 @@ test('of many browsers that open a link at once, one gets in', async () => {
   assert.deepEqual(statuses.sort(), [303, ...Array.from({ length: 7 }, () => 401)]);
 });
 
-test('a new link ends the one before; browsers that are in stay in', async () => {
+test('a new link invalidates the previous one; browsers that are in stay in', async () => {
   const cookie = await openLink(await newLink());
   const earlier = await newLink();
   const later = await newLink();
@@ -142,7 +142,7 @@ test('a link works for a day, and its cookie for a week', async () => {
   assert.equal((await sendRequest(`${node.url}/inbox`, { headers: { cookie } })).status, 401);
 });
 
-test('ASVS 3.4.1, 3.4.4: with https the cookie is Secure and of this host alone', async () => {
+test('ASVS 3.4.1, 3.4.4: with https, the cookie is Secure and limited to this host', async () => {
   const node = await startTestService({
     databaseUrl,
     environment: { PUBLIC_URL: 'https://mail.shop.test' },
@@ -152,7 +152,7 @@ test('ASVS 3.4.1, 3.4.4: with https the cookie is Secure and of this host alone'
   assert.match(given, /^__Host-signalpost-inbox=.*; Path=\/; .*Secure/);
 });
 
-test('the access tokens of the contract do not open the inbox, whoever has them', async () => {
+test('access tokens of the contract never open the inbox', async () => {
   const world = new SessionWorld(database);
   const accountId = await world.addAccount();
   const client = await world.addIntegration();
@@ -169,7 +169,7 @@ async function signInAs(person: { readonly email: string }): Promise<{ cookie: s
   return { cookie: [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ') };
 }
 
-test('no role in an account lets a signed-in browser in: the inbox holds mail of the service itself', async () => {
+test('no account role opens the inbox for a browser: it contains system mail', async () => {
   const world = new SessionWorld(database);
   const statusAs = async (role: 'owner' | 'developer' | 'marketer' | 'viewer'): Promise<number> => {
     const person = await world.addPerson();
@@ -183,7 +183,7 @@ test('no role in an account lets a signed-in browser in: the inbox holds mail of
   assert.equal(await statusAs('viewer'), 403);
 });
 
-test('an operator sees all mail, also of accounts without a part in them; who develops in every account does not', async () => {
+test('an operator sees all mail, including that of other accounts; a developer in every account does not', async () => {
   const world = new SessionWorld(database, '2000');
   await world.addAccount();
   const person = await world.addPerson();
@@ -206,7 +206,7 @@ test('an operator sees all mail, also of accounts without a part in them; who de
   assert.equal(await statusOf(headers), 403);
 });
 
-/** How browsers and programs announce themselves, and whether they may change and read. */
+/** How browsers and programs identify themselves, and whether they may change and read. */
 const callers: readonly {
   readonly who: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -292,7 +292,7 @@ const callers: readonly {
 ];
 
 for (const { who, headers, changes, reads } of callers) {
-  test(`${who} ${changes ? 'may' : 'may not'} change the inbox and ${reads ? 'may' : 'may not'} read it`, async () => {
+  test(`${who} ${changes ? 'can' : "can't"} change the inbox and ${reads ? 'can' : "can't"} read it`, async () => {
     const host = `127.0.0.1:${port}`;
     const cookie = await openLink(await newLink());
     const emptied = await statusOf({ ...headers, host, cookie }, '/inbox/empty', 'POST');

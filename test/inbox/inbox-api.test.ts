@@ -34,7 +34,7 @@ const askWith = (method: string, query = '') =>
 
 beforeEach(() => clearInbox(service.url));
 
-test('a message that came in by SMTP comes out whole', async () => {
+test('a message received by SMTP is returned completely', async () => {
   await transport.sendMail({
     envelope: { from: 'bounces@shop.test', to: ['reader@example.test', 'boss@example.test'] },
     from: { name: 'Käse & Söhne', address: 'orders@shop.test' },
@@ -72,13 +72,13 @@ test('a message that came in by SMTP comes out whole', async () => {
   ]);
 });
 
-test('messages come newest first, as many as asked for', async () => {
+test('messages are returned newest first, up to the limit', async () => {
   for (const subject of ['first', 'second', 'third']) await send('a@example.test', subject);
   assert.deepEqual(await subjects(), ['third', 'second', 'first']);
   assert.deepEqual(await subjects('?limit=1'), ['third']);
 });
 
-test('to finds an envelope recipient without regard to case, and nothing that only resembles it', async () => {
+test('to matches an envelope recipient exactly, ignoring case', async () => {
   await transport.sendMail({
     envelope: { from: 's@shop.test', to: ['A.Reader@Example.Test', 'hidden@example.test'] },
     to: 'A.Reader@Example.Test',
@@ -91,13 +91,13 @@ test('to finds an envelope recipient without regard to case, and nothing that on
   assert.equal((await captured('?TO=reader@example.test')).length, 0);
 });
 
-test('an international domain is found by either of its forms', async () => {
+test('an international domain is found in either form', async () => {
   await send('reader@xn--mnchen-3ya.example');
   assert.equal((await captured('?to=reader@m%C3%BCnchen.example')).length, 1);
   assert.equal((await captured('?to=reader@xn--mnchen-3ya.example')).length, 1);
 });
 
-test('since leaves out what came before', async () => {
+test('since excludes earlier messages', async () => {
   await send('a@example.test', 'old');
   const [old] = await captured();
   await waitFor('a later millisecond', () => Date.now() > Date.parse(old?.receivedAt ?? '') + 1);
@@ -106,21 +106,21 @@ test('since leaves out what came before', async () => {
   assert.deepEqual(await subjects(`?since=${since}`), ['new']);
 });
 
-test('wait answers as soon as the message is there, and not for another recipient', async () => {
+test('wait returns as soon as the message arrives, and ignores other recipients', async () => {
   const started = performance.now();
   const waiting = subjects('?to=Late@example.test&wait=30');
   await send('other@example.test', 'other');
   await send('late@example.test', 'late');
   assert.deepEqual(await waiting, ['late']);
-  assert.ok(performance.now() - started < 25_000, 'not at the end of the wait');
+  assert.ok(performance.now() - started < 25_000, 'before the wait is over');
 });
 
-test('wait hears of mail that another node received', async () => {
+test('wait notices mail received by another node', async () => {
   const started = performance.now();
   const waiting = captured('?to=late@example.test&wait=30', otherNode.url);
   await send('late@example.test', 'late');
   assert.equal((await waiting)[0]?.subject, 'late');
-  assert.ok(performance.now() - started < 25_000, 'not at the end of the wait');
+  assert.ok(performance.now() - started < 25_000, 'before the wait is over');
 });
 
 test('wait ends with an empty list', async () => {
@@ -129,7 +129,7 @@ test('wait ends with an empty list', async () => {
   assert.ok(performance.now() - started >= 990);
 });
 
-test('a stop answers those who wait instead of keeping them', async () => {
+test('stopping the service answers waiting requests', async () => {
   const third = await startTestService({ databaseUrl });
   let open = 0;
   third.app.http.server.on('request', () => {
@@ -141,7 +141,7 @@ test('a stop answers those who wait instead of keeping them', async () => {
   assert.deepEqual(await waiting, []);
 });
 
-test('a wrong parameter is answered 400 and named', async () => {
+test('a wrong parameter gets a 400 that names it', async () => {
   const wrong: [string, string][] = [
     ['?wait=soon', 'wait'],
     ['?wait=-1', 'wait'],
@@ -168,7 +168,7 @@ test('a wrong parameter is answered 400 and named', async () => {
   }
 });
 
-test('DELETE empties the inbox, or only what one recipient got', async () => {
+test("DELETE empties the inbox, or removes one recipient's mail", async () => {
   await send('a@example.test');
   await send('b@example.test');
   assert.equal((await askWith('DELETE', '?to=A@example.test')).status, 204);
@@ -181,7 +181,7 @@ test('DELETE empties the inbox, or only what one recipient got', async () => {
   assert.deepEqual(await captured(), []);
 });
 
-test('answers are not kept by caches and not taken for another type', async () => {
+test('responses are neither cached nor sniffed as another type', async () => {
   const { headers } = await askWith('GET');
   assert.equal(headers.get('cache-control'), 'no-store');
   assert.equal(headers.get('x-content-type-options'), 'nosniff');
@@ -189,7 +189,7 @@ test('answers are not kept by caches and not taken for another type', async () =
   assert.ok(headers.get('x-request-id'));
 });
 
-test('without DELIVERY=inbox everything of the inbox is a 404 that says why', async () => {
+test('without DELIVERY=inbox, every inbox path is a 404 that says why', async () => {
   const relaying = await startTestService({
     databaseUrl,
     environment: { SMTP_URL: 'smtp://127.0.0.1:1' },

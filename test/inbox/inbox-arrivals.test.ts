@@ -15,7 +15,7 @@ function keep(envelopeTo: string[]) {
   return store.add({ ...mail, envelopeTo, source: Buffer.from('x') });
 }
 
-test('mail that another node received is told once', async () => {
+test('mail received by another node is announced once', async () => {
   const arrivals = new InboxArrivals((seconds) => store.latest(seconds), log);
   const events: InboxEvent[] = [];
   const unlisten = arrivals.listen((event) => events.push(event));
@@ -30,7 +30,7 @@ test('mail that another node received is told once', async () => {
   unlisten();
 });
 
-test('a database that is away for a moment does not end the listening', async () => {
+test("a short database outage doesn't end the listening", async () => {
   let away = true;
   let asked = 0;
   const arrivals = new InboxArrivals(async (seconds) => {
@@ -40,7 +40,7 @@ test('a database that is away for a moment does not end the listening', async ()
   }, log);
   const events: InboxEvent[] = [];
   const unlisten = arrivals.listen((event) => events.push(event));
-  await waitFor('a question in vain', () => asked > 0);
+  await waitFor('a failed query', () => asked > 0);
   await keep(['third@example.test']);
   away = false;
   await waitFor('the message', () =>
@@ -51,14 +51,14 @@ test('a database that is away for a moment does not end the listening', async ()
   unlisten();
 });
 
-test('nobody is asked while nobody listens', async () => {
+test('nothing is queried while nobody listens', async () => {
   let asked = 0;
   const arrivals = new InboxArrivals(async () => {
     asked += 1;
     return [];
   }, log);
   const unlisten = arrivals.listen(() => undefined);
-  await waitFor('a question', () => asked > 0);
+  await waitFor('a query', () => asked > 0);
   unlisten();
   const before = asked;
   const other = new InboxArrivals((seconds) => store.latest(seconds), log);

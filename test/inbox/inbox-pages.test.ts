@@ -42,7 +42,7 @@ function elementsOf(text: string): { tags: string[]; attributes: [string, string
   return { tags, attributes };
 }
 
-/** What makes up the pages themselves; anything else came out of a message. */
+/** Checks that the markup consists of the page's own elements; anything else came from a message. */
 function assertTame(text: string, where: string): void {
   const { tags, attributes } = elementsOf(text);
   assert.deepEqual(tags.filter((tag) => tag === 'script').length, 1, where);
@@ -65,7 +65,7 @@ const hostile = [
   'javascript:alert(1)',
 ];
 
-test('nothing that a message says becomes markup of the pages', async () => {
+test('message content never becomes markup of the pages', async () => {
   for (const [index, payload] of hostile.entries()) {
     const id = await send({
       from: { name: payload, address: 'shop@shop.test' },
@@ -87,14 +87,14 @@ test('nothing that a message says becomes markup of the pages', async () => {
   }
 });
 
-test('hostile text is shown as it stands', async () => {
+test('hostile text is shown literally', async () => {
   const subject = '<b>&amp; "quoted" \'single\' =';
   await send({ subject, text: 'x' });
   const text = await page('');
   assert.match(text, /&#60;b&#62;&#38;amp; &#34;quoted&#34; &#39;single&#39; &#61;/);
 });
 
-test('a page may load its own style, script and frame, and nothing else', async () => {
+test('a page can load its own style, script and frame, and nothing else', async () => {
   const id = await send({ subject: 'policy', text: 'x', html: '<p>x</p>' });
   for (const path of ['', `/messages/${id}`]) {
     const { headers } = await sendRequest(`${inbox}${path}`, { headers: inboxHeaders });
@@ -110,7 +110,7 @@ test('a page may load its own style, script and frame, and nothing else', async 
   }
 });
 
-test('the HTML of a message stands in a sandbox without script, forms and remote loads', async () => {
+test('the HTML of a message is in a sandbox without scripts, forms and remote content', async () => {
   const id = await send({
     subject: 'frame',
     html: `<!doctype html><html><head><base href="https://evil.example/"><meta http-equiv="refresh" content="0;url=https://evil.example/">
@@ -165,7 +165,7 @@ test('the HTML of a message stands in a sandbox without script, forms and remote
   ]);
 });
 
-test('the source can be saved byte for byte', async () => {
+test('the source can be downloaded byte for byte', async () => {
   const id = await send({ subject: 'Größe', text: 'äöü' });
   const { headers, text } = await sendRequest(`${inbox}/messages/${id}/source`, {
     headers: inboxHeaders,
@@ -176,7 +176,7 @@ test('the source can be saved byte for byte', async () => {
   assert.equal(text, message?.source);
 });
 
-test('every tab says something, also for a message without the part', async () => {
+test('every tab has content, even if the message lacks that part', async () => {
   const plain = await send({ subject: 'plain', text: 'See https://shop.test/a_(b). Bye.' });
   assert.match(await page(`/messages/${plain}`), /<pre class="sheet sheet-text"/);
   assert.match(await page(`/messages/${plain}?view=html`), /has no HTML part/);
@@ -200,7 +200,7 @@ test('a recipient that no header names is shown as such', async () => {
   assert.match(text, /<dt>Delivered to<\/dt><dd>hidden@example\.test<\/dd>/);
 });
 
-test('a message that is not there is a 404 that leads back', async () => {
+test('a missing message is a 404 with a link back', async () => {
   for (const id of ['01900000-0000-7000-8000-000000000000', 'x', '..%2f..', '%00']) {
     for (const path of ['', '/html', '/source']) {
       const { status, text } = await sendRequest(`${inbox}/messages/${id}${path}`, {
@@ -212,7 +212,7 @@ test('a message that is not there is a 404 that leads back', async () => {
   }
 });
 
-test('style, script and icon have an address that changes with them and are kept by browsers', async () => {
+test('style, script and icon have a content hash in their URL and are cached', async () => {
   const text = await page('');
   const urls = [...text.matchAll(/(?:href|src)="(\/inbox\/assets\/[^"]+)"/g)].map(([, url]) => url);
   assert.deepEqual(
@@ -227,7 +227,7 @@ test('style, script and icon have an address that changes with them and are kept
   }
 });
 
-test('the button of the page empties the inbox and leads back to it', async () => {
+test('the button on the page empties the inbox and returns to it', async () => {
   await send({ subject: 'last', text: 'x' });
   const { status, headers } = await sendRequest(`${inbox}/empty`, {
     method: 'POST',
@@ -243,7 +243,7 @@ test('the button of the page empties the inbox and leads back to it', async () =
   assert.match(await page(''), /No mail yet/);
 });
 
-test('the pages hear of mail and of its end', async () => {
+test('open pages are notified of new and deleted mail', async () => {
   const aborter = new AbortController();
   const response = await fetch(`${inbox}/updates`, {
     signal: aborter.signal,

@@ -42,7 +42,7 @@ before(async () => {
   await keep('A text', { text: 'Deep inside: needle' });
 });
 
-test('a search looks at subjects, addresses, names and texts, in any case', async () => {
+test('a search covers subjects, addresses, names and text, ignoring case', async () => {
   assert.deepEqual(await search('RABATT 1000'), ['Rabatt 1000 sicher']);
   assert.deepEqual(await search('zoe@example'), ['An address']);
   assert.deepEqual(await search('grüße ltd'), ['A name']);
@@ -52,14 +52,14 @@ test('a search looks at subjects, addresses, names and texts, in any case', asyn
   assert.equal((await search('')).length, 8);
 });
 
-test('%, _ and \\ mean themselves', async () => {
+test('%, _ and \\ are literal characters', async () => {
   assert.deepEqual(await search('100%'), ['Rabatt 100% sicher']);
   assert.deepEqual(await search('snake_case'), ['snake_case']);
   assert.deepEqual(await search('back\\s'), ['back\\slash']);
   assert.deepEqual(await search('%'), ['Rabatt 100% sicher']);
 });
 
-test('the page marks what was found and counts it', async () => {
+test('the page highlights and counts the matches', async () => {
   const { text } = await sendRequest(`${service.url}/inbox?q=rabatt`, { headers: inboxHeaders });
   assert.match(text, /<strong>2<\/strong> messages matching “rabatt”/);
   assert.match(text, /<mark>Rabatt<\/mark> 100% sicher/);
@@ -67,7 +67,7 @@ test('the page marks what was found and counts it', async () => {
   assert.match(text, /href="\/inbox\/messages\/[0-9a-f-]+\?q&#61;rabatt"/);
 });
 
-test('a search that no text can hold finds nothing instead of failing', async () => {
+test("a search for characters that text can't contain finds nothing", async () => {
   for (const query of ['%00', 'a%00b', '%ED%A0%80', 'x'.repeat(5_000)]) {
     const { status } = await sendRequest(`${service.url}/inbox?q=${query}`, {
       headers: inboxHeaders,
@@ -95,7 +95,7 @@ test('the list has pages, newest first', async () => {
     );
 });
 
-test('the oldest messages go where there are too many, or too many bytes; the newest stays', async () => {
+test('the oldest messages are removed if there are too many, or too many bytes; the newest stays', async () => {
   const count = async () => (await store.list('', 0, 1)).total;
   assert.equal(await count(), 128);
   await store.trim(100, 1_000);
@@ -107,7 +107,7 @@ test('the oldest messages go where there are too many, or too many bytes; the ne
   assert.equal(await count(), 1);
 });
 
-test('an answer of the API stays within bounds of size, and holds at least one message', async () => {
+test('an API response stays within its size limit and contains at least one message', async () => {
   await store.remove({ to: undefined, since: undefined });
   const source = Buffer.alloc(20 * 1024 ** 2, 'x');
   const large = { envelopeFrom: '', envelopeTo: ['a@b.test'], headers: [], subject: 'large' };

@@ -28,10 +28,10 @@ const server = await startInboxServer({
 });
 after(() => server.stop());
 
-/** A client that says what it is told to and answers the last line of each reply. */
+/** A client that sends the given lines and returns the last line of each reply. */
 async function openSession(port = server.port) {
   const socket = connect(port, '127.0.0.1');
-  // A server that ends a session may reset it; what it said before counts.
+  // A server that ends a session may reset the connection; its earlier replies still count.
   socket.on('error', () => undefined);
   const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
   const replies: string[] = [];
@@ -62,7 +62,7 @@ async function deliver(message: string, recipient = 'reader@example.test'): Prom
   return answer;
 }
 
-test('it listens on the loopback only, and says what it takes', async () => {
+test('it listens on the loopback only and announces its capabilities', async () => {
   assert.equal(server.host, '127.0.0.1');
   const session = await openSession();
   await session.say('EHLO client.test');
@@ -74,7 +74,7 @@ test('it listens on the loopback only, and says what it takes', async () => {
   session.close();
 });
 
-test('250 means that the message is committed, with the null sender and byte for byte', async () => {
+test('250 means that the message is committed byte for byte, including from the null sender', async () => {
   await store.remove(everything);
   assert.match(await deliver('Subject: kept\r\n\r\n..dots\r\n'), /^250 2\.6\.0 /);
   const [message] = await store.find(everything, 1);
@@ -82,7 +82,7 @@ test('250 means that the message is committed, with the null sender and byte for
   assert.equal(message?.source.toString(), 'Subject: kept\r\n\r\n.dots\r\n\r\n');
 });
 
-test('the database away is a 451, so that the sender tries again, and the next message is kept', async () => {
+test('while the database is down, the reply is 451 so that the sender retries, and the next message is stored', async () => {
   for (const code of ['ECONNREFUSED', '57P01', '53100', undefined]) {
     away = Object.assign(new Error('away'), { code });
     assert.match(await deliver('Subject: x\r\n\r\nx'), /^451 4\.\d\.\d /, code);
@@ -91,7 +91,7 @@ test('the database away is a 451, so that the sender tries again, and the next m
   assert.match(await deliver('Subject: x\r\n\r\nx'), /^250 /);
 });
 
-test('a message that is too large is a 552, whether announced or not', async () => {
+test('a message that is too large gets a 552, announced or not', async () => {
   const session = await openSession();
   await session.say('EHLO client.test');
   assert.match(await session.say(`MAIL FROM:<a@b.test> SIZE=${maxMailBytes + 1}`), /^552 /);
@@ -103,7 +103,7 @@ test('a message that is too large is a 552, whether announced or not', async () 
   assert.equal((await store.list('', 0, 1)).total, before);
 });
 
-test('what is no message at all is kept as it is', async () => {
+test('malformed input is stored unchanged', async () => {
   await store.remove(everything);
   for (const body of [
     '',
@@ -115,14 +115,14 @@ test('what is no message at all is kept as it is', async () => {
   assert.equal((await store.list('', 0, 1)).total, 4);
 });
 
-test('a page that posts to the port cannot plant a message', async () => {
+test("a page that posts to the port can't plant a message", async () => {
   const session = await openSession();
   const answer = await session.say('POST / HTTP/1.1');
   assert.match(answer, /^421 /);
   session.close();
 });
 
-test('more recipients than the limit are refused one by one', async () => {
+test('recipients over the limit are rejected one by one', async () => {
   const session = await openSession();
   await session.say('EHLO client.test');
   await session.say('MAIL FROM:<a@b.test>');
@@ -131,7 +131,7 @@ test('more recipients than the limit are refused one by one', async () => {
   session.close();
 });
 
-test('a stop ends sessions that idle', async () => {
+test('stopping ends idle sessions', async () => {
   const other = await startInboxServer({ store, arrivals, log });
   const session = await openSession(other.port);
   const closed = once(session.socket, 'close');
@@ -140,7 +140,7 @@ test('a stop ends sessions that idle', async () => {
   await closed;
 });
 
-test('a port that is taken is an error', async () => {
+test('a port in use is an error', async () => {
   await assert.rejects(startInboxServer({ store, arrivals, log, port: server.port }), {
     code: 'EADDRINUSE',
   });

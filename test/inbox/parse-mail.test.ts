@@ -8,7 +8,7 @@ function parse(lines: readonly string[]) {
   return parseMail(Buffer.from(lines.join('\r\n'), 'utf8'));
 }
 
-test('header fields keep their order, their names and all their values', async () => {
+test('header fields keep their order, names and values', async () => {
   const mail = await parse([
     'Received: from a',
     'X-Trace: one',
@@ -30,12 +30,12 @@ test('header fields keep their order, their names and all their values', async (
   assert.deepEqual(headerValues(mail, 'received'), ['from a', 'from b']);
 });
 
-test('RFC 6532: header fields may be UTF-8 as they are', async () => {
+test('RFC 6532: header fields may contain UTF-8', async () => {
   const mail = await parse(['Subject: Grüße 🧀', '', 'x']);
   assert.equal(mail.subject, 'Grüße 🧀');
 });
 
-test('the text and HTML parts are as sent, and none is made from the other', async () => {
+test('the text and HTML parts are as sent, and neither is derived from the other', async () => {
   const plain = await parse(['Content-Type: text/plain; charset=utf-8', '', 'Grüße <b>']);
   assert.deepEqual([plain.text, plain.html], ['Grüße <b>', null]);
   const html = await parse(['Content-Type: text/html; charset=utf-8', '', '<p>Grüße']);
@@ -59,7 +59,7 @@ test('the text and HTML parts are as sent, and none is made from the other', asy
   assert.equal(both.html, '<img src="cid:a"> https://shop.test');
 });
 
-test('whatever comes in is parsed into text that the database can keep', async () => {
+test('any input is parsed into text that the database can store', async () => {
   const piece = fc.oneof(
     fc.constantFrom(
       'Subject: =?utf-8?B?',

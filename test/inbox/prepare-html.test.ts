@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { prepareHtml } from '../../src/inbox/prepare-html.ts';
 import { cutAtLinks, safeLink } from '../../src/inbox/safe-link.ts';
 
-test('links are listed in their order with what they say', () => {
+test('links are listed in order with their text', () => {
   const { links } = prepareHtml(`
     <a href="https://shop.test/a">First <b>one</b></a>
     <a href="https://shop.test/b"><img alt="A picture" src="data:,"></a>
@@ -18,7 +18,7 @@ test('links are listed in their order with what they say', () => {
   ]);
 });
 
-test('only links to pages, addresses and telephones lead anywhere', () => {
+test('only links to pages, email addresses and phone numbers are active', () => {
   for (const href of [
     'https://a.test',
     'HTTP://a.test',
@@ -43,14 +43,14 @@ test('only links to pages, addresses and telephones lead anywhere', () => {
     assert.equal(safeLink(href), undefined, href);
 });
 
-test('what would be loaded from elsewhere is counted', () => {
+test('remote content is counted', () => {
   const { remoteLoads } = prepareHtml(`
     <img src="https://a.test/x.png"><img srcset="//a.test/x.png 2x"><img src="data:image/png;base64,x"><img src="cid:x">
     <table background="http://a.test/x"><tr><td style="background: url('https://a.test/y')">x</td></tr></table>`);
   assert.equal(remoteLoads, 4);
 });
 
-test('HTML that is nested without end, or endless, is shown as it is', () => {
+test('endless or endlessly nested HTML is shown unchanged', () => {
   const link = '<a href="https://a.test">x</a>';
   for (const html of [link + '<div>'.repeat(100_000), link + 'x'.repeat(2 * 1024 ** 2)])
     assert.deepEqual(prepareHtml(html), { html, links: [], remoteLoads: 0 });
@@ -58,7 +58,7 @@ test('HTML that is nested without end, or endless, is shown as it is', () => {
   assert.equal(prepareHtml(nested).links.length, 1);
 });
 
-test('web addresses in a text become links without the punctuation around them', () => {
+test('URLs in text become links, without surrounding punctuation', () => {
   const hrefs = (text: string) => cutAtLinks(text).flatMap(({ href }) => href ?? []);
   assert.deepEqual(hrefs('See https://a.test/x?y=1&z=2.'), ['https://a.test/x?y=1&z=2']);
   assert.deepEqual(hrefs('(https://a.test/x) <https://b.test/y>'), [
@@ -69,7 +69,7 @@ test('web addresses in a text become links without the punctuation around them',
   assert.deepEqual(hrefs('javascript:alert(1) ftp://a.test http:// https://'), []);
 });
 
-test('cutting a text at its links loses nothing', () => {
+test('splitting text at links loses nothing', () => {
   const piece = fc.oneof(
     fc.constantFrom('https://', 'http://a.test', '.', ')', ' ', '\n', '<', '"', '://'),
     fc.string({ maxLength: 8 }),

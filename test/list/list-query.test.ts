@@ -5,11 +5,11 @@ import { ListQueryError, parseListQuery } from '../../src/list/list-query.ts';
 
 const defaults = { count: 100, offset: 0, contactLists: true };
 
-test('without parameters the first 100 contact lists are asked for', () => {
+test('without parameters, the query asks for the first 100 contact lists', () => {
   assert.deepEqual(parseListQuery({}), defaults);
 });
 
-test('names and types match without regard to case, empty values mean "not given"', () => {
+test('names and types are case-insensitive, and empty values mean "not given"', () => {
   assert.deepEqual(parseListQuery({ COUNT: '7', Offset: '3', ListingType: 'contact_list' }), {
     count: 7,
     offset: 3,
@@ -19,11 +19,11 @@ test('names and types match without regard to case, empty values mean "not given
   assert.equal(parseListQuery({ LISTINGTYPE: 'sent_Message' }).contactLists, false);
 });
 
-test('parameters of other names mean nothing', () => {
+test('unknown parameters are ignored', () => {
   assert.deepEqual(parseListQuery({ fields: 'name', __proto__: 'x' }), defaults);
 });
 
-test('the bounds of count and offset hold exactly', () => {
+test('count and offset accept exactly the documented range', () => {
   assert.equal(parseListQuery({ count: '1' }).count, 1);
   assert.equal(parseListQuery({ count: '1000' }).count, 1000);
   assert.equal(parseListQuery({ offset: '2147483647' }).offset, 2_147_483_647);
@@ -36,12 +36,12 @@ test('the bounds of count and offset hold exactly', () => {
     assert.throws(() => parseListQuery(query), ListQueryError);
 });
 
-test('a parameter given twice is refused, also in two spellings', () => {
+test('a repeated parameter is rejected, even in two spellings', () => {
   assert.throws(() => parseListQuery({ count: ['1', '2'] }), /count is given more than once/);
   assert.throws(() => parseListQuery({ count: '1', Count: '2' }), /count is given more than once/);
 });
 
-test('whatever stands in count, it is a number within the bounds or an error that names it', () => {
+test('any count is either a number in range or an error that names the parameter', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.integer().map(String)), (count) => {
       try {

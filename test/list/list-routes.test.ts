@@ -62,7 +62,7 @@ function list(
 }
 
 describe('GET /api/1/list', () => {
-  test('4.4: the answer holds the lists of the account and the integer totalCount', async () => {
+  test("4.4: the response contains the account's lists and the integer totalCount", async () => {
     const answer = await list(await tokenFor([first]));
     assert.equal(answer.status, 200);
     assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
@@ -84,7 +84,7 @@ describe('GET /api/1/list', () => {
     );
   });
 
-  test('4.4: totalCount counts the account, whatever the page', async () => {
+  test('4.4: totalCount counts the whole account, whatever the page', async () => {
     const token = await tokenFor([first]);
     const page = await list(token, '?Count=2&OFFSET=3');
     assert.deepEqual(
@@ -96,19 +96,19 @@ describe('GET /api/1/list', () => {
     assert.deepEqual(past.body, { count: 100, offset: 50, totalCount: 5, result: [] });
   });
 
-  test('4.4: a trailing slash and the case of parameter names and types change nothing', async () => {
+  test('4.4: a trailing slash and the case of parameter names and types make no difference', async () => {
     const token = await tokenFor([first]);
     const answer = await list(token, '/?COUNT=1&ListingType=Contact_List');
     assert.equal(answer.status, 200);
     assert.equal((answer.body.result as unknown[]).length, 1);
   });
 
-  test('4.4: kinds of which nothing is stored have an empty listing', async () => {
+  test('4.4: types that are never stored have an empty listing', async () => {
     const answer = await list(await tokenFor([first]), '?listingtype=SENT_MESSAGE');
     assert.deepEqual(answer.body, { count: 100, offset: 0, totalCount: 0, result: [] });
   });
 
-  test('4.4: bad parameters are answered with 400, an error code and a message that names them', async () => {
+  test('4.4: bad parameters get a 400 with an error code and a message that names them', async () => {
     const token = await tokenFor([first]);
     for (const [query, message] of [
       ['?count=0', /^count must be a whole number from 1 to 1000$/],
@@ -127,14 +127,14 @@ describe('GET /api/1/list', () => {
 });
 
 describe('the account of a listing', () => {
-  test('a password token asks about its first membership, or the account of X-Account-Id', async () => {
+  test('a password token uses its first membership, or the account in X-Account-Id', async () => {
     const token = await tokenFor([second, first]);
     assert.equal((await list(token)).body.totalCount, 1);
     assert.equal((await list(token, '', { 'x-account-id': '1000' })).body.totalCount, 5);
     assert.equal((await list(token, '', { 'x-account-id': '' })).body.totalCount, 1);
   });
 
-  test('X-Account-Id cannot name an account that the token does not act for', async () => {
+  test("X-Account-Id can't name an account that the token has no access to", async () => {
     const token = await tokenFor([first]);
     for (const named of ['2000', 'nobody', 'not an id']) {
       const answer = await list(token, '', { 'x-account-id': named });
@@ -143,7 +143,7 @@ describe('the account of a listing', () => {
     }
   });
 
-  test('a token that is bound to an account asks about that account only', async () => {
+  test('a token bound to an account lists that account only', async () => {
     const token = await tokenFor([first, empty]);
     await database.pool.query(
       `update access_token set account_id = '3000'
@@ -154,14 +154,14 @@ describe('the account of a listing', () => {
     assert.equal((await list(token, '', { 'x-account-id': '1000' })).status, 400);
   });
 
-  test('an account without lists has none of the others', async () => {
+  test('an account without lists sees none of the others', async () => {
     const answer = await list(await tokenFor([empty]));
     assert.deepEqual(answer.body, { count: 100, offset: 0, totalCount: 0, result: [] });
   });
 });
 
-describe('7: who may not', () => {
-  test('7: without a valid token the answer is 401 Unauthorized Request', async () => {
+describe('7: callers without access', () => {
+  test('7: without a valid token, the response is 401 Unauthorized Request', async () => {
     for (const headers of [
       {},
       { authorization: 'Bearer nothing' },
@@ -176,7 +176,7 @@ describe('7: who may not', () => {
     }
   });
 
-  test('7: a suspended account is answered with 401 Account Temporarily Suspended within a second', async () => {
+  test('7: a suspended account gets 401 Account Temporarily Suspended within a second', async () => {
     const account = await world.addAccount('4000');
     const token = await tokenFor([account]);
     assert.equal((await list(token)).status, 200);
@@ -192,7 +192,7 @@ describe('7: who may not', () => {
     assert.equal(answer.body.message, 'Account Temporarily Suspended');
   });
 
-  test('7: somebody who belongs to no account any more is answered with 401', async () => {
+  test('7: a user without any account gets a 401', async () => {
     const person = await world.addPerson({ accounts: [first] });
     const { body } = await postToken(node, passwordFields(person, client));
     const token = String(body.access_token);

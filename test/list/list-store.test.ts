@@ -37,9 +37,9 @@ async function facts(): Promise<{ size: number; contacts: number; hash: Buffer |
   return rows[0];
 }
 
-/** Waits until a statement waits for the lock of another. */
+/** Waits until a statement is blocked by a lock. */
 function untilBlocked(): Promise<unknown> {
-  return waitFor('somebody to wait for a lock', async () => {
+  return waitFor('a blocked statement', async () => {
     const { rows } = await pool.query(
       `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     );
@@ -47,7 +47,7 @@ function untilBlocked(): Promise<unknown> {
   });
 }
 
-test('whoever stops after some contacts has left a list whose size and content are true', async () => {
+test('an interrupted import leaves a list with correct size and content', async () => {
   const whole = { rows: [contact('ada@shop.test')], contentHash };
   await kysely.transaction().execute((t) => saveContacts(t, named, whole, true));
   assert.deepEqual(await facts(), { size: 1, contacts: 1, hash: contentHash });
@@ -59,7 +59,7 @@ test('whoever stops after some contacts has left a list whose size and content a
   assert.deepEqual(await facts(), { size: 1, contacts: 1, hash: null });
 });
 
-test('two who write contacts of a list at once leave its true size', async () => {
+test('two concurrent imports leave the correct size', async () => {
   const list = { accountId, listId };
   const rows = [contact('cleo@shop.test'), contact('dora@shop.test')];
   for (const [first, second] of [

@@ -278,7 +278,7 @@ describe('mistakes of different kinds', () => {
       'accounts[0].quota.perDay must be at least 0',
       `accounts[0].templates[0].text.file ${unset}`,
       'accounts[0].templates[1].text missing.txt does not exist',
-      'accounts[0].templates[2].html (line 1, column 4) {{Name}} stands in the tag <p>, outside a quoted attribute value: a field can only stand in text or in a quoted attribute value',
+      'accounts[0].templates[2].html (line 1, column 4) {{Name}} is in the tag <p>, outside a quoted attribute value: a field is only allowed in text or in a quoted attribute value',
       `accounts[0].users[0].email ${unset}`,
       `accounts[0].users[0].password ${unset}`,
       'accounts[0].users[1].role must be one of owner, developer, marketer, viewer, service',

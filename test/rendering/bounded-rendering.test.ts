@@ -70,7 +70,7 @@ function joined(pieces: readonly BodyPiece[]): string {
   return pieces.map((piece) => (typeof piece === 'string' ? piece : piece.text)).join('');
 }
 
-test('a bounded body is the unbounded one where it fits, and is given up where it does not', () => {
+test('a bounded body equals the unbounded one if it fits, and is abandoned otherwise', () => {
   fc.assert(
     fc.property(
       nodes,
@@ -98,7 +98,7 @@ test('a bounded body is the unbounded one where it fits, and is given up where i
   );
 });
 
-test('whatever is added to it, a body never holds more bytes than its limit', () => {
+test('a body never holds more bytes than its limit, whatever is added', () => {
   fc.assert(
     fc.property(
       fc.array(fc.oneof(text, text.map(staticText))),
@@ -122,7 +122,7 @@ test('whatever is added to it, a body never holds more bytes than its limit', ()
   );
 });
 
-test('what is refused as certain to be too large could never have been rendered', () => {
+test('a message rejected as certain to be too large could never have been rendered', () => {
   let refused = 0;
   const long = fc
     .tuple(text, fc.integer({ min: 0, max: 18 }))
@@ -144,10 +144,10 @@ test('what is refused as certain to be too large could never have been rendered'
     ),
     { numRuns: 300 },
   );
-  assert.ok(refused > 0, 'some were refused');
+  assert.ok(refused > 0, 'some were rejected');
 });
 
-test('a part that grows past the limit names the field that takes the most room', async () => {
+test('a part that exceeds the limit names the field that takes the most space', async () => {
   const template = await loadSource({
     subject: 'Subject',
     html: `<p>${'{{Small}}'.repeat(20)}${'{{Notes}}'.repeat(30)}</p>`,
@@ -161,7 +161,7 @@ test('a part that grows past the limit names the field that takes the most room'
   });
 });
 
-test('a subject of a thousand long values is cut as ever, without being put together', async () => {
+test('a subject with a thousand long values is truncated without being built in full', async () => {
   const template = await loadSource({ subject: '{{Notes}}'.repeat(200), text: 'Hello' });
   const { subject, warnings } = renderMessage(template, { values: { Notes: 'n'.repeat(250_000) } });
   assert.equal(subject, 'n'.repeat(998));
@@ -171,7 +171,7 @@ test('a subject of a thousand long values is cut as ever, without being put toge
   );
 });
 
-test('a body may have exactly the bytes of the limit', async () => {
+test('a body can have exactly the maximum size', async () => {
   const template = await loadSource({ subject: 'Subject', text: '{{Notes}}' });
   const fits = { Notes: 'n'.repeat(MAX_RENDERED_BYTES) };
   assert.equal(renderMessage(template, { values: fits }).text?.length, MAX_RENDERED_BYTES);

@@ -23,7 +23,7 @@ const envelope: HeaderAddresses = {
   to: address('reader@mail.test'),
 };
 
-/** What every message has to keep to, whatever is in it (RFC 5322 §2.1.1, §2.3; RFC 2045 §2.7). */
+/** Checks the rules for every message (RFC 5322 §2.1.1, §2.3; RFC 2045 §2.7). */
 function checkBytes(raw: Buffer): void {
   const text = raw.toString('latin1');
   assert.doesNotMatch(text, /[^\r\n\t\x20-\x7e]/);
@@ -47,13 +47,13 @@ async function parse(raw: Buffer): Promise<ParsedMail> {
   });
 }
 
-/** Header names in their order, from the bytes. */
+/** Header names in order, read from the bytes. */
 function headerNames(raw: Buffer): string[] {
   const [head = ''] = raw.toString('latin1').split('\r\n\r\n');
   return [...head.matchAll(/^([\w-]+):/gm)].map((match) => match[1] ?? '');
 }
 
-test('a message has the headers and parts that it should, and nothing else', async () => {
+test('a message has exactly the expected headers and parts', async () => {
   const rendered = await render({ subject: 'Hi', html: '<p>h', text: 't' });
   const { raw, messageId, needsSmtpUtf8 } = composeMime(rendered, envelope, identity);
   assert.equal(messageId, `<${ID}@shop.test>`);
@@ -86,7 +86,7 @@ test('a message has the headers and parts that it should, and nothing else', asy
   ]);
 });
 
-test('2.2: Reply-To stands there when it differs from From, Cc when there is any', async () => {
+test('2.2: Reply-To is present if it differs from From, Cc if there is any', async () => {
   const rendered = await render({ text: 't' });
   const same = composeMime(
     rendered,
@@ -105,14 +105,14 @@ test('2.2: Reply-To stands there when it differs from From, Cc when there is any
   assert.deepEqual(addresses(mail.cc), cc);
 });
 
-test('the same message has the same bytes every time', async () => {
+test('the same message always has the same bytes', async () => {
   const source = { subject: '{{A}}', html: '<p>{{A}}', text: '{{A}}' };
   const first = composeMime(await render(source, { A: 'ü' }), envelope, identity);
   const second = composeMime(await render(source, { A: 'ü' }), envelope, identity);
   assert.deepEqual(first.raw, second.raw);
 });
 
-test('a message with one part is no multipart', async () => {
+test('a message with a single part is not multipart', async () => {
   const text = await parse(composeMime(await render({ text: 'only ü' }), envelope, identity).raw);
   assert.deepEqual([text.text?.trim(), text.html], ['only ü', false]);
   assert.match(
@@ -121,7 +121,7 @@ test('a message with one part is no multipart', async () => {
   );
 });
 
-test('text that is mostly not Latin goes as base64, where that is shorter', async () => {
+test('mostly non-Latin text is encoded as base64 if that is shorter', async () => {
   const text = '日本語のご案内です。\n'.repeat(20);
   const { raw } = composeMime(await render({ text, html: '<p>x</p>' }), envelope, identity);
   checkBytes(raw);
@@ -130,7 +130,7 @@ test('text that is mostly not Latin goes as base64, where that is shorter', asyn
   assert.equal((await parse(raw)).text, text);
 });
 
-test('the Message-ID has the configured host where there is one', async () => {
+test('the Message-ID uses the configured host, if any', async () => {
   const { messageId } = composeMime(await render({ text: 't' }), envelope, {
     ...identity,
     host: 'mail.shop.test',
@@ -138,7 +138,7 @@ test('the Message-ID has the configured host where there is one', async () => {
   assert.equal(messageId, `<${ID}@mail.shop.test>`);
 });
 
-test('an address with a non-ASCII local part makes the message need SMTPUTF8', async () => {
+test('an address with a non-ASCII local part requires SMTPUTF8', async () => {
   const to = address('josé@mail.test');
   const composed = composeMime(await render({ text: 't' }), { ...envelope, to }, identity);
   assert.equal(composed.needsSmtpUtf8, true);
@@ -152,7 +152,7 @@ test('an address with a non-ASCII local part makes the message need SMTPUTF8', a
   checkBytes(domain.raw);
 });
 
-test('RFC 6857 3.1.8: for recipients with ASCII addresses the others are named in an empty group, and the message is ASCII', async () => {
+test('RFC 6857 3.1.8: for recipients with ASCII addresses, the others are named in an empty group, and the message is ASCII', async () => {
   const cc = [address(`${'用户'.repeat(8)}@mail.test`), address('bob@mail.test')];
   const composed = composeMime(await render({ text: 't' }), { ...envelope, cc }, identity);
   assert.equal(composed.needsSmtpUtf8, true);
@@ -174,7 +174,7 @@ test('RFC 6857 3.1.8: for recipients with ASCII addresses the others are named i
   assert.equal(wide.composeAscii, undefined);
 });
 
-test('further headers are encoded and cannot bring others along', async () => {
+test("additional headers are encoded and can't inject others", async () => {
   const headers = [['List-Unsubscribe', '<https://x.test/u>\r\nBcc: evil@x.test']] as const;
   const { raw } = composeMime(await render({ text: 't' }), envelope, { ...identity, headers });
   assert.ok(!headerNames(raw).includes('Bcc'));
@@ -187,7 +187,7 @@ const template = await loadSource({
   text: 'T {{A}}\n{{{B}}} end',
 });
 
-test('whatever the values, names and overrides: one valid message, whose parts are those intended', async () => {
+test('any values, names and overrides give a valid message with the intended parts', async () => {
   const input = fc.record({
     A: hostileText(),
     B: hostileText(),

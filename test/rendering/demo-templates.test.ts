@@ -35,7 +35,7 @@ async function passwordReset() {
   });
 }
 
-test('the demo receipt needs an order number only, and shows what it is given', async () => {
+test('the demo receipt requires only an order number, and shows the given values', async () => {
   const template = await receipt();
   assert.deepEqual(requiredFields(template.compiled), ['Order Number']);
   const bare = renderMessage(template, { values: { 'Order Number': 'A-1' } });
@@ -57,7 +57,7 @@ test('the demo receipt needs an order number only, and shows what it is given', 
   assert.match(full.text ?? '', /Download as PDF <https:\/\/shop\.test\/i>/);
 });
 
-test('the demo password reset never offers its secret link for tracking', async () => {
+test('the secret link of the demo password reset is never tracked', async () => {
   const template = await passwordReset();
   assert.deepEqual(requiredFields(template.compiled), ['Reset Link']);
   const secret = template.compiled.links.filter((link) => link.secret);
@@ -67,7 +67,7 @@ test('the demo password reset never offers its secret link for tracking', async 
   assert.match(text ?? '', /Choose a new password <https:\/\/shop\.test\/r\?t=1>/);
 });
 
-test('the demo templates load nothing from anywhere', async () => {
+test('the demo templates load no remote content', async () => {
   for (const template of [await receipt(), await passwordReset()]) {
     const { html } = renderMessage(template, {
       values: { 'Order Number': 'A-1', 'Reset Link': 'https://shop.test/r' },

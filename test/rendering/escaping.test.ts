@@ -27,7 +27,7 @@ function elements(node: Node): Element[] {
   return 'tagName' in node ? [node, ...children] : children;
 }
 
-/** Elements and attribute names: what no value may change. */
+/** Elements and attribute names, which no value may change. */
 function shape(html: string): string {
   return elements(parse(html))
     .map(({ tagName, attrs }) => `${tagName}[${attrs.map(({ name }) => name).join()}]`)
@@ -66,7 +66,7 @@ test('no value changes the structure of the HTML', () => {
   );
 });
 
-test('text and attributes hold exactly the value', () => {
+test('text and attributes contain exactly the value', () => {
   fc.assert(
     fc.property(hostileText(), (value) => {
       const html = render(value);
@@ -80,7 +80,7 @@ test('text and attributes hold exactly the value', () => {
   );
 });
 
-test('a link made of a value is http, https or mailto, or empty', () => {
+test('a link from a value is http, https or mailto, or empty', () => {
   fc.assert(
     fc.property(fc.oneof(hostileText(3), fc.webUrl({ withQueryParameters: true })), (value) => {
       const href = attribute(render(value), 'whole', 'href');
@@ -92,13 +92,13 @@ test('a link made of a value is http, https or mailto, or empty', () => {
   );
 });
 
-test('a value within a URL stays in its part of it, and can be read back', () => {
+test('a value within a URL stays in its component and can be decoded', () => {
   fc.assert(
     fc.property(hostileText(), (value) => {
       const url = new URL(attribute(render(value), 'part', 'href'));
       const shown = normal(value);
       assert.equal(url.origin, 'https://shop.test');
-      // `.` and `..` are the two values that a path takes away, which stays within the host.
+      // URL parsing removes the values `.` and `..` from a path, which still stays on the host.
       if (shown !== '.' && shown !== '..')
         assert.equal(decodeURIComponent(url.pathname), `/${shown}`);
       assert.equal(decodeURIComponent(url.search), shown === '' ? '?q=' : `?q=${shown}`);
@@ -113,7 +113,7 @@ test('a value within a URL stays in its part of it, and can be read back', () =>
   );
 });
 
-test('a value in a style begins no other declaration, function or address', () => {
+test("a value in a style can't start another declaration, function or URL", () => {
   fc.assert(
     fc.property(hostileText(4), (value) => {
       const html = render(value);

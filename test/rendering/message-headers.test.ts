@@ -14,7 +14,7 @@ function address(text: string) {
   return parsed.address;
 }
 
-/** RFC 5322 §2.2.3 and RFC 2047 §2: lines, folds and encoded words as they have to be. */
+/** Checks lines, folds and encoded words against RFC 5322 §2.2.3 and RFC 2047 §2. */
 function checkLines(header: string): void {
   assert.match(header, /^[\x20-\x7e\r\n]*$/);
   const lines = header.split('\r\n');
@@ -28,7 +28,7 @@ function checkLines(header: string): void {
     if (line.includes('=?') && !line.includes('@')) assert.ok(line.length <= 76);
     for (const [word, encoding, text = ''] of line.matchAll(/=\?utf-8\?([BQ])\?([^?]*)\?=/g)) {
       assert.ok(word.length <= 75);
-      // Each word is whole characters by itself (RFC 2047 §5).
+      // Each encoded word contains whole characters (RFC 2047 §5).
       const octets =
         encoding === 'B'
           ? Buffer.from(text, 'base64')
@@ -48,7 +48,7 @@ function unfold(header: string): string {
     .trim();
 }
 
-test('any subject reads back as it was, on one line, in lines of the right length', () => {
+test('any subject decodes to itself, in one header field with valid line lengths', () => {
   fc.assert(
     fc.property(fc.oneof(hostileText(), hostileText(40)), (text) => {
       const header = textHeader('Subject', text);
@@ -59,7 +59,7 @@ test('any subject reads back as it was, on one line, in lines of the right lengt
   );
 });
 
-test('plain subjects stay readable, and are folded at spaces', () => {
+test('plain subjects stay readable and are folded at spaces', () => {
   assert.equal(textHeader('Subject', 'Your order A-1001'), 'Subject: Your order A-1001');
   assert.equal(
     textHeader('Subject', `${'word '.repeat(20)}end`),
@@ -73,7 +73,7 @@ test('plain subjects stay readable, and are folded at spaces', () => {
   assert.equal(textHeader('Subject', 'a\r\nBcc: x@y.test'), 'Subject: a Bcc: x@y.test');
 });
 
-test('any display name reads back as it was, with its address, and adds no mailbox', () => {
+test('any display name decodes to itself, with its address, and adds no mailbox', () => {
   const mailbox = address('orders@shop.test');
   fc.assert(
     fc.property(fc.oneof(hostileText(), hostileText(20)), (name) => {
@@ -90,7 +90,7 @@ test('any display name reads back as it was, with its address, and adds no mailb
   );
 });
 
-test('display names are atoms, quoted strings or encoded words, as they need', () => {
+test('display names are atoms, quoted strings or encoded words, as required', () => {
   const from = (displayName: string) =>
     mailboxHeader('From', [{ address: address('a@shop.test'), displayName }]);
   assert.equal(from('Demo Shop'), 'From: Demo Shop <a@shop.test>');
@@ -101,7 +101,7 @@ test('display names are atoms, quoted strings or encoded words, as they need', (
   assert.equal(from('a@b.test'), 'From: "a@b.test" <a@shop.test>');
 });
 
-test('lists of mailboxes are folded between them', () => {
+test('lists of mailboxes are folded between mailboxes', () => {
   const list = Array.from({ length: 5 }, (_, index) => ({
     address: address(`somebody.${index}@department.shop.test`),
   }));

@@ -8,7 +8,7 @@ import {
 } from '../../src/rendering/quoted-printable.ts';
 import { hostileText } from '../support/hostile-text.ts';
 
-/** RFC 2045 §6.7 read back strictly. */
+/** A strict decoder for RFC 2045 §6.7. */
 function decode(encoded: string): string {
   assert.match(encoded, /^[\x20-\x7e\t\r\n]*$/);
   const lines = encoded.split('\r\n');
@@ -40,7 +40,7 @@ function write(pieces: readonly { text: string; fixed: boolean }[]): {
   return { encoded: writer.finish(), octets: writer.octets };
 }
 
-/** Text that stands alone, as a static piece of a template. */
+/** Encodes text as a static piece of a template. */
 function encodeAlone(text: string): string {
   return write([{ text, fixed: true }]).encoded;
 }
@@ -50,7 +50,7 @@ const long = fc
   .tuple(fc.integer({ min: 60, max: 90 }), fc.constantFrom('a', '=', 'é', ' ', 'a ', '漢', 'ab\n'))
   .map(([length, unit]) => unit.repeat(length));
 
-test('text is encoded with lines of at most 76 characters and reads back the same', () => {
+test('encoded text has lines of at most 76 characters and decodes to itself', () => {
   fc.assert(
     fc.property(fc.oneof(text, long), (value) => {
       assert.equal(decode(encodeAlone(value)), value);
@@ -60,7 +60,7 @@ test('text is encoded with lines of at most 76 characters and reads back the sam
   );
 });
 
-test('text that is put together from encoded pieces and values reads back as if encoded at once', () => {
+test('text assembled from encoded pieces and values decodes as if encoded at once', () => {
   const piece = fc.record({
     text: fc.oneof(text, long, fc.constantFrom('', ' ', '\n', '=')),
     fixed: fc.boolean(),
@@ -76,7 +76,7 @@ test('text that is put together from encoded pieces and values reads back as if 
   );
 });
 
-test('at every column a seam breaks the line only where it has to', () => {
+test('a seam at any column breaks the line only if necessary', () => {
   for (let before = 0; before <= 80; before += 1) {
     for (const length of [1, 2, 30, 74, 75, 76, 77, 200]) {
       const pieces = [
@@ -98,7 +98,7 @@ test('at every column a seam breaks the line only where it has to', () => {
   );
 });
 
-test('white space at the end of a line is written so that no server can strip it', () => {
+test('white space at the end of a line is encoded so that no server can strip it', () => {
   const cases: [string, string][] = [
     ['a \nb', 'a=20\r\nb'],
     ['a\t\n', 'a=09\r\n'],
@@ -112,7 +112,7 @@ test('white space at the end of a line is written so that no server can strip it
   for (const [plain, encoded] of cases) assert.equal(encodeAlone(plain), encoded);
 });
 
-test('a space at a seam is escaped only where a line ends behind it', () => {
+test('a space at a seam is escaped only if a line ends after it', () => {
   for (const fixed of [true, false]) {
     const seam = (...texts: string[]): string =>
       write(texts.map((text, place) => ({ text, fixed: (place % 2 === 0) === fixed }))).encoded;
@@ -129,7 +129,7 @@ test('a space at a seam is escaped only where a line ends behind it', () => {
   }
 });
 
-test('the facts about an encoded piece are those of its text', () => {
+test('the metadata of an encoded piece matches its text', () => {
   const piece: EncodedText = encodeText('ab\ncdé');
   assert.deepEqual([piece.firstLine, piece.lastLine, piece.octets], [2, 8, 7]);
   assert.equal(encodeText('ab').lastLine, -1);

@@ -25,12 +25,12 @@ test('2.2: the template’s subject and preview text are the defaults of subject
   assert.doesNotMatch(other.text ?? '', /Preview|&#847;/);
 });
 
-test('without preview text nothing is hidden in the message', async () => {
+test('without preview text, the message contains nothing hidden', async () => {
   const { html } = await render({ previewText: '{{A}}', html: '<p>x' }, { A: ' ' });
   assert.equal(html, '<p>x');
 });
 
-test('the preview text goes to the beginning of the content, body or not', async () => {
+test('the preview text is inserted at the start of the content, with or without a body element', async () => {
   for (const [source, before] of [
     ['<p>x', ''],
     ['<!doctype html><p>x', '<!doctype html>'],
@@ -46,14 +46,14 @@ test('the preview text goes to the beginning of the content, body or not', async
   }
 });
 
-test('a field takes its default only when its key is not there', async () => {
+test('a field uses its default only if its key is missing', async () => {
   const source = { text: '[{{A}}]', fields: { A: { default: 'there' } } };
   assert.equal((await render(source)).text, '[there]');
   assert.equal((await render(source, { A: '' })).text, '[]');
   assert.equal((await render(source, Object.create({ A: 'inherited' }))).text, '[there]');
 });
 
-test('a subject that values make too long is cut, with a warning, between characters', async () => {
+test('a subject that is too long with its values is cut between characters, with a warning', async () => {
   const { subject, warnings } = await render(
     { subject: '{{A}}', text: 't' },
     { A: '😀'.repeat(2000) },
@@ -65,7 +65,7 @@ test('a subject that values make too long is cut, with a warning, between charac
   );
 });
 
-test('half characters in values become replacement characters', async () => {
+test('unpaired surrogates in values become replacement characters', async () => {
   const { html, subject } = await render(
     { subject: '{{A}}', html: '<a href="https://x.test/{{A}}">' },
     { A: '\ud83d' },
@@ -74,7 +74,7 @@ test('half characters in values become replacement characters', async () => {
   assert.equal(subject, '\ufffd');
 });
 
-test('links can be replaced where they may be tracked, and only there', async () => {
+test('only trackable links can be replaced', async () => {
   const template = await loadSource({
     subject: 's',
     html: `<body><a href="https://a.test/?x=1&amp;y=2">1</a><a href="{{Link}}">2</a><a href="{{Reset}}">3</a>
@@ -117,7 +117,7 @@ test('links can be replaced where they may be tracked, and only there', async ()
   );
 });
 
-test('a warning never holds a value, which may be secret', async () => {
+test('a warning never contains a value, which may be secret', async () => {
   const { warnings } = await render(
     { html: '<a href="{{A}}" style="color:{{A}}">' },
     { A: 'secret: {}' },

@@ -24,7 +24,7 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** Milliseconds since the oldest request that is kept of the pair, by the clock of the nodes. */
+/** Milliseconds since the pair's oldest stored request, by the nodes' clock. */
 async function ageOfOldest(personId: string): Promise<number> {
   const { rows } = await database.pool.query(
     'select extract(epoch from now() - initial_requests[1])::float8 * 1000 as age from session_pair where person_id = $1',
@@ -38,7 +38,10 @@ async function moveTo(personId: string, milliseconds: number): Promise<void> {
   clock.advance(milliseconds - (await ageOfOldest(personId)));
 }
 
-/** Asks for tokens where the pair's oldest request still fills the hour: a 429 that says when that request leaves it, however long the machine takes between two lines. */
+/**
+ * Requests tokens while the pair's oldest request is still within the hour, and checks that the 429 says when it
+ * leaves, however slow the machine is.
+ */
 async function refuse(node: TestService, person: { id: string; email: string }) {
   const before = await ageOfOldest(person.id);
   const refused = await postToken(node, passwordFields(person, client));
@@ -66,7 +69,7 @@ test('8: five initial requests an hour are granted, the sixth is a 429 on either
   }
 });
 
-test('8: the hour slides: a request counts for 3600 seconds and not one more', async () => {
+test('8: the hour slides: a request counts for exactly 3600 seconds', async () => {
   clock.offset = 0;
   const person = await world.addPerson();
   for (let count = 0; count < 5; count += 1) {
@@ -77,7 +80,7 @@ test('8: the hour slides: a request counts for 3600 seconds and not one more', a
   await refuse(nodes[1], person);
   await moveTo(person.id, hour);
   assert.equal((await postToken(nodes[1], passwordFields(person, client))).status, 200);
-  // Only the first of the five has left the hour: the second fills it for a minute more.
+  // Only the first of the five has left the hour; the second counts for another minute.
   await refuse(nodes[0], person);
 });
 
@@ -104,7 +107,7 @@ test('8: refresh requests neither count nor are refused by the allowance', async
   assert.equal(answer.status, 200);
   assert.equal((await postToken(nodes[0], passwordFields(person, client))).status, 429);
   const refreshed = await postToken(nodes[0], refreshFields(answer.body.refresh_token, client));
-  assert.equal(refreshed.status, 200, 'the 429 left the live refresh token alone');
+  assert.equal(refreshed.status, 200, 'the 429 did not affect the live refresh token');
 });
 
 test('8: the allowance is per user/client pair', async () => {
@@ -118,7 +121,7 @@ test('8: the allowance is per user/client pair', async () => {
   assert.equal((await postToken(nodes[0], passwordFields(other, client))).status, 200);
 });
 
-test('wrong passwords use up nobody’s allowance, and past it they are told apart from nothing', async () => {
+test('wrong passwords use up nobody’s allowance, and once it is used up they get the usual error', async () => {
   clock.offset = 0;
   const person = await world.addPerson();
   const wrong = { ...passwordFields(person, client), password: 'wrong' };

@@ -18,8 +18,8 @@ import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
 /**
- * Attacks and what comes of them, each with its place in RFC 9700 (best current practice for OAuth 2.0 security) or in
- * OWASP ASVS 4.0.3.
+ * Attacks and their outcome, with references to RFC 9700 (best current practice for OAuth 2.0 security) or OWASP ASVS
+ * 4.0.3.
  */
 
 const { url, database } = await createTestDatabase();
@@ -106,7 +106,7 @@ test('RFC 9700 4.1.3: redirect URLs match character by character', async () => {
   );
 });
 
-test('RFC 8252 7.3: of a loopback redirect only the port may differ', () => {
+test('RFC 8252 7.3: only the port of a loopback redirect may differ', () => {
   for (const host of ['127.0.0.1', '[::1]']) {
     const registered = `http://${host}/callback`;
     for (const port of ['', ':1', ':5000', ':65535'])
@@ -129,7 +129,7 @@ test('RFC 8252 7.3: of a loopback redirect only the port may differ', () => {
   assert.equal(isRegisteredRedirect('https://127.0.0.1:5/', 'https://127.0.0.1/'), false);
 });
 
-test('RFC 9700 4.2.4, 4.3.2, ASVS 8.2.1: pages are not kept and send no referrer elsewhere', async () => {
+test('RFC 9700 4.2.4, 4.3.2, ASVS 8.2.1: pages are not cached and send no referrer to other sites', async () => {
   const [browser, consent] = await signedIn();
   const pages = [
     consent,
@@ -142,7 +142,7 @@ test('RFC 9700 4.2.4, 4.3.2, ASVS 8.2.1: pages are not kept and send no referrer
   }
 });
 
-test('RFC 9700 4.4.2: answers name the issuer, also refusals, so that two services are not mixed up', async () => {
+test('RFC 9700 4.4.2: responses and errors name the issuer, which prevents mix-up attacks', async () => {
   const [browser, page] = await signedIn();
   for (const decision of ['allow', 'deny']) {
     const answer = await browser.submit(page, { decision });
@@ -150,7 +150,7 @@ test('RFC 9700 4.4.2: answers name the issuer, also refusals, so that two servic
   }
 });
 
-test('RFC 9700 4.5.3: a stolen code injected into another session fails for want of the verifier', async () => {
+test('RFC 9700 4.5.3: a stolen code injected into another session fails without the verifier', async () => {
   const challenge = { code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' };
   assert.equal(
     (await redeem(await code(challenge), { code_verifier: 'y'.repeat(43) })).body.error,
@@ -158,7 +158,7 @@ test('RFC 9700 4.5.3: a stolen code injected into another session fails for want
   );
 });
 
-test('RFC 9700 4.8.2: a challenge that was cut off is noticed', async () => {
+test('RFC 9700 4.8.2: a removed challenge is detected', async () => {
   assert.equal(
     (await redeem(await code(), { code_verifier: 'y'.repeat(43) })).body.error,
     'invalid_grant',
@@ -175,7 +175,7 @@ test('RFC 9700 2.1.2: there is no way to get a token in a redirect', async () =>
   }
 });
 
-test('RFC 9700 4.11.2, ASVS 5.1.5: neither a sign-in nor a sign-out leads to another site', async () => {
+test('RFC 9700 4.11.2, ASVS 5.1.5: neither sign-in nor sign-out redirects to another site', async () => {
   const tricks = [
     'https://evil.test/',
     '//evil.test/',
@@ -213,7 +213,7 @@ test('RFC 9700 4.11.2, ASVS 5.1.5: neither a sign-in nor a sign-out leads to ano
   );
 });
 
-test('RFC 9700 4.12: after a form the browser goes on by 303, never 307, which would send the password on', async () => {
+test('RFC 9700 4.12: a form redirects with 303, never 307, which would forward the password', async () => {
   const browser = new TestBrowser(service.url);
   const page = await browser.open(address());
   const answer = await browser.request('/sign-in', {
@@ -224,7 +224,7 @@ test('RFC 9700 4.12: after a form the browser goes on by 303, never 307, which w
   assert.equal(answer.status, 303);
 });
 
-test('RFC 9700 4.16, ASVS 14.4: no page can be framed or run a script', async () => {
+test('RFC 9700 4.16, ASVS 14.4: no page can be framed or run scripts', async () => {
   const [browser, consent] = await signedIn();
   for (const { headers } of [
     consent,
@@ -245,7 +245,7 @@ test('RFC 9700 4.16, ASVS 14.4: no page can be framed or run a script', async ()
   );
 });
 
-test('RFC 9700 4.7, ASVS 4.2.2: a consent cannot be forged from outside', async () => {
+test("RFC 9700 4.7, ASVS 4.2.2: a consent can't be forged from another site", async () => {
   const [browser, page] = await signedIn();
   const [, strangersPage] = await signedIn((await world.addPerson()).email);
   const form = { ...page.forms[0]?.fields, decision: 'allow' };
@@ -270,11 +270,11 @@ test('RFC 9700 4.7, ASVS 4.2.2: a consent cannot be forged from outside', async 
   const byGet = await browser.request(
     `${address()}&decision=allow&csrf=${page.forms[0]?.fields.csrf}&account=1000`,
   );
-  assert.equal(byGet.status, 200, 'looking decides nothing');
+  assert.equal(byGet.status, 200, 'viewing the page decides nothing');
   assert.equal(await codesMade(), before);
 });
 
-test('ASVS 4.2.2: nobody can be signed in as somebody else from outside', async () => {
+test("ASVS 4.2.2: another site can't sign anyone in as someone else", async () => {
   const victim = new TestBrowser(service.url);
   await victim.open('/sign-in');
   const attacker = new TestBrowser(service.url);
@@ -284,7 +284,7 @@ test('ASVS 4.2.2: nobody can be signed in as somebody else from outside', async 
   assert.match((await victim.open('/me')).text, /<h1>Sign in/);
 });
 
-test('ASVS 3.2.1: a planted session is worth nothing after signing in', async () => {
+test('ASVS 3.2.1: a planted session is useless after signing in', async () => {
   const browser = new TestBrowser(service.url);
   const planted = 'p'.repeat(43);
   browser.cookies.set('signalpost', planted);
@@ -295,7 +295,7 @@ test('ASVS 3.2.1: a planted session is worth nothing after signing in', async ()
   assert.match((await attacker.open('/me')).text, /<h1>Sign in/);
 });
 
-test('ASVS 3.3.1: signing out ends the session itself, not only its cookie', async () => {
+test('ASVS 3.3.1: signing out ends the session, not only its cookie', async () => {
   const [browser] = await signedIn();
   const kept = new Map(browser.cookies);
   await browser.submit(await browser.open('/me'), {}, '/sign-out');
@@ -321,7 +321,7 @@ test('ASVS 3.4.1 to 3.4.4: the cookie is HttpOnly and SameSite=Lax, and over TLS
   assert.doesNotMatch(cookie, /Domain/i);
 });
 
-test('RFC 9700 4.13: behind a proxy that ends TLS, forms of the public address are one’s own and others are not', async () => {
+test('RFC 9700 4.13: behind a TLS-terminating proxy, forms of the public URL are same-origin and others are not', async () => {
   const environment = { PUBLIC_URL: 'https://mail.shop.test' };
   const behind = await startTestService({ databaseUrl: url, environment });
   for (const [origin, status] of [
@@ -336,7 +336,7 @@ test('RFC 9700 4.13: behind a proxy that ends TLS, forms of the public address a
   }
 });
 
-test('RFC 9700 4.14.2: a replayed refresh token is refused and seen', async () => {
+test('RFC 9700 4.14.2: a replayed refresh token is refused and recorded', async () => {
   const { body } = await redeem(await code());
   const refresh = () =>
     postToken(service, {
@@ -354,7 +354,7 @@ test('RFC 9700 4.14.2: a replayed refresh token is refused and seen', async () =
   assert.equal(rows.length, 1);
 });
 
-test('ASVS 5.1.1: parameters that come twice are refused, also in other spellings and places', async () => {
+test('ASVS 5.1.1: repeated parameters are rejected, also in other spellings and places', async () => {
   const fields = passwordFields(person, client);
   const send = (body: string) =>
     sendRequest(`${service.url}/token`, {
@@ -369,7 +369,7 @@ test('ASVS 5.1.1: parameters that come twice are refused, also in other spelling
     assert.notEqual((await send(body)).status, 500, body);
 });
 
-test('ASVS 13.1: oversized and countless parameters are refused quickly', async () => {
+test('ASVS 13.1: huge and countless parameters are rejected quickly', async () => {
   const fields = passwordFields(person, client);
   const before = performance.now();
   const huge = [
@@ -385,7 +385,7 @@ test('ASVS 13.1: oversized and countless parameters are refused quickly', async 
   assert.ok(performance.now() - before < 5_000);
 });
 
-test('RFC 9700 4.13: headers that only a proxy may set are not believed', async () => {
+test('RFC 9700 4.13: headers that only a proxy may set are ignored', async () => {
   const headers = {
     host: 'evil.test',
     'x-forwarded-host': 'evil.test',
@@ -401,7 +401,7 @@ test('RFC 9700 4.13: headers that only a proxy may set are not believed', async 
   assert.match(page.cookie, /^signalpost=/);
 });
 
-test('RFC 9700 4.1.1: a state with line breaks and markup stays a state', async () => {
+test('RFC 9700 4.1.1: a state with line breaks and markup is returned as is', async () => {
   const state = '"><script>alert(1)</script>\r\nset-cookie: a=b';
   const [browser] = await signedIn();
   const page = await browser.open(address({ state }));
@@ -411,7 +411,7 @@ test('RFC 9700 4.1.1: a state with line breaks and markup stays a state', async 
   assert.equal(answer.headers.getSetCookie().length, 0);
 });
 
-test('ASVS 2.2.1: names, passwords and codes are not found out by answers', async () => {
+test("ASVS 2.2.1: responses don't reveal names, passwords or codes", async () => {
   const unknown = await postToken(service, {
     ...passwordFields(person, client),
     username: 'no@one.test',
@@ -431,7 +431,7 @@ test('ASVS 2.2.1: names, passwords and codes are not found out by answers', asyn
   assert.equal(texts[0], texts[1]);
 });
 
-test('ASVS 2.2.1: the time of an answer does not tell who has an account, a password, or is disabled', async () => {
+test("ASVS 2.2.1: response times don't reveal who has an account or a password, or is disabled", async () => {
   const environment = { TRUST_PROXY: '127.0.0.1' };
   const clock = new OffsetClock();
   const proxied = await startTestService({ databaseUrl: url, environment, clock });
@@ -441,9 +441,9 @@ test('ASVS 2.2.1: the time of an answer does not tell who has an account, a pass
   const emails = [person.email, 'no@one.test', disabled.email, passwordless.email];
   const shortest = emails.map(() => Infinity);
   const alike = () => Math.max(...shortest) < Math.min(...shortest) * 1.5;
-  // What the machine does beside it only adds time: with enough rounds the shortest are those of the service alone.
+  // Other load only adds time: with enough rounds, the minimum is that of the service alone.
   for (let round = 0; round < 8 || (round < 500 && !alike()); round += 1) {
-    // Past an hour's free guesses for one person the answers say so.
+    // After an hour's free guesses for one person, the responses would reveal the throttling.
     if (round % 20 === 19) clock.advance(3_600_000);
     for (const [index, email] of emails.entries()) {
       const from = { 'x-forwarded-for': `10.0.${round >> 8}.${round & 255}` };
@@ -456,7 +456,7 @@ test('ASVS 2.2.1: the time of an answer does not tell who has an account, a pass
   assert.ok(alike(), shortest.join(', '));
 });
 
-/** `fetch` sets Host itself, so this one goes by hand. */
+/** `fetch` sets Host itself, so this request is written by hand. */
 function raw(
   path: string,
   headers: Record<string, string>,

@@ -50,14 +50,14 @@ await signedIn.submit(await signedIn.open('/sign-in?next=%2Fme'), {
   password,
 });
 
-/** Where the integration is told of a request that a signed-in person cannot decide on. */
+/** The redirect to the integration for a request that a signed-in person can't decide on. */
 async function refusal(address: string): Promise<URL> {
   const page = await signedIn.open(address);
   assert.equal(page.status, 303, page.text);
   return new URL(page.location ?? '');
 }
 
-/** Signs in, allows, and reads where the integration is told. */
+/** Signs in, allows, and returns the redirect to the integration. */
 async function allow(
   person: { email: string },
   more: Record<string, string | undefined> = {},
@@ -126,7 +126,7 @@ test('5.3: the code buys exactly the four fields, and a refresh works after it',
   assert.equal(refreshed.status, 200);
 });
 
-test('4.2: without state the redirect has none', async () => {
+test('4.2: without state, the redirect has none', async () => {
   const answer = await allow(await world.addPerson(), { state: undefined });
   assert.equal(answer.searchParams.has('state'), false);
 });
@@ -157,7 +157,7 @@ test('the consent page is always shown; an earlier consent only preselects', asy
   assert.equal(again.forms[0]?.fields.account, '2000');
 });
 
-test('an account that is not the person’s cannot be chosen', async () => {
+test("an account that the person doesn't belong to can't be chosen", async () => {
   const person = await world.addPerson();
   const [browser, page] = await signIn(person.email, request());
   const answer = await browser.submit(page, { decision: 'allow', account: '2000' });
@@ -192,7 +192,7 @@ const told: [string, Record<string, string | undefined>, string][] = [
   ],
 ];
 for (const [what, parameters, error] of told) {
-  test(`RFC 6749 4.1.2.1: ${what} is told to the integration as ${error}`, async () => {
+  test(`RFC 6749 4.1.2.1: ${what} is reported to the integration as ${error}`, async () => {
     const answer = await refusal(request(parameters));
     assert.equal(answer.origin + answer.pathname, client.redirectUri);
     assert.equal(answer.searchParams.get('error'), error);
@@ -200,7 +200,7 @@ for (const [what, parameters, error] of told) {
   });
 }
 
-test('an integration without the code grant is told unauthorized_client', async () => {
+test('an integration without the code grant gets unauthorized_client', async () => {
   const other = await world.addIntegration({ grants: new Set(['password']) });
   const answer = await refusal(request({ client_id: other.clientId }));
   assert.equal(answer.searchParams.get('error'), 'unauthorized_client');
@@ -216,7 +216,7 @@ test('unknown and disabled integrations get a page and no redirect', async () =>
   }
 });
 
-test('RFC 6749 3.1: repeated parameters are refused; those that decide where to go, without a redirect', async () => {
+test('RFC 6749 3.1: repeated parameters are rejected; without a redirect if they determine its target', async () => {
   const open = (more: string) => new TestBrowser(service.url).open(`${request()}&${more}`);
   for (const name of [
     'scope=PRODUCTION',
@@ -233,13 +233,13 @@ test('RFC 6749 3.1: repeated parameters are refused; those that decide where to 
     assert.equal((await open(name)).status, 400);
 });
 
-test('query parameter names match without regard to case, extra ones are ignored', async () => {
+test('query parameter names are case-insensitive, and unknown ones are ignored', async () => {
   const address = `/authorize?SCOPE=PRODUCTION&Response_Type=code&Client_ID=${client.clientId}&prompt=none`;
   const [, page] = await signIn((await world.addPerson()).email, address);
   assert.match(page.text, /<h1>Allow/);
 });
 
-test('5.3: a code works once; a second use revokes what the first issued, refreshed tokens included', async () => {
+test('5.3: a code works once; a second use revokes what the first issued, including refreshed tokens', async () => {
   const code = await codeFor(await world.addPerson());
   const first = await exchange(code);
   const refreshed = await postToken(service, {
@@ -264,7 +264,7 @@ test('5.3: a code works once; a second use revokes what the first issued, refres
   assert.equal(after.body.error, 'invalid_grant');
 });
 
-test('a code lives for 60 seconds', async () => {
+test('a code expires after 60 seconds', async () => {
   const [early, late] = [
     await codeFor(await world.addPerson()),
     await codeFor(await world.addPerson()),
@@ -275,7 +275,7 @@ test('a code lives for 60 seconds', async () => {
   assert.equal((await exchange(late)).body.error, 'invalid_grant');
 });
 
-test('a code of another client is refused, and neither burnt nor revoked by the attempt', async () => {
+test('a code of another client is refused, but the attempt neither uses nor revokes it', async () => {
   const code = await codeFor(await world.addPerson());
   const thief = await world.addIntegration();
   assert.equal((await exchange(code, {}, service, thief)).body.error, 'invalid_grant');
@@ -285,7 +285,7 @@ test('a code of another client is refused, and neither burnt nor revoked by the 
   assert.equal(await isAlive(answer.body.access_token), true);
 });
 
-test('RFC 6749 4.1.3: the redirect URL of the token request is that of the authorization request', async () => {
+test('RFC 6749 4.1.3: the redirect URL of the token request must match the authorization request', async () => {
   const person = await world.addPerson();
   const sent = { redirect_uri: client.redirectUri };
   assert.equal(
@@ -298,13 +298,13 @@ test('RFC 6749 4.1.3: the redirect URL of the token request is that of the autho
   assert.equal(
     (await exchange(code)).body.error,
     'invalid_grant',
-    'a failed check spends the code',
+    'a failed check consumes the code',
   );
   assert.equal((await exchange(await codeFor(person), { redirect_uri: '' })).status, 200);
   assert.equal((await exchange(await codeFor(person, sent), sent)).status, 200);
 });
 
-test('RFC 7636: S256 is checked, a verifier without a challenge is refused, no verifier replaces the secret', async () => {
+test("RFC 7636: S256 is checked, a verifier without a challenge is refused, and a verifier doesn't replace the secret", async () => {
   const person = await world.addPerson();
   const verifier = randomBytes(32).toString('base64url');
   const challenge = {
@@ -326,7 +326,7 @@ test('RFC 7636: S256 is checked, a verifier without a challenge is refused, no v
   assert.equal(withoutSecret.body.error, 'invalid_client');
 });
 
-test('RFC 7636: an integration that must use PKCE is refused without it', async () => {
+test('RFC 7636: an integration that requires PKCE is refused without it', async () => {
   const strict = await world.addIntegration();
   await database.pool.query('update integration set require_pkce = true where client_id = $1', [
     strict.clientId,
@@ -335,7 +335,7 @@ test('RFC 7636: an integration that must use PKCE is refused without it', async 
   assert.equal(answer.searchParams.get('error'), 'invalid_request');
 });
 
-test('8: code exchanges count against the allowance, and a 429 leaves the code unspent', async () => {
+test('8: code exchanges count toward the allowance, and a 429 leaves the code unused', async () => {
   const person = await world.addPerson();
   clock.offset = 0;
   for (let count = 0; count < 5; count += 1)
@@ -351,10 +351,10 @@ test('8: code exchanges count against the allowance, and a 429 leaves the code u
   assert.equal((await exchange(code)).status, 200);
 });
 
-test('of 50 parallel uses of one code on two nodes exactly one wins', async () => {
+test('of 50 parallel uses of one code on two nodes, exactly one wins', async () => {
   const rounds = Number(process.env.ROUNDS ?? 100);
   let round = 0;
-  /** Races of one person, one after the other. */
+  /** Runs the races of one person in sequence. */
   const race = async (): Promise<void> => {
     const person = await world.addPerson();
     const [browser, page] = await signIn(person.email, request());
@@ -376,7 +376,7 @@ test('of 50 parallel uses of one code on two nodes exactly one wins', async () =
   await Promise.all(Array.from({ length: 4 }, race));
 });
 
-test('a password that is changed ends the person’s codes', async () => {
+test('changing the password revokes the person’s codes', async () => {
   const person = await world.addPerson();
   const code = await codeFor(person);
   const { revokePersonTokens: endTokensOfPerson } = await import(

@@ -78,7 +78,7 @@ await database.pool.query(
 const here = await startNode();
 const there = await startNode();
 
-test('5.1 rule 1: a live token names its caller, the second time from memory and at once', async () => {
+test('5.1 rule 1: a live token identifies its caller, the second time synchronously from memory', async () => {
   const person = await newPerson();
   const token = await issue(person);
   const caller = await here.checker.check(token.text);
@@ -115,7 +115,7 @@ test('a missing header, another scheme and a forged token are refused without a 
   assert.equal(here.queries(), asked);
 });
 
-test('an unknown token is not remembered: another node may issue it a moment later', async () => {
+test('an unknown token is not cached: another node may issue it a moment later', async () => {
   const person = await newPerson();
   const token = mint.mint('access');
   assert.equal(await here.checker.check(token.text), undefined);
@@ -143,7 +143,7 @@ test('5.1 rule 3: a token is valid for 3600 seconds, from memory and from the da
 async function endsWithinASecond(token: Token, end: () => Promise<unknown>): Promise<void> {
   for (const node of [here, there]) {
     await node.checker.check(token.text);
-    assert.ok(node.checker.check(token.text), 'known before');
+    assert.ok(node.checker.check(token.text), 'cached before');
   }
   await end();
   for (const node of [here, there])
@@ -154,7 +154,7 @@ async function endsWithinASecond(token: Token, end: () => Promise<unknown>): Pro
     );
 }
 
-test('ending all tokens of a person takes effect on every node within a second', async () => {
+test('revoking all tokens of a person takes effect on every node within a second', async () => {
   const person = await newPerson();
   await endsWithinASecond(await issue(person), () =>
     database.kysely.transaction().execute((transaction) => revokePersonTokens(transaction, person)),
@@ -191,14 +191,14 @@ test('a token bound to an account ends when the person leaves that account', asy
   );
 });
 
-test('ending all tokens of an integration takes effect on every node within a second', async () => {
+test('revoking all tokens of an integration takes effect on every node within a second', async () => {
   const kept = await issue(await newPerson());
   await endsWithinASecond(kept, () =>
     database.kysely.transaction().execute((transaction) => revokeClientTokens(transaction, client)),
   );
 });
 
-test('memory stays bounded however many tokens come, and requests together share one query', async () => {
+test('memory stays bounded with many tokens, and concurrent requests share one query', async () => {
   const node = await startNode(10);
   const person = await newPerson();
   const tokens = await Promise.all(Array.from({ length: 40 }, () => issue(person)));

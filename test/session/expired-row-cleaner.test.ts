@@ -55,7 +55,7 @@ test('expired access tokens are removed in chunks, live ones stay', async () => 
   assert.deepEqual(await tokensLeft(), ['live']);
 });
 
-test('codes, browser sessions, links, invitations, guesses and audit events go when their time is over', async () => {
+test('codes, browser sessions, links, invitations, guesses and audit events are removed after they expire', async () => {
   const past = "now() - interval '2 hours'";
   await database.pool.query(
     `insert into grant_code (hash, person_id, client_id, account_id, redirect_uri, redirect_uri_sent, expires_at)
@@ -89,7 +89,7 @@ test('codes, browser sessions, links, invitations, guesses and audit events go w
   }
 });
 
-test('rows that somebody else holds are passed over, so nothing waits for a lock', async () => {
+test('locked rows are skipped, so nothing waits for a lock', async () => {
   await addExpiredTokens(3);
   await database.kysely.transaction().execute(async (transaction) => {
     await transaction
@@ -115,7 +115,7 @@ test('each chunk is a transaction of its own, so no lock outlives a thousand row
   assert.deepEqual(await tokensLeft(), ['live']);
 });
 
-test('the audit log is kept for the days that AUDIT_DAYS says, and with 0 for ever', async () => {
+test('the audit log is kept for AUDIT_DAYS, and with 0 forever', async () => {
   await addAuditEvent(9.99);
   await addAuditEvent(10.01);
   assert.equal(

@@ -11,7 +11,7 @@ function encode(value: string): string {
   return new URLSearchParams([['', value]]).toString().slice(1);
 }
 
-test('whatever a form encodes comes out again', () => {
+test('an encoded form decodes to itself', () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.tuple(text, text), { selector: ([name]) => name, maxLength: 8 }),
@@ -53,7 +53,7 @@ test('any text is a form or an invalid_request, never another error', () => {
   );
 });
 
-test('a repeated name is refused whatever its values and however it is encoded', () => {
+test('a repeated name is rejected, whatever its values and encoding', () => {
   fc.assert(
     fc.property(text, text, text, (name, first, second) => {
       const plain = encode(name);
@@ -64,7 +64,7 @@ test('a repeated name is refused whatever its values and however it is encoded',
   );
 });
 
-test('RFC 6749 2.3.1: whatever Basic credentials encode comes out again', () => {
+test('RFC 6749 2.3.1: encoded Basic credentials decode to themselves', () => {
   fc.assert(
     fc.property(text, text, (clientId, secret) => {
       fc.pre(clientId !== '' && secret !== '');

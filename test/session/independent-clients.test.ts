@@ -18,7 +18,7 @@ const client = await world.addIntegration();
 const { clientId, redirectUri } = client;
 const scope = 'PRODUCTION';
 
-/** Lets a person sign in and allow; answers the address that the integration is called at. */
+/** Signs a person in and allows the integration; returns the URL it redirects to. */
 async function consent(person: { email: string }, address: string): Promise<string> {
   const browser = new TestBrowser(service.url);
   const page = await browser.submit(await browser.open(address), { email: person.email, password });
@@ -30,7 +30,7 @@ test('oauth4webapi at its strictest: discovery, code grant with PKCE, state and 
   const options = { [oauth.allowInsecureRequests]: true };
   const issuer = new URL(service.url);
   const discovered = await oauth.discoveryRequest(issuer, { ...options, algorithm: 'oauth2' });
-  // The issuer has no path, so its name ends in the slash that URL gives it.
+  // The issuer has no path, so URL adds a slash to its name.
   const metadata: unknown = await discovered.clone().json();
   const server = metadata as oauth.AuthorizationServer;
   assert.equal(server.issuer, service.url);

@@ -42,7 +42,7 @@ before(async () => {
   }
 });
 
-test('an integration is known, changed and gone on another node within a second', async () => {
+test('a new, changed or removed integration is visible on another node within a second', async () => {
   assert.equal(await saveIntegration(kysely, demo), true);
   const known = { ...demo, requirePkce: false, previousSecret: undefined, allowance: 5 };
   assert.deepEqual(await directory.integration('demo'), known);
@@ -61,7 +61,7 @@ test('an integration is known, changed and gone on another node within a second'
   );
 });
 
-test('a client id of another account is neither taken over nor removed', async () => {
+test('a client id of another account can be neither taken over nor removed', async () => {
   await saveIntegration(kysely, demo);
   assert.equal(await saveIntegration(kysely, { ...demo, accountId: other, name: 'Mine' }), false);
   await removeIntegration(kysely, other, demo.clientId);
@@ -69,7 +69,7 @@ test('a client id of another account is neither taken over nor removed', async (
   assert.equal(kept?.name, 'Demo');
 });
 
-test('a client secret is kept as a keyed hash and matches only itself', () => {
+test('a client secret is stored as a keyed hash and matches only itself', () => {
   const stored = secrets.hash('one secret');
   assert.equal(secrets.matches('one secret', stored), true);
   assert.equal(secrets.matches('another secret', stored), false);

@@ -33,7 +33,7 @@ function guess(email: string, address: string, right = false, node = 0): Promise
   );
 }
 
-test('past five wrong passwords the delay grows, on every node', async () => {
+test('after five wrong passwords the delay grows, on every node', async () => {
   const { email } = await world.addPerson();
   const from = '192.0.2.1';
   let began = 0;
@@ -54,10 +54,10 @@ test('past five wrong passwords the delay grows, on every node', async () => {
   }
   clock.advance(16_000);
   assert.equal((await guess(email, from, true)).status, 200);
-  assert.equal((await guess(email, from)).body.error, 'invalid_grant', 'forgiven after a success');
+  assert.equal((await guess(email, from)).body.error, 'invalid_grant', 'reset after a success');
 });
 
-test('a stranger elsewhere cannot slow a person’s own sign-in', async () => {
+test("an attacker elsewhere can't slow down a person’s own sign-in", async () => {
   const { email } = await world.addPerson();
   for (let count = 0; count < 12; count += 1) await guess(email, '198.51.100.7');
   const refused = await runEarlier(clock, () => guess(email, '198.51.100.7'));
@@ -65,7 +65,7 @@ test('a stranger elsewhere cannot slow a person’s own sign-in', async () => {
   assert.equal((await guess(email, '192.0.2.2', true)).status, 200);
 });
 
-test('RFC 6749 4.3.2: a right password of an authenticated client is never refused for wrong ones, wherever they came from', async () => {
+test('RFC 6749 4.3.2: a right password of an authenticated client is never refused because of wrong ones', async () => {
   const { email } = await world.addPerson();
   const from = '192.0.2.30';
   for (let count = 0; count < 12; count += 1) await guess(email, from);
@@ -73,7 +73,7 @@ test('RFC 6749 4.3.2: a right password of an authenticated client is never refus
   assert.equal((await guess(email, from, true)).status, 200);
 });
 
-test('codes of a second factor are counted per person, wherever they come from, and apart from passwords', async () => {
+test('second-factor codes are counted per person, wherever they come from, and separately from passwords', async () => {
   const throttle = new LoginThrottle(new WrongGuessStore(database), testKey, clock);
   const wrong = async () => undefined;
   const from = (remoteAddress: string): GuessOrigin => ({
@@ -99,13 +99,13 @@ test('codes of a second factor are counted per person, wherever they come from, 
   assert.equal(await throttle.attempt('password p1', from('203.0.115.3'), right), true);
 });
 
-test('unknown people are slowed like known ones', async () => {
+test('unknown people are throttled like existing ones', async () => {
   for (let count = 0; count < 5; count += 1) await guess('nobody@shop.test', '192.0.2.3');
   const refused = await runEarlier(clock, () => guess('nobody@shop.test', '192.0.2.3'));
   assert.equal(refused.status, 429);
 });
 
-test('one address that tries many people is slowed as a whole', async () => {
+test('an address that tries many people is throttled as a whole', async () => {
   const { email } = await world.addPerson();
   for (let count = 0; count < 30; count += 1) await guess(`guess${count}@shop.test`, '192.0.2.4');
   const refused = await runEarlier(clock, () => guess(email, '192.0.2.4'));
@@ -121,7 +121,7 @@ test('an IPv6 network counts as one address', async () => {
   assert.equal((await guess(email, '2001:db8:0:1::1', true)).status, 200);
 });
 
-test('guesses at once, on two nodes, get no further than one by one', async () => {
+test('concurrent guesses on two nodes gain nothing over sequential ones', async () => {
   const { email } = await world.addPerson();
   const begun = performance.now();
   const answers = await Promise.all(
@@ -130,10 +130,10 @@ test('guesses at once, on two nodes, get no further than one by one', async () =
   const read = answers.filter((answer) => answer.body.error === 'invalid_grant');
   // The first delay is a second: a slow machine lets one more through for each that passes.
   const allowed = 5 + Math.floor((performance.now() - begun) / 1_000);
-  assert.ok(read.length <= allowed, `${read.length} guesses were read`);
+  assert.ok(read.length <= allowed, `${read.length} guesses were checked`);
 });
 
-test('right passwords do not count against the address that they come from', async () => {
+test("right passwords don't count against the address they come from", async () => {
   for (let count = 0; count < 8; count += 1) {
     const { email } = await world.addPerson();
     for (let again = 0; again < 5; again += 1)
@@ -141,7 +141,7 @@ test('right passwords do not count against the address that they come from', asy
   }
 });
 
-test('an hour after the last wrong password nothing counts any more', async () => {
+test('an hour after the last wrong password, nothing counts anymore', async () => {
   const { email } = await world.addPerson();
   for (let count = 0; count < 8; count += 1) {
     await guess(email, '192.0.2.7');

@@ -43,7 +43,7 @@ function codeOf(secret: string, steps = 0): string {
   return totp.generate({ timestamp: clock.now() + steps * 30_000 });
 }
 
-/** Turns the second factor on; answers its secret, the code that confirmed it, and the recovery codes. */
+/** Turns on the second factor; returns its secret, the confirming code and the recovery codes. */
 async function enrolWithCodes(
   browser: TestBrowser,
 ): Promise<{ secret: string; used: string; recoveryCodes: string[] }> {
@@ -59,7 +59,7 @@ async function enrolWithCodes(
   return { secret, used, recoveryCodes: recoveryCodesOn(kept) };
 }
 
-/** Turns the second factor on and answers its secret. */
+/** Turns on the second factor and returns its secret. */
 async function enrol(browser: TestBrowser): Promise<string> {
   return (await enrolWithCodes(browser)).secret;
 }
@@ -68,7 +68,7 @@ function recoveryCodesOn(page: VisitedPage): string[] {
   return page.text.match(/(?:[A-Z2-7]{4}-){3}[A-Z2-7]{4}/g) ?? [];
 }
 
-/** Gives the password, then a recovery code in the place of the second factor. */
+/** Enters the password, then a recovery code instead of the second factor. */
 async function signInByRecovery(email: string, code: string): Promise<VisitedPage> {
   const [browser] = await signedIn(email);
   return browser.submit(await browser.open('/sign-in/recovery-code?next=/me'), { code });
@@ -82,7 +82,7 @@ async function lastEvents(personId: string): Promise<string[]> {
   return rows.map(({ kind, outcome }) => `${kind} ${outcome}`);
 }
 
-test('one’s own page wants a sign-in, and returns to where one was going', async () => {
+test('the personal page requires a sign-in and returns to the requested page', async () => {
   const { email } = await world.addPerson();
   const browser = new TestBrowser(service.url);
   const page = await browser.open('/me/password');
@@ -103,7 +103,7 @@ test('browsers are listed, and another one is signed out at once on every node',
   assert.ok((await lastEvents(id)).includes('session_ended success'));
 });
 
-test('somebody else’s session cannot be ended', async () => {
+test("another person's session can't be ended", async () => {
   const [victim, theirs] = await signedIn((await world.addPerson()).email);
   const [browser, page] = await signedIn((await world.addPerson()).email);
   const { rows } = await database.pool.query(
@@ -115,7 +115,7 @@ test('somebody else’s session cannot be ended', async () => {
   assert.match((await victim.open('/me')).text, /<h1>Sign-in and security/);
 });
 
-test('a consent is listed; withdrawing it ends its tokens on every node within a second', async () => {
+test('a consent is listed; withdrawing it revokes its tokens on every node within a second', async () => {
   const { email } = await world.addPerson();
   const [browser] = await signedIn(email);
   const address = `/authorize?scope=PRODUCTION&response_type=code&client_id=${client.clientId}`;
@@ -141,7 +141,7 @@ test('a consent is listed; withdrawing it ends its tokens on every node within a
   assert.equal(refreshed.body.error, 'invalid_grant');
 });
 
-test('a changed password ends all tokens and other browsers of the person, on every node within a second', async () => {
+test('changing the password revokes all tokens and other browsers of the person, on every node within a second', async () => {
   const person = await world.addPerson();
   const [other] = await signedIn(person.email);
   const [browser] = await signedIn(person.email);
@@ -167,7 +167,7 @@ test('a changed password ends all tokens and other browsers of the person, on ev
   assert.match((await signedIn(person.email, next))[1].text, /<h1>Sign-in and security/);
 });
 
-test('with a second factor, signing in wants a code; each code works once', async () => {
+test('with a second factor, signing in requires a code; each code works once', async () => {
   const { id, email } = await world.addPerson();
   const { secret, used } = await enrolWithCodes((await signedIn(email))[0]);
   const [browser, page] = await signedIn(email);
@@ -186,7 +186,7 @@ test('with a second factor, signing in wants a code; each code works once', asyn
   ]);
 });
 
-test('the secret of a second factor stands in the database encrypted only', async () => {
+test('the secret of a second factor is stored encrypted', async () => {
   const { id, email } = await world.addPerson();
   const secret = await enrol((await signedIn(email))[0]);
   const { rows } = await database.pool.query(
@@ -197,7 +197,7 @@ test('the secret of a second factor stands in the database encrypted only', asyn
   assert.equal(String(rows[0]?.hex).includes(plain), false);
 });
 
-test('a person with a second factor is refused the password grant, the code grant works', async () => {
+test('a person with a second factor is refused the password grant, but the code grant works', async () => {
   const person = await world.addPerson();
   const [browser] = await signedIn(person.email);
   assert.equal((await postToken(service, passwordFields(person, client))).status, 200);
@@ -209,11 +209,11 @@ test('a person with a second factor is refused the password grant, the code gran
   assert.doesNotMatch(
     String((await postToken(service, wrong)).body.error_description),
     /second factor/,
-    'a stranger learns nothing of it',
+    'an attacker learns nothing about it',
   );
 });
 
-test('codes are guessed slowly', async () => {
+test('guessing codes is throttled', async () => {
   const { email } = await world.addPerson();
   const secret = await enrol((await signedIn(email))[0]);
   const [browser, page] = await signedIn(email);
@@ -223,7 +223,7 @@ test('codes are guessed slowly', async () => {
   assert.ok(Number(slowed.headers.get('retry-after')) >= 1);
 });
 
-test('a second factor is removed with one more code', async () => {
+test('removing a second factor requires one more code', async () => {
   const { email } = await world.addPerson();
   const [browser] = await signedIn(email);
   const secret = await enrol(browser);
@@ -259,7 +259,7 @@ test('ASVS 2.6.1: ten recovery codes are shown once, and each signs in once with
   );
 });
 
-test('of two uses of one recovery code at the same instant one signs in', async () => {
+test('of two concurrent uses of one recovery code, one signs in', async () => {
   const { email } = await world.addPerson();
   const { recoveryCodes } = await enrolWithCodes((await signedIn(email))[0]);
   for (const code of recoveryCodes.slice(0, 4)) {
@@ -268,7 +268,7 @@ test('of two uses of one recovery code at the same instant one signs in', async 
   }
 });
 
-test('ASVS 2.6.2: recovery codes stand in the database hashed under the key, bound to their person', async () => {
+test('ASVS 2.6.2: recovery codes are stored hashed under the key and bound to their person', async () => {
   const one = await world.addPerson();
   const other = await world.addPerson();
   const { recoveryCodes } = await enrolWithCodes((await signedIn(one.email))[0]);
@@ -296,7 +296,7 @@ test('ASVS 2.6.2: recovery codes stand in the database hashed under the key, bou
   );
 });
 
-test('new recovery codes end the old ones, and need a code themselves', async () => {
+test('new recovery codes replace the old ones, and require a code', async () => {
   const { id, email } = await world.addPerson();
   const [browser] = await signedIn(email);
   const { secret, recoveryCodes } = await enrolWithCodes(browser);
@@ -315,7 +315,7 @@ test('new recovery codes end the old ones, and need a code themselves', async ()
   assert.equal(made, 'recovery_codes_made success');
 });
 
-test('without the authenticator, a recovery code also removes the second factor, and all codes go with it', async () => {
+test('without the authenticator, a recovery code also removes the second factor and all other codes', async () => {
   const { id, email } = await world.addPerson();
   const [browser] = await signedIn(email);
   const { recoveryCodes } = await enrolWithCodes(browser);
@@ -330,7 +330,7 @@ test('without the authenticator, a recovery code also removes the second factor,
   assert.equal(rows.length, 0);
 });
 
-test('recovery codes are guessed slowly, together with the authenticator’s', async () => {
+test('guessing recovery codes is throttled, together with the authenticator’s codes', async () => {
   const { email } = await world.addPerson();
   const { recoveryCodes } = await enrolWithCodes((await signedIn(email))[0]);
   const [browser] = await signedIn(email);
@@ -342,7 +342,7 @@ test('recovery codes are guessed slowly, together with the authenticator’s', a
   assert.equal(slowed.status, 429);
 });
 
-test('nobody gets to a recovery code without the password', async () => {
+test('a recovery code requires the password first', async () => {
   const { email } = await world.addPerson();
   const { recoveryCodes } = await enrolWithCodes((await signedIn(email))[0]);
   const stranger = new TestBrowser(service.url);

@@ -38,13 +38,13 @@ async function tokens(): Promise<Record<string, unknown>> {
   return (await postToken(service, passwordFields(person, client))).body;
 }
 
-/** Asks a node whether a token is accepted there. */
+/** Whether a node accepts a token. */
 async function isAccepted(node: { url: string }, accessToken: unknown): Promise<boolean> {
   const headers = { authorization: `Bearer ${String(accessToken)}` };
   return (await sendRequest(`${node.url}/api/1/list`, { headers })).status !== 401;
 }
 
-test('RFC 7662 2.2: introspection tells a client of its own live tokens', async () => {
+test("RFC 7662 2.2: introspection describes a client's own live tokens", async () => {
   const { access_token: access, refresh_token: refresh } = await tokens();
   const { body } = await about('/introspect', access);
   const issuedAt = Number(body.iat);
@@ -66,7 +66,7 @@ test('RFC 7662 2.2: introspection tells a client of its own live tokens', async 
   assert.equal(about2.headers.get('cache-control'), 'no-store');
 });
 
-test('RFC 7662 2.2: of other tokens it says nothing but that they are not active', async () => {
+test('RFC 7662 2.2: for other tokens, it says only that they are not active', async () => {
   const { access_token: access, refresh_token: refresh } = await tokens();
   const other = await world.addIntegration();
   const spent = await postToken(service, refreshFields(refresh, client));
@@ -80,7 +80,7 @@ test('RFC 7662 2.2: of other tokens it says nothing but that they are not active
     assert.equal((await about('/introspect', token, by)).text, '{"active":false}');
 });
 
-test('RFC 7009 2.1: a revoked access token ends on every node within a second, its refresh token lives', async () => {
+test('RFC 7009 2.1: a revoked access token ends on every node within a second; its refresh token stays live', async () => {
   const { access_token: access, refresh_token: refresh } = await tokens();
   for (const node of nodes) assert.equal(await isAccepted(node, access), true);
   const answer = await about('/revoke', access, client, { token_type_hint: 'refresh_token' });
@@ -91,7 +91,7 @@ test('RFC 7009 2.1: a revoked access token ends on every node within a second, i
   assert.equal((await postToken(service, refreshFields(refresh, client))).status, 200);
 });
 
-test('RFC 7009 2.1: with a revoked refresh token its access tokens end too', async () => {
+test('RFC 7009 2.1: revoking a refresh token ends its access tokens too', async () => {
   const { access_token: access, refresh_token: refresh } = await tokens();
   for (const node of nodes) assert.equal(await isAccepted(node, access), true);
   assert.equal((await about('/revoke', refresh)).status, 200);
@@ -103,7 +103,7 @@ test('RFC 7009 2.1: with a revoked refresh token its access tokens end too', asy
   );
 });
 
-test('RFC 7009 2.2: unknown tokens and those of others get the same 200 and are left alone', async () => {
+test('RFC 7009 2.2: unknown tokens and those of others get the same 200 and are not affected', async () => {
   const { access_token: access, refresh_token: refresh } = await tokens();
   const other = await world.addIntegration();
   for (const token of [access, refresh, 'nonsense'])
@@ -112,7 +112,7 @@ test('RFC 7009 2.2: unknown tokens and those of others get the same 200 and are 
   assert.equal((await about('/introspect', refresh)).body.active, true);
 });
 
-test('both endpoints want the client’s credentials and a token', async () => {
+test('both endpoints require the client’s credentials and a token', async () => {
   for (const path of ['/revoke', '/introspect', '/revoke/', '/introspect/']) {
     assert.equal((await postToken(service, { token: 'x' }, {}, path)).body.error, 'invalid_client');
     assert.equal((await about(path, '')).body.error, 'invalid_request');

@@ -7,7 +7,7 @@ import { password, passwordFields, postToken, SessionWorld } from '../support/se
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
-test('a password matches its own hash only, and nobody’s password never matches', async () => {
+test('a password matches only its own hash, and an unknown person’s never matches', async () => {
   const passwords = new PasswordChecker();
   const stored = await hash(password);
   assert.equal(await passwords.check(stored, password), true);
@@ -15,7 +15,7 @@ test('a password matches its own hash only, and nobody’s password never matche
   assert.equal(await passwords.check(undefined, password), false);
 });
 
-test('an unknown person costs the same work as a known one', async () => {
+test('an unknown person costs the same work as an existing one', async () => {
   const passwords = new PasswordChecker();
   const stored = await hash(password);
   const time = async (passwordHash: string | undefined): Promise<number> => {
@@ -25,7 +25,7 @@ test('an unknown person costs the same work as a known one', async () => {
   };
   let [known, unknown] = [Infinity, Infinity];
   const alike = () => unknown > known * 0.67 && unknown < known * 1.5;
-  // What the machine does beside it only adds time: with enough rounds the shortest are those of the work alone.
+  // Other load only adds time: with enough rounds, the minimum is that of the work alone.
   for (let round = 0; round < 15 || (round < 300 && !alike()); round += 1) {
     known = Math.min(known, await time(stored));
     unknown = Math.min(unknown, await time(undefined));
@@ -33,7 +33,7 @@ test('an unknown person costs the same work as a known one', async () => {
   assert.ok(alike(), `${known} ms and ${unknown} ms`);
 });
 
-test('a full queue refuses at once, and what waits is served in its turn', async () => {
+test('a full queue refuses at once, and waiting checks run in order', async () => {
   const passwords = new PasswordChecker();
   const stored = await hash(password);
   const checks = Array.from({ length: 34 }, () => passwords.check(stored, password));
@@ -42,7 +42,7 @@ test('a full queue refuses at once, and what waits is served in its turn', async
   assert.equal(await passwords.check(stored, password), true);
 });
 
-test('processes of one node share its cap: two of them check one password each, and half as many wait', async () => {
+test('processes of one node share its cap: each of two checks one password at a time, and half as many wait', async () => {
   const share = new PasswordChecker(2);
   const stored = await hash(password);
   const ended: number[] = [];
@@ -62,7 +62,7 @@ test('processes of one node share its cap: two of them check one password each, 
   assert.equal(await crowded.check(stored, password), true);
 });
 
-test('a flood of log-ins from everywhere gets 503 with Retry-After, and those in line get their answer', async () => {
+test('a flood of sign-ins from everywhere gets 503 with Retry-After, and those in the queue are answered', async () => {
   const { url, database } = await createTestDatabase();
   const environment = { TRUST_PROXY: '127.0.0.1' };
   const service = await startTestService({ databaseUrl: url, environment });

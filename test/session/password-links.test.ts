@@ -21,7 +21,7 @@ const world = new SessionWorld(database, shop.id);
 const next = 'a password of my own';
 let visitors = 0;
 
-/** A browser at an address of its own, so that tests do not slow each other. */
+/** A browser with its own address, so that tests don't throttle each other. */
 function newBrowser(): TestBrowser {
   visitors += 1;
   return new TestBrowser(service.url, { 'x-forwarded-for': `192.0.2.${visitors}` });
@@ -46,14 +46,14 @@ async function linkFor(email: string): Promise<string> {
   return link;
 }
 
-test('a mailed link sets another password, once, and signs the person out everywhere', async () => {
+test('a mailed link sets a new password, once, and signs the person out everywhere', async () => {
   const { email } = await world.addPerson();
   const old = newBrowser();
   await old.submit(await old.open('/me'), { email, password });
   const link = await linkFor(email);
   const browser = newBrowser();
   const page = await browser.open(link);
-  assert.equal(new URL(page.url).pathname, '/set-password', 'the token leaves the address');
+  assert.equal(new URL(page.url).pathname, '/set-password', 'the token is removed from the URL');
   assert.match((await browser.submit(page, { new: 'short' })).text, /at least 12/);
   assert.match((await browser.submit(page, { new: next })).text, /Password set/);
   assert.match((await old.open('/me')).text, /<h1>Sign in<\/h1>/);
@@ -70,7 +70,7 @@ test('a person without a password gets the first one the same way', async () => 
   assert.match((await browser.submit(page, { new: next })).text, /Password set/);
 });
 
-test('an unknown address, a disabled person and a known one get the same answer', async () => {
+test('an unknown address, a disabled person and a known one get the same response', async () => {
   const known = await world.addPerson();
   const disabled = await world.addPerson();
   await database.pool.query('update person set disabled_at = now() where id = $1', [disabled.id]);
@@ -84,7 +84,7 @@ test('an unknown address, a disabled person and a known one get the same answer'
   assert.equal((await mailsTo(disabled.email, 0)).length, 0);
 });
 
-test('however often somebody asks, a person gets one mail in two minutes', async () => {
+test('a person gets at most one email in two minutes, however often it is requested', async () => {
   const { email } = await world.addPerson();
   await Promise.all([askForLink(email), askForLink(email), askForLink(email)]);
   await mailsTo(email);
@@ -92,14 +92,14 @@ test('however often somebody asks, a person gets one mail in two minutes', async
   assert.equal((await mailsTo(email, 0)).length, 1);
 });
 
-test('one address that asks again and again is slowed', async () => {
+test('an address that asks repeatedly is throttled', async () => {
   const browser = newBrowser();
   for (let count = 0; count < 5; count += 1) await askForLink('nobody@shop.test', browser);
   const refused = await runEarlier(clock, () => askForLink('nobody@shop.test', browser));
   assert.equal(refused.status, 429);
 });
 
-test('a link lives for thirty minutes, and forged ones never', async () => {
+test('a link works for thirty minutes, and forged ones never do', async () => {
   const { email } = await world.addPerson();
   const link = await linkFor(email);
   const forged = `${link.slice(0, -1)}${link.endsWith('A') ? 'B' : 'A'}`;
@@ -108,7 +108,7 @@ test('a link lives for thirty minutes, and forged ones never', async () => {
   assert.match((await newBrowser().open(link)).text, /Link expired/);
 });
 
-test('the link stands nowhere in the database but in the message itself', async () => {
+test('the link is nowhere in the database except in the message itself', async () => {
   const { email } = await world.addPerson();
   const link = await linkFor(email);
   const token = link.slice(link.indexOf('spl_'));
@@ -122,7 +122,7 @@ test('the link stands nowhere in the database but in the message itself', async 
   }
 });
 
-test('without a sender of system mail the page names the setting', async () => {
+test('without a system mail sender, the page names the setting', async () => {
   const environment = { SMTP_URL: 'smtp://127.0.0.1:1' };
   const plain = await startTestService({ databaseUrl: url, environment, roles: ['http'] });
   const page = await new TestBrowser(plain.url).open('/forgot-password');

@@ -48,7 +48,7 @@ async function spend(transaction: Transaction, { clientId }: Pair, codeHash: Buf
   assert.ok(await consumeGrantCode(transaction, codeHash, clientId, 0));
 }
 
-/** Issues the tokens of a code that was spent in the same transaction; answers the hash of the refresh token. */
+/** Issues the tokens of a code consumed in the same transaction; returns the hash of the refresh token. */
 async function issue(transaction: Transaction, pair: Pair, codeHash: Buffer): Promise<Buffer> {
   const proven = { ...pair, accountId, passwordHash: undefined, codeHash };
   const { refreshToken } = await issueInitialTokens(parts, proven, transaction);
@@ -62,7 +62,7 @@ async function refresh(transaction: Transaction, { clientId }: Pair, usedHash: B
   assert.equal(await store.refresh({ clientId, ...hashes, offset: 0 }), true);
 }
 
-/** Ends tokens while a transaction that issues some is open; that one goes on once the other waits for it. */
+/** Revokes tokens while another transaction is issuing some; that one continues once the revocation waits for it. */
 async function race(
   begin: (transaction: Transaction) => Promise<unknown>,
   end: (transaction: Transaction) => Promise<unknown>,
@@ -73,7 +73,7 @@ async function race(
     await begin(transaction);
     ending = database.kysely.transaction().execute(end);
     ending.catch(() => undefined);
-    await waitFor('the one that ends tokens to wait', async () => {
+    await waitFor('the revocation to wait', async () => {
       const { rows } = await database.pool.query(
         `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       );
@@ -105,7 +105,7 @@ const enders: Readonly<
 };
 
 for (const [what, end] of Object.entries(enders))
-  test(`RFC 9700 4.14.2: a refresh under way leaves nothing alive where ${what} end`, async () => {
+  test(`RFC 9700 4.14.2: a concurrent refresh leaves nothing alive when ${what} are revoked`, async () => {
     const pair = await newPair();
     const code = await newCode(pair);
     await spend(database.kysely, pair, code);
@@ -118,7 +118,7 @@ for (const [what, end] of Object.entries(enders))
   });
 
 for (const [what, end] of Object.entries(enders).slice(0, 3))
-  test(`RFC 9700 4.5: a code that is being redeemed leaves nothing alive where ${what} end`, async () => {
+  test(`RFC 9700 4.5: a code being redeemed leaves nothing alive when ${what} are revoked`, async () => {
     const pair = await newPair();
     const code = await newCode(pair);
     await race(
@@ -129,7 +129,7 @@ for (const [what, end] of Object.entries(enders).slice(0, 3))
     assert.deepEqual(await leftOf(pair), { access: 0, refresh: 0 });
   });
 
-test('ASVS 3.3.3: a new password ends what a code under way issues, and neither blocks the other', async () => {
+test('ASVS 3.3.3: a new password revokes what a concurrent code exchange issues, and neither blocks the other', async () => {
   const pair = await newPair();
   const code = await newCode(pair);
   await race(

@@ -26,7 +26,7 @@ function nodeOf(index: number): { readonly url: string } {
   return index % 2 === 0 ? nodes[0] : nodes[1];
 }
 
-/** Rounds of races; the long tests ask for more. */
+/** Number of races; the long tests set a higher one. */
 const rounds = Number(process.env.ROUNDS ?? 100);
 
 async function signIn(): Promise<{ email: string; id: string; refreshToken: unknown }> {
@@ -44,9 +44,9 @@ async function liveRefreshHash(personId: string): Promise<Buffer | undefined> {
   return rows[0]?.refresh_hash;
 }
 
-test('5.1 rule 4: of 50 parallel uses of one refresh token on two nodes exactly one wins, every time', async () => {
+test('5.1 rule 4: of 50 parallel uses of one refresh token on two nodes, exactly one wins, every time', async () => {
   let round = 0;
-  /** Races of one session, one after the other. */
+  /** Runs the races of one session in sequence. */
   const race = async (): Promise<void> => {
     let { id, refreshToken } = await signIn();
     while (round < rounds) {
@@ -68,7 +68,7 @@ test('5.1 rule 4: of 50 parallel uses of one refresh token on two nodes exactly 
   await Promise.all(Array.from({ length: 4 }, race));
 });
 
-test('5.1 rule 4: a spent refresh token is refused, the live one stays, and an operator sees it', async () => {
+test('5.1 rule 4: a used refresh token is refused, the live one stays, and the event is recorded', async () => {
   const { id, refreshToken } = await signIn();
   const second = await postToken(nodes[0], refreshFields(refreshToken, client));
   const third = await postToken(nodes[1], refreshFields(second.body.refresh_token, client));
@@ -87,7 +87,7 @@ test('5.1 rule 4: a spent refresh token is refused, the live one stays, and an o
   assert.equal(fourth.status, 200);
 });
 
-test('5.1 rule 4: another initial token request ends the refresh token of the one before', async () => {
+test('5.1 rule 4: another initial token request invalidates the previous refresh token', async () => {
   const { email, refreshToken } = await signIn();
   const again = await postToken(nodes[1], passwordFields({ email }, client));
   assert.equal(
@@ -100,7 +100,7 @@ test('5.1 rule 4: another initial token request ends the refresh token of the on
   );
 });
 
-test('5.1 rule 4: pairs do not touch each other: another client, another user', async () => {
+test('5.1 rule 4: pairs are independent: another client, another user', async () => {
   const { email, refreshToken } = await signIn();
   const other = await world.addIntegration();
   const elsewhere = await postToken(nodes[0], passwordFields({ email }, other));
@@ -113,7 +113,7 @@ test('5.1 rule 4: pairs do not touch each other: another client, another user', 
     assert.equal((await postToken(nodes[0], refreshFields(token, holder))).status, 200);
 });
 
-test('a refresh that races a log-in never leaves the new session dead', async () => {
+test('a refresh that races a sign-in never leaves the new session dead', async () => {
   for (let round = 0; round < 40; round += 1) {
     const { email, refreshToken, id } = await signIn();
     const [login, refresh] = await Promise.all([
@@ -122,13 +122,13 @@ test('a refresh that races a log-in never leaves the new session dead', async ()
     ]);
     assert.equal(login.status, 200);
     const live = await liveRefreshHash(id);
-    // The refresh token was spent before the log-in or replaced by it; the log-in's own is live either way.
+    // The refresh token was used before the sign-in or replaced by it; the sign-in's own is live either way.
     assert.deepEqual(live, hashToken(String(login.body.refresh_token)));
     assert.ok(refresh.status === 200 || refresh.body.error === 'invalid_grant');
   }
 });
 
-test('8: of 20 parallel initial requests on two nodes exactly five are granted', async () => {
+test('8: of 20 parallel initial requests on two nodes, exactly five are granted', async () => {
   const person = await world.addPerson();
   const answers: TextResponse[] = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
@@ -143,7 +143,7 @@ test('8: of 20 parallel initial requests on two nodes exactly five are granted',
   assert.equal(hashes.filter((hash) => live?.equals(hash)).length, 1);
 });
 
-test('5.1 rule 3: an access token keeps working although its refresh token is spent', async () => {
+test('5.1 rule 3: an access token keeps working after its refresh token is used', async () => {
   const person = await world.addPerson();
   const first = await postToken(nodes[0], passwordFields(person, client));
   await postToken(nodes[0], refreshFields(first.body.refresh_token, client));
@@ -154,17 +154,17 @@ test('5.1 rule 3: an access token keeps working although its refresh token is sp
   assert.deepEqual(rows, [{ exact: true, live: true }]);
 });
 
-test('nodes of another key neither make nor take these tokens', async () => {
+test('nodes with another key neither issue nor accept these tokens', async () => {
   const foreign = new TokenMint(new MasterKey(Buffer.alloc(32, 8)));
   assert.equal(new TokenMint(testKey).recognizes('refresh', foreign.mint('refresh').text), false);
 });
 
-test('a refresh is one round trip to the database', async () => {
+test('a refresh takes one round trip to the database', async () => {
   const first = await signIn();
   const warm = await postToken(nodes[0], refreshFields(first.refreshToken, client));
   const statements: string[] = [];
   const { query } = Client.prototype;
-  // Each call is one round trip: statement, values and the end of the message go out together.
+  // Each call is one round trip: statement, values and end of message are sent together.
   Client.prototype.query = function (this: Client, ...call: [string | { text: string }]) {
     statements.push(typeof call[0] === 'string' ? call[0] : call[0].text);
     return query.apply(this, call as never);

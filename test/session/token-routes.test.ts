@@ -41,7 +41,7 @@ function basic(clientId: string, secret: string): Record<string, string> {
   return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
 }
 
-test('2.1, 5.2: the password grant answers exactly the four fields, never cached', async () => {
+test('2.1, 5.2: the password grant returns exactly the four fields, never cached', async () => {
   const answer = await postToken(service, fields);
   assert.equal(answer.status, 200, answer.text);
   assert.deepEqual(Object.keys(answer.body).sort(), [
@@ -58,7 +58,7 @@ test('2.1, 5.2: the password grant answers exactly the four fields, never cached
   assert.equal(answer.headers.get('pragma'), 'no-cache');
 });
 
-test('5.4: the refresh grant answers exactly the four fields with a new pair', async () => {
+test('5.4: the refresh grant returns exactly the four fields with a new pair', async () => {
   const someone = await world.addPerson();
   const first = await postToken(service, passwordFields(someone, client));
   const second = await postToken(service, refreshFields(first.body.refresh_token, client));
@@ -68,7 +68,7 @@ test('5.4: the refresh grant answers exactly the four fields with a new pair', a
   assert.notEqual(second.body.refresh_token, first.body.refresh_token);
 });
 
-test('tokens stand in the database as SHA-256 only', async () => {
+test('tokens are stored as SHA-256 only', async () => {
   const someone = await world.addPerson();
   const { body } = await postToken(service, passwordFields(someone, client));
   for (const table of ['session_pair', 'access_token', 'audit_event']) {
@@ -81,7 +81,7 @@ test('tokens stand in the database as SHA-256 only', async () => {
   }
 });
 
-test('a trailing slash and the case of the address change nothing', async () => {
+test('a trailing slash and the case of the email address make no difference', async () => {
   const someone = await world.addPerson();
   const shouting = {
     ...passwordFields(someone, client),
@@ -103,26 +103,26 @@ test('RFC 6749 2.3.1: HTTP Basic with form-encoded parts is accepted too', async
   assert.equal((await postToken(service, named, headers)).status, 200);
 });
 
-test('HTTP Basic without the form-encoding, as many clients send it, is accepted too', async () => {
+test('HTTP Basic without form-encoding, as many clients send it, is accepted too', async () => {
   const form = { grant_type: 'password', username: person.email, password };
   const pair = `${client.clientId}:${clientSecret}`;
   const headers = { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
   assert.equal((await postToken(service, form, headers)).status, 200);
 });
 
-test('5.1 rule 2: credentials in header and form at once are taken where they agree', async () => {
+test('5.1 rule 2: credentials in both header and form are accepted if they agree', async () => {
   const headers = basic(client.clientId, clientSecret);
   assert.equal((await postToken(service, fields, headers)).status, 200);
 });
 
-test('5.1 rule 2: beside credentials in the form a header of another scheme means nothing', async () => {
+test('5.1 rule 2: with credentials in the form, a header of another scheme is ignored', async () => {
   const other = await world.addIntegration();
   const form = { ...fields, client_id: other.clientId };
   for (const authorization of ['Bearer spa_old', 'Negotiate abc', 'nonsense'])
     assert.equal((await postToken(service, form, { authorization })).status, 200, authorization);
 });
 
-test('RFC 6749 2.3.1: credentials in header and form that differ are refused', async () => {
+test('RFC 6749 2.3.1: differing credentials in header and form are rejected', async () => {
   const headers = basic(client.clientId, clientSecret);
   assertError(
     await postToken(service, { ...fields, client_secret: 'another' }, headers),
@@ -139,7 +139,7 @@ test('RFC 6749 2.3.1: credentials in header and form that differ are refused', a
 });
 
 for (const name of ['grant_type', 'username', 'password']) {
-  test(`5.2: a request without ${name}, or with it empty, is an invalid_request`, async () => {
+  test(`5.2: a missing or empty ${name} is an invalid_request`, async () => {
     assertError(await postToken(service, without(name)), 400, 'invalid_request');
     assertError(await postToken(service, { ...fields, [name]: '' }), 400, 'invalid_request');
   });
@@ -151,7 +151,7 @@ test('5.4: a refresh without its token is an invalid_request', async () => {
 });
 
 for (const name of ['client_id', 'client_secret']) {
-  test(`5.1 rule 2: a request without ${name} is an invalid_client, without a challenge`, async () => {
+  test(`5.1 rule 2: a missing ${name} is an invalid_client, without a challenge`, async () => {
     for (const form of [without(name), { ...fields, [name]: '' }]) {
       const answer = await postToken(service, form);
       assertError(answer, 401, 'invalid_client');
@@ -160,7 +160,7 @@ for (const name of ['client_id', 'client_secret']) {
   });
 }
 
-test('unknown clients, wrong secrets and disabled integrations get one and the same invalid_client', async () => {
+test('unknown clients, wrong secrets and disabled integrations get the same invalid_client', async () => {
   const disabled = await world.addIntegration({ disabled: true });
   const answers = await Promise.all(
     [
@@ -174,7 +174,7 @@ test('unknown clients, wrong secrets and disabled integrations get one and the s
   assert.equal(new Set(answers.map((answer) => answer.text)).size, 1);
 });
 
-test('RFC 6749 5.2: a client that failed by header gets the challenge of its scheme', async () => {
+test('RFC 6749 5.2: a client that failed by header gets a challenge for its scheme', async () => {
   const form = { grant_type: 'password', username: person.email, password };
   const headers = [
     basic(client.clientId, 'wrong'),
@@ -191,7 +191,7 @@ test('RFC 6749 5.2: a client that failed by header gets the challenge of its sch
   }
 });
 
-test('wrong password, unknown user, no password and disabled user get one and the same invalid_grant, without a challenge', async () => {
+test('wrong password, unknown user, no password and disabled user get the same invalid_grant, without a challenge', async () => {
   const disabled = await world.addPerson();
   await database.pool.query('update person set disabled_at = now() where id = $1', [disabled.id]);
   const bare = await world.addPerson({ withoutPassword: true });
@@ -228,7 +228,7 @@ test('5.4: an unknown, forged or foreign refresh token is an invalid_grant', asy
   assert.equal(
     (await postToken(service, refreshFields(body.refresh_token, client))).status,
     200,
-    'the attempt of another client does not spend the token',
+    "another client's attempt doesn't use up the token",
   );
 });
 
@@ -246,7 +246,7 @@ test('a grant type that does not exist is an unsupported_grant_type', async () =
   }
 });
 
-test('the only scope is PRODUCTION; another is an invalid_scope', async () => {
+test('PRODUCTION is the only scope; any other is an invalid_scope', async () => {
   const someone = await world.addPerson();
   const form = passwordFields(someone, client);
   assertError(await postToken(service, { ...form, scope: 'admin' }), 400, 'invalid_scope');
@@ -255,7 +255,7 @@ test('the only scope is PRODUCTION; another is an invalid_scope', async () => {
   assert.equal('scope' in answer.body, false);
 });
 
-test('RFC 6749 3.2: a repeated parameter is an invalid_request, also one that is unknown or the same', async () => {
+test('RFC 6749 3.2: a repeated parameter is an invalid_request, even if unknown or identical', async () => {
   for (const name of [...Object.keys(fields), 'scope', 'other']) {
     const value = (fields as Record<string, string>)[name] ?? 'x';
     const pairs: [string, string][] = [
@@ -273,7 +273,7 @@ test('RFC 6749 3.2: unknown parameters are ignored', async () => {
   assert.equal((await postToken(service, form)).status, 200);
 });
 
-test('a body that is no form is an invalid_request', async () => {
+test('a body that is not a form is an invalid_request', async () => {
   const send = (type: string | undefined, body: string | Buffer) =>
     sendRequest(`${service.url}/token`, {
       method: 'POST',
@@ -296,7 +296,7 @@ test('a body that is no form is an invalid_request', async () => {
   for (const answer of answers) assertError(answer, 400, 'invalid_request');
 });
 
-test('a form with a charset is read, an absent body is an empty form', async () => {
+test('a form with a charset is accepted, and a missing body is an empty form', async () => {
   const someone = await world.addPerson();
   const typed = await postToken(service, passwordFields(someone, client), {
     'content-type': 'application/x-www-form-urlencoded; charset=UTF-8',
@@ -307,7 +307,7 @@ test('a form with a charset is read, an absent body is an empty form', async () 
   assertError(await postToken(service, {}, empty), 400, 'invalid_request');
 });
 
-test('RFC 6749 2.3.1: credentials in the query string are refused', async () => {
+test('RFC 6749 2.3.1: credentials in the query string are rejected', async () => {
   for (const [name, value] of Object.entries(fields)) {
     if (name === 'grant_type') continue;
     const query = new URLSearchParams({ [name]: value });
@@ -316,7 +316,7 @@ test('RFC 6749 2.3.1: credentials in the query string are refused', async () => 
   }
 });
 
-test('RFC 6749 3.2: the token endpoint takes POST only', async () => {
+test('RFC 6749 3.2: the token endpoint accepts POST only', async () => {
   for (const method of ['GET', 'PUT', 'DELETE']) {
     const answer = await sendRequest(`${service.url}/token`, { method });
     assert.equal(answer.status, 405);
@@ -358,7 +358,7 @@ test('the order of checks: query, client, grant type, grant of the client, scope
     assert.equal((await postToken(service, form, {}, path)).body.error, error);
 });
 
-test('a known client that fails to authenticate is recorded, once a minute at most, without its secret', async () => {
+test('a known client that fails to authenticate is recorded at most once a minute, without its secret', async () => {
   const other = await world.addIntegration();
   const wrong = { ...passwordFields(person, other), client_secret: 'a wrong secret' };
   for (let count = 0; count < 5; count += 1) await postToken(service, wrong);

@@ -40,7 +40,7 @@ function message(body: string, headers: readonly string[] = []): Buffer {
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`, 'utf8');
 }
 
-test('RFC 6376, 8463: a message carries an RSA and an Ed25519 signature that both verify', async () => {
+test('RFC 6376, 8463: a message has an RSA and an Ed25519 signature, and both verify', async () => {
   const signed = signMessage(message('Hello  there \r\n\tyou\r\n\r\n\r\n'), [rsa, ed], {
     signedAt,
   });
@@ -55,7 +55,7 @@ test('the same message, key and time give the same bytes', () => {
   );
 });
 
-test('no key leaves the message as it is', () => {
+test('without a key, the message is unchanged', () => {
   const mime = message('Hello\r\n');
   assert.equal(signMessage(mime, [], { signedAt }), mime);
 });
@@ -95,12 +95,12 @@ test('signature lines have at most 78 characters', () => {
   for (const line of field.split('\r\n')) assert.ok(line.length <= 78, line);
 });
 
-test('RFC 6531: a message with UTF-8 in its headers verifies', async () => {
+test('RFC 6531: a message with UTF-8 headers verifies', async () => {
   const mime = message('Grüße\r\n', ['Cc: jürgen@home.test']);
   assert.deepEqual(await verify(signMessage(mime, [rsa], { signedAt })), ['rsa1 pass']);
 });
 
-test('whatever the lines of the body, both signatures verify', async () => {
+test('both signatures verify for any body', async () => {
   const piece = fc.constantFrom(' ', '\t', '\r\n', 'a', '.', '=20', 'é', '  ', '\r\n\r\n');
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { maxLength: 30 }), async (pieces) => {
@@ -117,7 +117,7 @@ test('RFC 6376 3.4.5: the example body in its relaxed form', () => {
   assert.equal(relaxBody(Buffer.from('')).toString(), '');
 });
 
-test('RFC 8301: an RSA key under 2048 bits is refused', () => {
+test('RFC 8301: an RSA key under 2048 bits is rejected', () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
   assert.throws(() => readDkimKey('shop.test', 's', privateKey), /2048/);
   const pem = rsa.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();

@@ -10,7 +10,7 @@ const mail = { toAddress: 'ann@shop.test', createdAt: new Date(0), name: 'Ann' }
 const facts = { event: 'password-changed', role: 'owner' };
 
 for (const locale of locales) {
-  test(`every mail in ${locale} compiles, uses its link in every part, and has a value for each field`, async () => {
+  test(`every email in ${locale} compiles, uses its link in every part, and has a value for each field`, async () => {
     for (const kind of systemMailKinds) {
       const { compiled, problems } = await compileTemplate(builtInTemplate(kind, locale));
       assert.deepEqual(problems, [], kind);
@@ -29,7 +29,7 @@ for (const locale of locales) {
     }
   });
 
-  test(`every security notice in ${locale} says what happened, with every name in its place`, () => {
+  test(`every security notice in ${locale} says what happened, with every name filled in`, () => {
     const named = {
       who: 'bob@shop.test',
       account: 'Shop {{Who}}',

@@ -31,7 +31,7 @@ async function changePassword(browser: TestBrowser): Promise<void> {
   await browser.submit(await browser.open('/me/password'), values);
 }
 
-test('mail is in the language of the first sign-in, from the sender that the setting names', async () => {
+test('an email is in the language of the first sign-in, and from the sender in the setting', async () => {
   const { email } = await world.addPerson();
   await changePassword(await signedIn(email, 'nl, de-AT;q=0.9, en;q=0.5'));
   await systemMailTo(service.url, email, /Ihr Passwort wurde geändert/);
@@ -40,7 +40,7 @@ test('mail is in the language of the first sign-in, from the sender that the set
   assert.equal(mail?.headers['list-unsubscribe'], undefined);
 });
 
-test('a language that was chosen stays, whatever a browser asks for', async () => {
+test('a chosen language stays, whatever a browser asks for', async () => {
   const { email } = await world.addPerson();
   const browser = await signedIn(email, 'de');
   const page = await browser.open('/me');
@@ -54,13 +54,13 @@ test('a language that was chosen stays, whatever a browser asks for', async () =
   await systemMailTo(service.url, email, /Votre mot de passe a été modifié/);
 });
 
-test('a language that the service does not speak is English', async () => {
+test('an unsupported language falls back to English', async () => {
   const { email } = await world.addPerson();
   await changePassword(await signedIn(email, 'nl;q=x, *'));
   await systemMailTo(service.url, email, /Your password was changed/);
 });
 
-test('a recipient whose mail bounced gets none, and nothing waits for ever', async () => {
+test('a recipient whose mail bounced gets nothing, and nothing stays queued forever', async () => {
   await database.kysely.transaction().execute((transaction) =>
     enqueueSystemMail(transaction, {
       kind: 'security-notice',
@@ -74,7 +74,7 @@ test('a recipient whose mail bounced gets none, and nothing waits for ever', asy
   });
 });
 
-test('without a sender nobody is invited, nothing waits, and the setting is named', async () => {
+test('without a sender, nobody is invited, nothing is queued, and the setting is named', async () => {
   const owner = await world.addPerson({ accounts: [] });
   await saveMembership(database.kysely, { accountId, personId: owner.id, role: 'owner' });
   await service.stop();

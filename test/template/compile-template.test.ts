@@ -6,7 +6,7 @@ import { render, templateProblemTexts } from '../support/render-template.ts';
 const MJML = (body: string, head = '') =>
   `<mjml><mj-head>${head}</mj-head><mj-body><mj-section><mj-column>\n${body}\n</mj-column></mj-section></mj-body></mjml>`;
 
-test('a template needs a body, and not two of them', async () => {
+test('a template needs exactly one HTML or MJML body, or text', async () => {
   assert.match((await templateProblemTexts({}))[0] ?? '', /no-body/);
   assert.match(
     (await templateProblemTexts({ html: '<p>', mjml: MJML('') }))[0] ?? '',
@@ -14,13 +14,13 @@ test('a template needs a body, and not two of them', async () => {
   );
 });
 
-test('a template of text alone has no HTML part', async () => {
+test('a text-only template has no HTML part', async () => {
   const message = await render({ text: 'Hello {{Name}}' }, { Name: 'A & B' });
   assert.equal(message.text, 'Hello A & B');
   assert.equal(message.html, null);
 });
 
-test('what cannot be stored or sent is refused: NUL, other controls, half characters, sizes', async () => {
+test("input that can't be stored or sent is rejected: NUL, other control characters, unpaired surrogates, oversized parts", async () => {
   assert.match(
     (await templateProblemTexts({ html: 'a\n\u0000' }))[0] ?? '',
     /control-character 2:1/,
@@ -44,7 +44,7 @@ test('what cannot be stored or sent is refused: NUL, other controls, half charac
   );
 });
 
-test('errors of each part name their place in its source', async () => {
+test('errors of each part report their position in the source', async () => {
   const problems = await templateProblemTexts({
     subject: '{{',
     previewText: '{{#A}}',
@@ -57,7 +57,7 @@ test('errors of each part name their place in its source', async () => {
   );
 });
 
-test('MJML is validated strictly and its errors name the line and the element', async () => {
+test('MJML is validated strictly; errors name the line and the element', async () => {
   const [problem] = await templateProblemTexts({ mjml: MJML('<mj-text colour="red">x</mj-text>') });
   assert.match(problem ?? '', /^mjml 2:- <mj-text>: .*colour/);
   assert.match(
@@ -68,7 +68,7 @@ test('MJML is validated strictly and its errors name the line and the element', 
   assert.match((await templateProblemTexts({ mjml: '<mjml></mjml>' }))[0] ?? '', /^mjml/);
 });
 
-test('an MJML element that is not closed is an error with its line, as MJML would drop what follows', async () => {
+test('an unclosed MJML element is an error with its line, because MJML would drop what follows', async () => {
   assert.match(
     (await templateProblemTexts({ mjml: MJML('<mj-text>x') }))[0] ?? '',
     /^mjml-unclosed 2:- <mj-text>/,
@@ -80,7 +80,7 @@ test('an MJML element that is not closed is an error with its line, as MJML woul
   await render({ mjml: MJML('<!-- <mj-text> --><mj-image src="https://a.test/>" />') });
 });
 
-test('the preview text of MJML is the one that is no comment, as long as that of the template may be', async () => {
+test("the MJML preview text ignores comments and has the same length limit as the template's", async () => {
   const preview = (text: string) => `<mj-preview>${text}</mj-preview>`;
   const head = `<!-- ${preview('Old')} -->${preview('New &amp; <!-- old --> {{Name}}')}`;
   const { compiled } = await compileTemplate({
@@ -93,7 +93,7 @@ test('the preview text of MJML is the one that is no comment, as long as that of
   assert.match(problem ?? '', /^too-long .*<mj-preview> is longer than 2000 characters/);
 });
 
-test('MJML includes are refused, however they are written', async () => {
+test('MJML includes are rejected in every spelling', async () => {
   for (const include of [
     '<mj-include path="/etc/passwd" />',
     '<MJ-INCLUDE path="./x" type="css" />',
@@ -108,7 +108,7 @@ test('MJML loads nothing from another host unless the template says so', async (
   assert.doesNotMatch(html ?? '', /fonts\.googleapis|<link|@import/);
 });
 
-test('fields in MJML come through: text, links, images, backgrounds, table rows', async () => {
+test('fields in MJML survive: text, links, images, backgrounds, table rows', async () => {
   const { html, warnings } = await render(
     {
       mjml: `<mjml><mj-body><mj-section background-url="https://i.test/{{Bg}}"><mj-column>
@@ -142,17 +142,17 @@ test('fields in MJML come through: text, links, images, backgrounds, table rows'
   assert.ok(html.includes('maybe'));
 });
 
-test('a tag that MJML would drop is an error that says what to do', async () => {
+test('a tag that MJML would drop is an error that says how to fix it', async () => {
   const [problem] = await templateProblemTexts({ mjml: MJML('{{#A}}<mj-text>x</mj-text>{{/A}}') });
   assert.match(problem ?? '', /^field-lost 2:1 \{\{#A\}\} .*<mj-raw>/);
 });
 
-test('MJML comments go, and fields in them with an error', async () => {
+test('MJML comments are removed, and fields in them are an error', async () => {
   const { html } = await render({ mjml: MJML('<!-- note --><mj-text>x</mj-text>') });
   assert.doesNotMatch(html ?? '', /note/);
 });
 
-test('<mj-preview> is the preview text, with its fields and overrides', async () => {
+test('<mj-preview> becomes the preview text, with its fields, and can be overridden', async () => {
   const mjml = MJML('<mj-text>x</mj-text>', '<mj-preview>Hi {{Name}} &amp; all</mj-preview>');
   const own = await render({ mjml }, { Name: '<N>' });
   assert.match(own.html ?? '', />Hi &lt;N&gt; &amp; all&#847;/);
@@ -161,7 +161,7 @@ test('<mj-preview> is the preview text, with its fields and overrides', async ()
   assert.match(other.html ?? '', />Other&#847;/);
 });
 
-test('styles move into attributes, media queries stay, remote sheets are left alone', async () => {
+test('styles are inlined, media queries stay, linked style sheets are left alone', async () => {
   const { html } = await render(
     {
       html: `<html><head><link rel="stylesheet" href="https://x.test/a.css"><style>
@@ -177,16 +177,16 @@ test('styles move into attributes, media queries stay, remote sheets are left al
   assert.match(html ?? '', /a\.css/);
 });
 
-test('html without style sheets stays as it was written', async () => {
+test('HTML without style sheets is unchanged', async () => {
   const html = '<P Class=x>&nbsp;A&copy<br/>\n<img src=a.png><p>{{A}}';
   assert.equal((await render({ html }, { A: '1' })).html, html.replace('{{A}}', '1'));
 });
 
-test('line ends of a template become line feeds', async () => {
+test('line endings in templates become line feeds', async () => {
   assert.equal((await render({ text: 'a\r\nb\rc' })).text, 'a\nb\nc');
 });
 
-test('a text part is made from the HTML: links, fields, sections, images, no hidden text', async () => {
+test('a text part is derived from the HTML: links, fields, sections, images, no hidden text', async () => {
   const { text } = await render(
     {
       html: `<h1>Hi {{Name}}</h1><div style="display:none">hidden</div>
@@ -224,7 +224,7 @@ test('a text part is made from the HTML: links, fields, sections, images, no hid
   );
 });
 
-test('a text part that is given is used as it is', async () => {
+test('a text part in the template is used unchanged', async () => {
   const message = await render(
     { html: '<p>h', text: '  a\n\n{{#A}}\nline {{A}}\n{{/A}}\nend ' },
     { A: '<1>' },
@@ -232,7 +232,7 @@ test('a text part that is given is used as it is', async () => {
   assert.equal(message.text, '  a\n\nline <1>\nend ');
 });
 
-test('the fields are listed with where they are used and what is said of them', async () => {
+test('fields are listed with the parts that use them and their settings', async () => {
   const { fields, problems } = await compileTemplate({
     subject: '{{A}}',
     previewText: '{{B}}',
@@ -252,7 +252,7 @@ test('the fields are listed with where they are used and what is said of them', 
   );
 });
 
-test('the links are listed: target, fields, secret ones and those not to be tracked', async () => {
+test('links are listed with target and fields; secret and untracked ones are marked', async () => {
   const { compiled } = await compileTemplate({
     subject: 's',
     html: `<link href="https://x.test/"><a href="https://a.test/?a=1&amp;b={{B}}">1</a><a href="{{Reset}}">2</a>
@@ -277,12 +277,12 @@ test('the links are listed: target, fields, secret ones and those not to be trac
   ]);
 });
 
-test('words that stand for tags while a template is compiled cannot be forged by its source', async () => {
+test("a source can't forge the placeholders used during compilation", async () => {
   const html = '<p>qzfn0z qzf0xn0z {{A}} QZFn0z</p>';
   assert.equal((await render({ html }, { A: 'a' })).html, '<p>qzfn0z qzf0xn0z a QZFn0z</p>');
 });
 
-test('fields of a template may have the names that objects are born with', async () => {
+test('fields can be named like properties of Object.prototype', async () => {
   const values = JSON.parse('{"__proto__": "p", "constructor": "c"}');
   const { html } = await render(
     { html: '{{__proto__}}{{constructor}}{{toString}}', fields: { toString: { default: 'd' } } },

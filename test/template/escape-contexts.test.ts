@@ -9,19 +9,15 @@ async function html(source: string, value: string): Promise<string> {
 }
 
 const refused: readonly (readonly [where: string, html: string, message: RegExp])[] = [
-  ['a style sheet', '<style>p{color:{{A}}}</style>', /stands in <style>/],
-  ['a script', '<script>x={{A}}</script>', /stands in <script>/],
-  ['a script in capitals', '<SCRIPT>x={{A}}</SCRIPT>', /stands in <script>/],
-  [
-    'a script that looks closed',
-    '<script><!--<script></script>{{A}}</script>',
-    /stands in <script>/,
-  ],
-  ['a frame', '<iframe>{{A}}</iframe>', /stands in <iframe>/],
-  ['plain text to the end', '<plaintext>{{A}}', /stands in <plaintext>/],
-  ['a comment', '<!-- {{A}} -->', /stands in a comment/],
-  ['a bogus comment', '<!{{A}}>', /stands in a comment/],
-  ['the doctype', '<!doctype {{A}}>', /stands in the doctype/],
+  ['a style sheet', '<style>p{color:{{A}}}</style>', /is in <style>/],
+  ['a script', '<script>x={{A}}</script>', /is in <script>/],
+  ['a script in capitals', '<SCRIPT>x={{A}}</SCRIPT>', /is in <script>/],
+  ['a script that looks closed', '<script><!--<script></script>{{A}}</script>', /is in <script>/],
+  ['a frame', '<iframe>{{A}}</iframe>', /is in <iframe>/],
+  ['plain text to the end', '<plaintext>{{A}}', /is in <plaintext>/],
+  ['a comment', '<!-- {{A}} -->', /is in a comment/],
+  ['a bogus comment', '<!{{A}}>', /is in a comment/],
+  ['the doctype', '<!doctype {{A}}>', /is in the doctype/],
   ['an unquoted value', '<p title={{A}}>', /outside a quoted attribute value/],
   [
     'a part of an unquoted value',
@@ -33,7 +29,7 @@ const refused: readonly (readonly [where: string, html: string, message: RegExp]
   ['a repeated attribute', '<p title="x" title="{{A}}">', /outside a quoted attribute value/],
   ['a tag name', '<{{A}}>', /the tag <\{\{a\}\}>|the tag <\{\{A\}\}>/],
   ['a closing tag', '</{{A}}>', /a closing tag/],
-  ['a tag that does not end', '<p title="{{A}}"', /not complete/],
+  ['a tag that does not end', '<p title="{{A}}"', /incomplete tag/],
   ['a handler', '<p onclick="{{A}}">', /attribute onclick/],
   ['a list of images', '<img srcset="{{A}} 2x">', /attribute srcset/],
   ['a document in an attribute', '<iframe srcdoc="{{A}}"></iframe>', /attribute srcdoc/],
@@ -43,12 +39,12 @@ const refused: readonly (readonly [where: string, html: string, message: RegExp]
   [
     'a conditional comment, in its style sheet',
     '<!--[if mso]><style>{{A}}</style><![endif]-->',
-    /stands in <style>/,
+    /is in <style>/,
   ],
 ];
 
 for (const [where, source, message] of refused) {
-  test(`a field is refused in ${where}, with its place`, async () => {
+  test(`a field is rejected in ${where}, with its position`, async () => {
     const [problem] = await templateProblemTexts({ html: source });
     assert.match(problem ?? '', /^field-place 1:\d+ \{\{A\}\} /);
     assert.match(problem ?? '', message);
@@ -65,19 +61,19 @@ const torn = [
 ];
 
 for (const source of torn) {
-  test(`a section has to end in the place where it begins: ${source}`, async () => {
+  test(`a section must end in the context where it begins: ${source}`, async () => {
     assert.match((await templateProblemTexts({ html: source })).join('\n'), /section-torn/);
   });
 }
 
-test('a section cannot stand between attributes', async () => {
+test('a section between attributes is rejected', async () => {
   assert.match(
     (await templateProblemTexts({ html: '<a {{#A}}href="x"{{/A}}>' }))[0] ?? '',
-    /a section can only stand/,
+    /a section is only allowed/,
   );
 });
 
-test('the place of each problem is that of the tag in the source', async () => {
+test('each problem reports the position of its tag in the source', async () => {
   const problems = await templateProblemTexts({ html: '<p>\n  <b {{A}}>\n<!-- {{B}} --></p>' });
   assert.deepEqual(
     problems.map((problem) => problem.split(' ')[1]),
@@ -85,7 +81,7 @@ test('the place of each problem is that of the tag in the source', async () => {
   );
 });
 
-test('in text and attributes a value is escaped HTML', async () => {
+test('values in text and attributes are HTML-escaped', async () => {
   const value = `<b> & "q" 'a'`;
   const escaped = '&lt;b&gt; &amp; &quot;q&quot; &#39;a&#39;';
   assert.equal(
@@ -96,7 +92,7 @@ test('in text and attributes a value is escaped HTML', async () => {
   assert.equal(await html('<title>{{A}}</title>', value), `<title>${escaped}</title>`);
 });
 
-test('a raw field is raw in text, and escaped where raw HTML could only break things', async () => {
+test('a raw field is raw in text and escaped where raw HTML could break the markup', async () => {
   const value = '<i>"x"</i>';
   const escaped = '&lt;i&gt;&quot;x&quot;&lt;/i&gt;';
   assert.equal(await html('<p>{{{A}}}</p>', value), `<p>${value}</p>`);
@@ -110,7 +106,7 @@ test('a raw field is raw in text, and escaped where raw HTML could only break th
   assert.equal(mso, '<!--[if mso]>--&gt;&lt;script&gt;<![endif]-->');
 });
 
-test('a field that begins a URL is a whole URL: http, https and mailto only', async () => {
+test('a field at the start of a URL must be an http, https or mailto URL', async () => {
   const link = '<a href="{{A}}">';
   assert.equal(
     await html(link, 'https://x.test/a?b=c&d="e"'),
@@ -143,7 +139,7 @@ test('a field that begins a URL is a whole URL: http, https and mailto only', as
   }
 });
 
-test('elsewhere in a URL a value is percent-encoded', async () => {
+test('elsewhere in a URL, a value is percent-encoded', async () => {
   assert.equal(
     await html('<a href="https://x.test/{{A}}?q={{A}}#{{A}}">', `a/b &'é`),
     `<a href="https://x.test/${'a%2Fb%20%26&#39;%C3%A9'}?q=${'a%2Fb%20%26&#39;%C3%A9'}#${'a%2Fb%20%26&#39;%C3%A9'}">`,
@@ -162,7 +158,7 @@ test('elsewhere in a URL a value is percent-encoded', async () => {
   );
 });
 
-test('which field begins a URL is decided by what is shown', async () => {
+test('the first visible field decides where a URL begins', async () => {
   const source = { html: '<a href="{{#A}}https://x.test/{{/A}}{{B}}">' };
   assert.equal(
     (await render(source, { A: '1', B: 'a/b' })).html,
@@ -181,7 +177,7 @@ test('which field begins a URL is decided by what is shown', async () => {
   );
 });
 
-test('every attribute that holds a URL follows these rules', async () => {
+test('these rules apply to every attribute that holds a URL', async () => {
   for (const attribute of [
     'src',
     'action',
@@ -196,7 +192,7 @@ test('every attribute that holds a URL follows these rules', async () => {
   }
 });
 
-test('in a style attribute a value is one plain word or number, else it is left out with a warning', async () => {
+test('a style attribute accepts plain words and numbers; other values are omitted with a warning', async () => {
   const source = { html: '<p style="color: {{A}}; width: {{B}}">' };
   assert.equal(
     (await render(source, { A: '#ff0000', B: '50%' })).html,
@@ -218,7 +214,7 @@ test('in a style attribute a value is one plain word or number, else it is left 
   }
 });
 
-test('in url() of a style the rules of URLs hold, and nothing ends it', async () => {
+test('url() in a style follows the rules for URLs, and no value can close it', async () => {
   const whole = `<p style="background: url('{{A}}') top">`;
   assert.equal(
     await html(whole, `https://x.test/a'b)"c\\`),
@@ -232,7 +228,7 @@ test('in url() of a style the rules of URLs hold, and nothing ends it', async ()
   );
 });
 
-test('subject and text are plain, line breaks and controls of a subject become spaces', async () => {
+test('subject and text are plain; line breaks and control characters in a subject become spaces', async () => {
   const { subject, text } = await render(
     { subject: 'S {{A}} {{{A}}}', text: '{{A}} {{{A}}}' },
     { A: '<b>&\r\nX: y' },
@@ -241,7 +237,7 @@ test('subject and text are plain, line breaks and controls of a subject become s
   assert.equal(text, '<b>&\nX: y <b>&\nX: y');
 });
 
-test('a section is shown when its field is filled, or empty', async () => {
+test('a section is shown if its field is filled, or if it is empty', async () => {
   const source = {
     subject: '{{#A}}y{{/A}}{{^A}}n{{/A}}',
     html: '<p>{{#A}}y{{/A}}{{^A}}n{{/A}}',
@@ -259,7 +255,7 @@ test('a section is shown when its field is filled, or empty', async () => {
   }
 });
 
-test('a value is never markup itself', async () => {
+test('a value is never parsed as markup', async () => {
   const { html: rendered } = await render(
     { html: '{{A}}{{{A}}}', fields: { B: { default: 'x' } } },
     { A: '{{B}}$&$1' },

@@ -22,7 +22,7 @@ function rule(source: string): string {
   return line === undefined ? name : `${name} ${line}:${column}`;
 }
 
-test('field names are taken as people write them, without the space around them', () => {
+test('field names are kept as written, except for surrounding spaces', () => {
   for (const name of [
     'First Name',
     'Account.COMPANY',
@@ -38,18 +38,18 @@ test('field names are taken as people write them, without the space around them'
   }
 });
 
-test('names that objects are born with are fields like any other', () => {
+test('names from Object.prototype are ordinary fields', () => {
   const names = ['constructor', '__proto__', 'toString', 'hasOwnProperty'];
   assert.deepEqual(markup(names.map((name) => `{{${name}}}`).join('')).fields, names);
 });
 
-test('three braces and an ampersand mark raw fields', () => {
+test('triple braces and an ampersand mark raw fields', () => {
   for (const source of ['{{{A B}}}', '{{{ A B }}}', '{{&A B}}', '{{& A B }}']) {
     assert.deepEqual(markup(source).nodes, [{ type: 'field', name: 'A B', raw: true }]);
   }
 });
 
-test('sections nest and name fields', () => {
+test('sections can be nested, and their names count as fields', () => {
   assert.deepEqual(markup('{{#A}}1{{^B}}2{{/B}}{{/A}}3'), {
     nodes: [
       {
@@ -70,24 +70,24 @@ test('sections nest and name fields', () => {
   });
 });
 
-test('comments vanish, whatever they hold', () => {
+test('comments are removed, whatever they contain', () => {
   assert.equal(markup('a{{! {single} > = \n }}b').nodes.join(''), 'ab');
 });
 
-test('what is no tag stays as it is', () => {
+test("text that isn't a tag is unchanged", () => {
   for (const source of ['', 'a { b } c', '}} }', '{ {a} }', '$& $1']) {
     assert.equal(markup(source).nodes.join(''), source);
   }
 });
 
-test('partials, other delimiters and {{.}} are refused with their place', () => {
+test('partials, delimiter changes and {{.}} are rejected with their position', () => {
   assert.equal(rule('a\n {{> other}}'), 'partial 2:2');
   assert.equal(rule('{{=<% %>=}}'), 'delimiter-change 1:1');
   assert.equal(rule('😀{{.}}'), 'dot 1:2');
   assert.equal(rule('{{#.}}{{/.}}'), 'dot 1:1');
 });
 
-test('malformed tags are refused with their place', () => {
+test('malformed tags are rejected with their position', () => {
   assert.equal(rule('{{'), 'unclosed-tag 1:1');
   assert.equal(rule('ok\nok {{Name'), 'unclosed-tag 2:4');
   assert.equal(rule('{{{Name}}'), 'unclosed-tag 1:1');
@@ -101,7 +101,7 @@ test('malformed tags are refused with their place', () => {
   assert.equal(rule('{{#A}}\n{{#B}}{{/A}}{{/B}}'), 'unclosed-section 2:1');
 });
 
-test('limits hold at the limit and not one past it', () => {
+test('each limit accepts its maximum and rejects one more', () => {
   const nested = (depth: number) => '{{#A}}'.repeat(depth) + '{{/A}}'.repeat(depth);
   markup(nested(MAX_NESTING));
   assert.match(rule(nested(MAX_NESTING + 1)), /nested-too-deeply/);
@@ -116,7 +116,7 @@ test('limits hold at the limit and not one past it', () => {
   assert.match(rule(`{{!${'x'.repeat(MAX_COMMENT_LENGTH)}}}`), /tag-too-long/);
 });
 
-test('hostile sources are answered quickly', () => {
+test('hostile sources are parsed quickly', () => {
   const spaces = ' '.repeat(500_000);
   const started = performance.now();
   for (const source of [
@@ -130,11 +130,11 @@ test('hostile sources are answered quickly', () => {
   ]) {
     parseMarkup(source);
   }
-  // A time that grew with the square of the source would be minutes.
+  // Quadratic time would take minutes.
   assert.ok(performance.now() - started < 20_000);
 });
 
-test('no source makes the parser throw, and tags stand where it says', () => {
+test('no source makes the parser throw, and tags are where it says', () => {
   const piece = fc.oneof(
     fc.constantFrom(
       '{{',

@@ -4,13 +4,13 @@ import { compileTemplate } from '../../src/template/compile-template.ts';
 import { TemplateCompiler } from '../../src/template/template-compiler.ts';
 import { templateProblemTexts } from '../support/render-template.ts';
 
-/** Within the limits of size; the libraries look at each rule for each element. */
+/** Within the size limits; the libraries check every rule against every element. */
 const endless = {
   subject: 'Subject',
   html: `<style>${Array.from({ length: 8_000 }, (_, at) => `.a${at} p b{color:red}`).join('')}</style>${'<p class="a">x</p>'.repeat(15_000)}`,
 };
 
-test('a template that would take minutes to compile is refused, and the next one is compiled', async () => {
+test('a template that would take minutes to compile is rejected, and the next one still compiles', async () => {
   const compiler = new TemplateCompiler(1_500);
   const [slow, next] = await Promise.all([
     compiler.compile(endless),
@@ -28,16 +28,16 @@ test('a template that would take minutes to compile is refused, and the next one
   assert.deepEqual(next.compiled?.required.body, ['Name']);
 });
 
-test('a template that styles make larger than a message may be is an error', async () => {
+test('a template that styles expand beyond the size limit is an error', async () => {
   const style = `p{font-family:${Array.from({ length: 150 }, (_, at) => `font${at}`).join(',')}}`;
   const problems = await templateProblemTexts({
     html: `<style>${style}</style>${'<p>x</p>'.repeat(2_500)}`,
     text: 'x',
   });
-  assert.deepEqual(problems, ['too-large -:- makes a part larger than 2 MiB']);
+  assert.deepEqual(problems, ['too-large -:- renders to a part larger than 2 MiB']);
 });
 
-test('while a template is compiled, the process goes on with everything else', async () => {
+test("compiling doesn't block the event loop", async () => {
   let turns = 0;
   const counting = setInterval(() => {
     turns += 1;
@@ -47,7 +47,7 @@ test('while a template is compiled, the process goes on with everything else', a
   assert.ok(turns > 10, `${turns} turns in 1.5 s`);
 });
 
-test('elements that are nested too deeply for the libraries are an error, not a fault', async () => {
+test('elements nested too deeply for the libraries are an error of the template', async () => {
   const deep = 20_000;
   const inside = (before: string, after: string, open: string): string =>
     `${before}${open.repeat(deep)}${after}`;
@@ -75,7 +75,7 @@ test('elements that are nested too deeply for the libraries are an error, not a 
   );
 });
 
-test('a field is called as people like, also by names that mean something to the language', async () => {
+test('a field can have any name, including special property names', async () => {
   const fields = JSON.parse('{"__proto__": {"secret": true}, "constructor": {"default": "c"}}');
   const { compiled } = await compileTemplate({
     subject: 'Subject',

@@ -72,7 +72,7 @@ async function publish(accountId: AccountId, subject: string): Promise<number> {
   });
 }
 
-test('a published template is found with its sender, creator and freshness, loaded once', async () => {
+test('a published template is found with its sender, creator and freshness, and loaded once', async () => {
   assert.equal(await publish(shop, 'One'), 1);
   const found = await first.published(shop, receipt);
   assert.equal(found?.version, 1);
@@ -95,7 +95,7 @@ test('templates of other accounts are not found', async () => {
   assert.equal(await first.published(shop, 'nothing' as TemplateId), undefined);
 });
 
-test('a new version is published on every node within a second, the old one stays as it was', async () => {
+test("a new version is published on every node within a second, and the old one doesn't change", async () => {
   await second.published(shop, receipt);
   assert.equal(await publish(shop, 'Two'), 2);
   for (const directory of [first, second]) {
@@ -109,7 +109,7 @@ test('a new version is published on every node within a second, the old one stay
   assert.deepEqual((await second.version(shop, receipt, 2))?.compiled.subject, ['Two']);
 });
 
-test('a removed template is not published any more, its versions can still be rendered', async () => {
+test('a removed template is no longer published, but its versions can still be rendered', async () => {
   await removeTemplate(kysely, shop, receipt);
   for (const directory of [first, second]) {
     await waitFor(
@@ -126,7 +126,7 @@ test('a removed template is not published any more, its versions can still be re
   assert.equal((await later.published(shop, receipt))?.version, 3);
 });
 
-test('templates of several accounts that are asked for together are each answered to their own account', async () => {
+test('concurrent lookups return each account its own templates', async () => {
   await publish(other, 'Other');
   const cold = new TemplateDirectory(nodes.database, nodes.first, load);
   const asked = [

@@ -22,7 +22,7 @@ function override(text: string): TemplateOverride {
   return parsed.override;
 }
 
-test('4.3 rule 3: every field without a default needs a value, those inside sections too', async () => {
+test('4.3 rule 3: every field without a default needs a value, including those inside sections', async () => {
   const names = [
     'In Attribute',
     'Section',
@@ -35,7 +35,7 @@ test('4.3 rule 3: every field without a default needs a value, those inside sect
   assert.deepEqual(requiredFields(await template()).sort(), names.sort());
 });
 
-test('4.3 rule 3: an empty string is a value, and keys that are not used do no harm', async () => {
+test('4.3 rule 3: an empty string is a value, and unused keys are allowed', async () => {
   const compiled = await template();
   const values = Object.fromEntries(requiredFields(compiled).map((name) => [name, '']));
   assert.deepEqual(missingFields(compiled, { ...values, Unused: 'x' }), []);
@@ -43,7 +43,7 @@ test('4.3 rule 3: an empty string is a value, and keys that are not used do no h
   assert.deepEqual(missingFields(compiled, values), ['Inside']);
 });
 
-test('an overridden subject line or preview text brings its own fields in place of the template’s', async () => {
+test("an overridden subject line or preview text contributes its own fields instead of the template's", async () => {
   const compiled = await template();
   const plain = requiredFields(compiled, { subjectLine: override('Plain') });
   assert.ok(!plain.includes('In Subject') && plain.includes('Everywhere'));
@@ -55,7 +55,7 @@ test('an overridden subject line or preview text brings its own fields in place 
   assert.ok(!own.includes('Defaulted') && !own.includes('In Preview'));
 });
 
-test('values are own keys only', async () => {
+test('only own keys count as values', async () => {
   const { compiled } = await loadSource({
     subject: 's',
     html: '{{constructor}} {{__proto__}} {{toString}}',
@@ -67,7 +67,7 @@ test('values are own keys only', async () => {
   );
 });
 
-test('malformed markup in an override is an error in words', () => {
+test('malformed markup in an override is reported with a readable error', () => {
   for (const text of ['{{', '{{#A}}', '{{>x}}', '{{}}']) {
     const parsed = parseOverride(text);
     assert.ok(!parsed.ok);

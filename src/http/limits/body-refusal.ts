@@ -1,6 +1,6 @@
 import { formatBytes } from './route-limit.ts';
 
-/** A body that is not read, or not to its end. Rooms with error formats of their own know these by class. */
+/** A body was rejected before it was read completely. Modules with their own error formats recognize it by class. */
 export class BodyRefusal extends Error {
   override name = 'BodyRefusal';
   readonly statusCode: 408 | 413 | 429 | 503;
@@ -28,9 +28,13 @@ export function bodyTooSlow(seconds: number): BodyRefusal {
   return new BodyRefusal(408, `The body did not arrive within ${seconds} seconds`);
 }
 
-/** What has no room in memory now. */
+/** There is no capacity for the body right now. */
 export function bodyOverCapacity(full: 'peer' | 'total'): BodyRefusal {
   return full === 'peer'
-    ? new BodyRefusal(429, 'Too many bodies from your network are in progress; retry shortly', 1)
-    : new BodyRefusal(503, 'Too many bodies are in progress; retry shortly', 1);
+    ? new BodyRefusal(
+        429,
+        'Too many request bodies from your network are in progress; retry shortly',
+        1,
+      )
+    : new BodyRefusal(503, 'Too many request bodies are in progress; retry shortly', 1);
 }

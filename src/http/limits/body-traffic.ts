@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { BodyShare, type ByteBudgets, BytesInFlight } from './bytes-in-flight.ts';
 import type { Peers } from './peers.ts';
 
-/** The bodies that are in memory: those of known callers, and those of strangers. */
+/** The request bodies in memory, with separate budgets for authenticated and anonymous callers. */
 export class BodyTraffic {
   readonly #peers: Peers;
   readonly #known: BytesInFlight;
@@ -14,12 +14,12 @@ export class BodyTraffic {
     this.#strangers = new BytesInFlight(budgets.strangers);
   }
 
-  /** Bytes that are in memory now. */
+  /** Bytes currently in memory. */
   get bytes(): number {
     return this.#known.total + this.#strangers.total;
   }
 
-  /** A share for one request's body; its opener ends it. */
+  /** Opens a share for one request's body; the caller must end it. */
   open(request: IncomingMessage, known: boolean): BodyShare {
     return new BodyShare(known ? this.#known : this.#strangers, this.#peers.ofRequest(request));
   }

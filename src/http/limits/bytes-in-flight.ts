@@ -1,13 +1,13 @@
 import { mebibyte } from './route-limit.ts';
 
 export interface ByteBudget {
-  /** Max bytes of all bodies that are in memory. */
+  /** Max bytes of all bodies in memory. */
   readonly total: number;
-  /** Max bytes of those of one peer. */
+  /** Max bytes of the bodies of one peer. */
   readonly perPeer: number;
 }
 
-/** Strangers have a budget of their own, so that they can't crowd out those who have an account. */
+/** Anonymous callers have a separate budget, so that they can't crowd out authenticated ones. */
 export interface ByteBudgets {
   readonly known: ByteBudget;
   readonly strangers: ByteBudget;
@@ -18,7 +18,7 @@ export const defaultByteBudgets: ByteBudgets = {
   strangers: { total: 32 * mebibyte, perPeer: 8 * mebibyte },
 };
 
-/** Counts the bytes of bodies from their arrival to the answer, in all and by peer. */
+/** Counts the bytes of bodies from arrival to response, in total and by peer. */
 export class BytesInFlight {
   readonly #budget: ByteBudget;
   readonly #peers = new Map<string, number>();
@@ -32,7 +32,7 @@ export class BytesInFlight {
     return this.#total;
   }
 
-  /** Which budget has no room for so many bytes more; undefined where both have. */
+  /** Returns the budget that these bytes would exceed; undefined if neither. */
   findExceededBudget(peer: string, bytes: number): 'peer' | 'total' | undefined {
     if (bytes === 0) return undefined;
     if ((this.#peers.get(peer) ?? 0) + bytes > this.#budget.perPeer) return 'peer';
@@ -68,7 +68,7 @@ export class BodyShare {
     return this.#flight.findExceededBudget(this.#peer, bytes);
   }
 
-  /** Counts bytes that arrived; says which budget has no room for them, and counts nothing then. */
+  /** Claims bytes that arrived. If a budget would be exceeded, claims nothing and returns which one. */
   claim(bytes: number): 'peer' | 'total' | undefined {
     const full = this.findExceededBudget(bytes);
     if (full !== undefined || this.#ended) return full;
@@ -77,7 +77,7 @@ export class BodyShare {
     return undefined;
   }
 
-  /** Gives back what was taken: the request is answered, or its client gone. */
+  /** Releases the claimed bytes once the request is answered or its client is gone. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;

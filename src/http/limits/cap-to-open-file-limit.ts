@@ -1,7 +1,7 @@
-/** Files that stay free for the database, for SMTP and for imports. */
+/** File descriptors reserved for the database, SMTP and imports. */
 const reserved = 512;
 
-/** Connections that this process can hold open: as many as set, where the system allows so many open files (`ulimit -n`). */
+/** Caps the connections of this process to what the open file limit (`ulimit -n`) allows. */
 export function capToOpenFileLimit(wanted: number): number {
   const report = process.report.getReport() as unknown as {
     readonly userLimits?: { readonly open_files?: { readonly soft?: unknown } };

@@ -5,7 +5,7 @@ import { type BodyRefusal, bodyOverCapacity, bodyTooLarge, bodyTooSlow } from '.
 import type { BodyShare } from './bytes-in-flight.ts';
 import type { RouteLimit } from './route-limit.ts';
 
-/** A request's body on its way to its parser: fails where it is too large, too slow or has no room. */
+/** A request's body on its way to the parser: fails if it is too large, too slow or over capacity. */
 export class CountedBody extends Transform {
   readonly #request: IncomingMessage;
   readonly #share: BodyShare;
@@ -24,7 +24,7 @@ export class CountedBody extends Transform {
     this.#limit = bodyBytes;
     this.#timeout = setTimeout(() => this.destroy(bodyTooSlow(bodySeconds)), bodySeconds * 1_000);
     this.#timeout.unref();
-    // A body that nobody reads, since its type is refused, may fail too.
+    // A body that nobody reads, because its type was rejected, can fail too.
     this.on('error', () => undefined);
     request.once('error', (error) => this.destroy(error));
     request.pipe(this);
@@ -43,7 +43,7 @@ export class CountedBody extends Transform {
     return full && bodyOverCapacity(full);
   }
 
-  /** Once the request is answered: lets go of what wasn't read, so that the connection can serve its next request. */
+  /** After the response: discards the unread rest, so that the connection can serve its next request. */
   abandon(): void {
     this.#request.unpipe(this);
     this.destroy();

@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import type { Peers } from './peers.ts';
 
 export interface ConnectionLimits {
-  /** Max open connections of this process. */
+  /** Max open connections per process. */
   readonly total: number;
-  /** Max of one peer; proxies that are trusted have no such limit. */
+  /** Max open connections per peer; trusted proxies are exempt. */
   readonly perPeer: number;
 }
 
@@ -13,17 +13,19 @@ interface Connection {
   readonly socket: Socket;
   /** Undefined for a trusted proxy. */
   readonly peer: string | undefined;
-  /** Of the last request; undefined before the first. */
+  /** The response to the last request; undefined before the first. */
   answer: ServerResponse | undefined;
 }
 
-/** How many connections are looked at to find an idle one. */
+/** Connections to check when looking for an idle one. */
 const maxIdleChecks = 64;
 
 /**
- * Holds the number of connections within limits. Where one is reached, the oldest idle connection makes room: of the same
- * peer, or of all; a peer whose connections are all busy gets no further one. A connection that hasn't sent the whole head
- * of a request counts as idle. Costs a request one look-up.
+ * Limits the number of connections. At a limit, the oldest idle connection is closed: of the same peer, or of all. If
+ * a
+ * peer's connections are all busy, its new one is refused. A connection that hasn't sent a complete request head
+ * counts as
+ * idle. Costs one lookup per request.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits, peers: Peers): void {
   const open = new Map<Socket, Connection>();
@@ -56,7 +58,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, peers
     const connection = { socket, peer, answer: undefined };
     open.set(socket, connection);
     if (peer !== undefined) {
-      // Looked up anew: eviction may have removed the last one.
+      // Look it up again: the eviction may have removed the last entry.
       const others = byPeer.get(peer) ?? new Map<Socket, Connection>();
       byPeer.set(peer, others.set(socket, connection));
     }
@@ -68,7 +70,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, peers
   });
 }
 
-/** The oldest idle one; busy ones that are met move behind the others, so that the next look starts after them. */
+/** The oldest idle connection. Busy ones move to the end, so that the next search starts after them. */
 function findIdle(connections: Map<Socket, Connection>): Connection | undefined {
   let checked = 0;
   for (const [socket, connection] of connections) {

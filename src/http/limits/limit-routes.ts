@@ -7,12 +7,12 @@ import type { RouteLimit } from './route-limit.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route answers every request with the same refusal and needs no limits, as it never reads a body. */
+    /** The route rejects every request without reading a body, so it needs no limits. */
     readonly refusesAll?: boolean;
   }
 }
 
-/** Gives every route that is registered from here on its limits. Registering one that the table lacks throws. */
+/** Applies limits to every route registered from here on. Registering a route that is missing from the table throws. */
 export function limitRoutes(
   http: FastifyInstance,
   table: readonly RouteLimit[],
@@ -23,8 +23,8 @@ export function limitRoutes(
     const methods = methodsOf(route);
     const limit = findLimit(table, methods, route.url);
     if (limit === undefined)
-      throw new Error(`${methods.join(', ')} ${route.url} has no line in the table of limits`);
-    // Fastify takes 0 for its own default; the guard refuses every body then.
+      throw new Error(`${methods.join(', ')} ${route.url} is missing from the table of limits`);
+    // Fastify treats 0 as "use the default"; the guard rejects every body in that case.
     route.bodyLimit = Math.max(1, limit.bodyBytes);
     if (methods.every((method) => method === 'GET' || method === 'HEAD')) return;
     const others = route.preParsing ?? [];
@@ -33,7 +33,7 @@ export function limitRoutes(
   });
 }
 
-/** The line of the table for a route with these methods; undefined where there is none for all of them. */
+/** The table entry for a route with these methods; undefined if no entry covers all of them. */
 export function findLimit(
   table: readonly RouteLimit[],
   methods: readonly string[],
@@ -55,7 +55,7 @@ function methodsOf({ method }: Pick<RouteOptions, 'method'>): string[] {
   return Array.isArray(method) ? [...method] : [method];
 }
 
-/** Refuses a body by what its head says before any of it is read, and counts what is read. */
+/** Rejects a body by its headers before reading any of it, and counts what is read. */
 function guardBody(limit: RouteLimit, traffic: BodyTraffic): preParsingHookHandler {
   return (request, reply, payload, done) => {
     const { raw } = request;

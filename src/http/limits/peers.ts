@@ -3,32 +3,32 @@ import { type BlockList, isIP, type Socket } from 'node:net';
 import { networkOf } from '../../foundation/network/network-of.ts';
 import { toBlockList } from '../../foundation/network/to-block-list.ts';
 
-/** Networks behind the names that TRUST_PROXY knows. */
+/** Networks behind the names that TRUST_PROXY accepts. */
 const namedNetworks: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1/128'],
   linklocal: ['169.254.0.0/16', 'fe80::/10'],
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 };
 
-/** Tells callers apart by network: an IPv4 address, or the /64 of an IPv6 one. */
+/** Identifies callers by network: an IPv4 address, or the /64 of an IPv6 address. */
 export class Peers {
   readonly #proxies: BlockList | undefined;
-  /** The network of a connection can't change. */
+  /** Cached, because the network of a connection can't change. */
   readonly #networks = new WeakMap<Socket, string>();
 
-  /** @param trustProxy addresses, networks or names of proxies whose X-Forwarded-For counts */
+  /** @param trustProxy addresses, networks or names of proxies whose X-Forwarded-For is trusted */
   constructor(trustProxy: readonly string[]) {
     if (trustProxy.length > 0)
       this.#proxies = toBlockList(trustProxy.flatMap((name) => namedNetworks[name] ?? [name]));
   }
 
-  /** The network that a request comes from, as far as trusted proxies tell. */
+  /** The network of the client, taking trusted proxies into account. */
   ofRequest(request: IncomingMessage): string {
     const forwarded = this.#forwardedAddress(request);
     return forwarded === undefined ? this.ofSocket(request.socket) : networkOf(forwarded);
   }
 
-  /** The address that a request comes from, as far as trusted proxies tell. */
+  /** The address of the client, taking trusted proxies into account. */
   addressOf(request: IncomingMessage): string {
     return this.#forwardedAddress(request) ?? request.socket.remoteAddress ?? '';
   }
@@ -50,7 +50,7 @@ export class Peers {
     return network;
   }
 
-  /** True for a proxy that speaks for many peers. */
+  /** True for a trusted proxy, which forwards requests of many peers. */
   isProxy(address: string): boolean {
     if (this.#proxies === undefined) return false;
     const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');

@@ -3,17 +3,17 @@ import { type Caller, kibibyte, mebibyte, type RouteLimit } from './route-limit.
 /** Max bytes of the send operation's body. */
 export const sendBodyBytes = 256 * kibibyte;
 
-/** Max bytes of a form: many times what any of them needs. */
+/** Max bytes of a form; far more than any form needs. */
 const formBytes = 16 * kibibyte;
 
 type Body = Pick<RouteLimit, 'bodyBytes' | 'bodySeconds'>;
 
 const none: Body = { bodyBytes: 0, bodySeconds: 0 };
 const form: Body = { bodyBytes: formBytes, bodySeconds: 10 };
-/** A form of one button. */
+/** A form that is just a button. */
 const button: Body = { bodyBytes: 1 * kibibyte, bodySeconds: 10 };
 
-/** Callers whose token or password is checked before their body is read. */
+/** Callers authenticated before their body is read. */
 const knownCallers: ReadonlySet<Caller> = new Set(['a token or API key', 'an inbox reader']);
 
 function line(methods: string, path: string, caller: Caller, body: Body): RouteLimit {
@@ -21,7 +21,7 @@ function line(methods: string, path: string, caller: Caller, body: Body): RouteL
   return { methods: methods.split(' '), path, caller, known, ...body };
 }
 
-/** Every route but those of the management API, whose limits stand in its own table of routes. */
+/** Every route except those of the management API, which have limits in their own table. */
 export const routeLimits: readonly RouteLimit[] = [
   // The contract
   line('POST', '/token', 'a registered client', form),
@@ -34,7 +34,7 @@ export const routeLimits: readonly RouteLimit[] = [
   line('GET', '/ete/v1/message/*', 'a token or API key', none),
   line('GET', '/api/1/list', 'a token or API key', none),
 
-  // Tokens of clients
+  // Client tokens
   line('POST', '/revoke', 'a registered client', form),
   line('POST', '/introspect', 'a registered client', form),
   line('GET', '/.well-known/oauth-authorization-server', 'anyone', none),
@@ -62,7 +62,7 @@ export const routeLimits: readonly RouteLimit[] = [
   line('POST', '/me/sessions/end', 'a browser', form),
   line('POST', '/me/consents/withdraw', 'a browser', form),
 
-  // Links in mail
+  // Links in email
   line('GET', '/o/:image', 'anyone with the link', none),
   line('GET', '/c/:token', 'anyone with the link', none),
   line('GET POST', '/u/:token', 'anyone with the link', {
@@ -72,7 +72,7 @@ export const routeLimits: readonly RouteLimit[] = [
   line('POST', '/u/:token/undo', 'anyone with the link', button),
   line('GET POST', '/verify-sender/:token', 'anyone with the link', button),
 
-  // Reports of relays; each exists only where it is configured
+  // Relay notifications; each route exists only if it is configured
   line('POST', '/intake/ses', 'the relay', { bodyBytes: 1 * mebibyte, bodySeconds: 15 }),
   line('POST', '/intake/postmark', 'the relay', { bodyBytes: 4 * mebibyte, bodySeconds: 15 }),
   line('POST', '/intake/mailgun', 'the relay', { bodyBytes: 1 * mebibyte, bodySeconds: 15 }),
@@ -103,7 +103,7 @@ export const routeLimits: readonly RouteLimit[] = [
   line('GET', '/docs/viewer.js', 'anyone', none),
   line('GET', '/problems/:name', 'anyone', none),
 
-  // Operation
+  // Operations
   line('GET', '/healthz', 'anyone', none),
   line('GET', '/readyz', 'anyone', none),
   line('GET', '/metrics', 'a metrics reader', none),

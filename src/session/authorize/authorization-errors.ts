@@ -1,6 +1,7 @@
 /**
- * An authorization request that leads nowhere: unknown integration or wrong redirect URL. Shown as a page; redirecting
- * would make the service an open redirector (RFC 6749 section 4.1.2.1, RFC 9700 section 4.11).
+ * An authorization request with an unknown integration or wrong redirect URL. Shown as a page, because redirecting
+ * would
+ * make the service an open redirector (RFC 6749 section 4.1.2.1, RFC 9700 section 4.11).
  */
 export class UnusableRequest extends Error {
   override name = 'UnusableRequest';
@@ -14,14 +15,14 @@ export type AuthorizationErrorCode =
   | 'unsupported_response_type'
   | 'invalid_scope';
 
-/** Where the answer to an authorization request goes. */
+/** Where to send the response to an authorization request. */
 export interface ResponseTarget {
   readonly redirectUri: string;
-  /** Returned unchanged where it was sent. */
+  /** Returned unchanged if it was sent. */
   readonly state: string | undefined;
 }
 
-/** A refusal that the integration is told by redirect (RFC 6749 section 4.1.2.1). */
+/** An error that is reported to the integration by redirect (RFC 6749 section 4.1.2.1). */
 export class AuthorizationRefused extends Error {
   override name = 'AuthorizationRefused';
   readonly error: AuthorizationErrorCode;

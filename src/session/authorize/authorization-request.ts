@@ -11,7 +11,7 @@ import { isRegisteredRedirect } from './redirect-uri.ts';
 /** A valid request to the authorization endpoint (contract section 4.2, RFC 7636 section 4.3). */
 export interface AuthorizationRequest extends ResponseTarget {
   readonly client: StoredIntegration;
-  /** Whether the request named the redirect URL; then the token request must too (RFC 6749 section 4.1.3). */
+  /** Whether the request contained the redirect URL; if so, the token request must too (RFC 6749 section 4.1.3). */
   readonly redirectUriSent: boolean;
   /** S256 challenge, or undefined without PKCE. */
   readonly codeChallenge: string | undefined;
@@ -21,7 +21,7 @@ export type FindIntegration = (
   clientId: string,
 ) => Promise<StoredIntegration | undefined> | StoredIntegration | undefined;
 
-/** The parameters of a query; names without regard to case. */
+/** The parameters of a query, with case-insensitive names. */
 class Query {
   readonly #values = new Map<string, string[]>();
 
@@ -32,7 +32,7 @@ class Query {
     }
   }
 
-  /** The value, or undefined where it is missing or empty. */
+  /** The value, or undefined if it is missing or empty. */
   get(name: string): string | undefined {
     return this.#values.get(name)?.[0] || undefined;
   }
@@ -51,8 +51,9 @@ class Query {
 const challengePattern = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * Reads the query of an authorization request. Client and redirect URL come first: until both are known to be right,
- * errors are shown to the person and go nowhere.
+ * Parses the query of an authorization request. Client and redirect URL come first: until both are valid, errors are
+ * shown
+ * to the person instead of redirecting.
  * @throws UnusableRequest, AuthorizationRefused
  */
 export async function readAuthorizationRequest(
@@ -76,7 +77,7 @@ function requireWellEncoded(text: string): string {
     const decoded = decodeURIComponent(text);
     if (!decoded.includes('\0')) return text;
   } catch {
-    // Falls through to the refusal below.
+    // Rejected below.
   }
   throw new UnusableRequest('The URL of this page isn’t encoded correctly.');
 }
@@ -105,7 +106,7 @@ function readRedirect(query: Query, client: StoredIntegration): string {
   return sent ?? client.redirectUri;
 }
 
-/** RFC 6749 section 3.1: no parameter is included more than once. */
+/** RFC 6749 section 3.1: parameters must not be repeated. */
 function refuseRepeated(query: Query, target: ResponseTarget): void {
   if (query.firstRepeated === undefined) return;
   const state = query.isRepeated('state') ? undefined : target.state;
@@ -120,14 +121,14 @@ function requireResponseType(query: Query, target: ResponseTarget): void {
   if (type !== 'code')
     throw new AuthorizationRefused(
       'unsupported_response_type',
-      'The only response_type is code',
+      'response_type must be code',
       target,
     );
 }
 
 function requireScope(query: Query, target: ResponseTarget): void {
   if (query.get('scope') !== supportedScope)
-    throw new AuthorizationRefused('invalid_scope', `The only scope is ${supportedScope}`, target);
+    throw new AuthorizationRefused('invalid_scope', `scope must be ${supportedScope}`, target);
 }
 
 function requireCodeGrant(client: StoredIntegration, target: ResponseTarget): void {
@@ -139,7 +140,7 @@ function requireCodeGrant(client: StoredIntegration, target: ResponseTarget): vo
     );
 }
 
-/** RFC 7636 section 4.4.1: without a method the challenge would be the verifier itself, which is not accepted. */
+/** RFC 7636 section 4.4.1: without a method, the challenge would be the plain verifier, which is not accepted. */
 function readChallenge(
   query: Query,
   client: StoredIntegration,
@@ -155,7 +156,7 @@ function readChallenge(
     if (client.requirePkce) refuse('This integration must use PKCE: code_challenge is missing');
     return undefined;
   }
-  if (method !== 'S256') refuse('The only code_challenge_method is S256');
-  if (!challengePattern.test(sent)) refuse('code_challenge is not a SHA-256 in base64url');
+  if (method !== 'S256') refuse('code_challenge_method must be S256');
+  if (!challengePattern.test(sent)) refuse('code_challenge is not a base64url SHA-256');
   return sent;
 }

@@ -34,13 +34,14 @@ export interface AuthorizeDependencies {
   readonly consents: ConsentStore;
   readonly audit: AuditStore;
   readonly findIntegration: FindIntegration;
-  /** The issuer's name (RFC 9207, RFC 8414). */
+  /** The issuer's identifier (RFC 9207, RFC 8414). */
   readonly publicUrl: () => string;
 }
 
 /**
- * `GET /authorize` (contract section 4.2): sign-in where needed, then the consent page, always. Errors go to the integration
- * too, once the person is signed in.
+ * `GET /authorize` (contract section 4.2): sign-in if needed, then always the consent page. Once the person is signed
+ * in,
+ * errors go to the integration.
  * `POST /authorize` with the same query: the person's decision, answered by a redirect to the integration.
  */
 export function registerAuthorizeRoutes(scope: Http, dependencies: AuthorizeDependencies): void {
@@ -54,7 +55,7 @@ export function registerAuthorizeRoutes(scope: Http, dependencies: AuthorizeDepe
   scope.post('/authorize', (request, reply) =>
     answer(dependencies, request, reply, async (authorization, query) => {
       const { person } = await dependencies.browser.visit(request, reply);
-      // A page from before signing in or out decides nothing; the person sees it anew.
+      // A page from before a sign-in or sign-out must not decide anything; show it again.
       if (person === undefined || !dependencies.browser.hasValidCsrfToken(request, formOf(request)))
         return seeOther(reply, `/authorize?${query}`);
       return decide(dependencies, request, reply, authorization, person);
@@ -64,7 +65,7 @@ export function registerAuthorizeRoutes(scope: Http, dependencies: AuthorizeDepe
 
 type Proceed = (authorization: AuthorizationRequest, query: string) => Promise<FastifyReply>;
 
-/** Reads the authorization request anew for every step, so that nothing of it has to be trusted to a form. */
+/** Parses the authorization request again at every step, so that no form has to be trusted. */
 async function answer(
   dependencies: AuthorizeDependencies,
   request: FastifyRequest,
@@ -87,8 +88,9 @@ async function answer(
 }
 
 /**
- * Whoever may register an integration could make links to this service that lead on to a page of theirs. So a stranger signs
- * in first, and only then is the integration told (RFC 9700 section 4.11.2).
+ * Anyone who can register an integration could create links to this service that redirect to their own page. So an
+ * anonymous
+ * visitor signs in before the integration receives the error (RFC 9700 section 4.11.2).
  */
 async function refuse(
   dependencies: AuthorizeDependencies,
@@ -105,7 +107,7 @@ async function refuse(
   });
 }
 
-/** Goes back to the integration, naming the issuer so that answers of two services are not mixed up (RFC 9207). */
+/** Redirects to the integration, naming the issuer to prevent mix-up attacks (RFC 9207). */
 function redirectToClient(
   { publicUrl }: AuthorizeDependencies,
   reply: FastifyReply,
@@ -181,7 +183,7 @@ async function decide(
   }
   const accounts = await dependencies.consents.accountsOf(person.personId);
   const account = accounts.find(({ id }) => id === form.get('account'));
-  // Left this account since the page was shown, or chose none.
+  // The person left this account since the page was shown, or chose none.
   if (account === undefined) return seeOther(reply, request.url);
   const code = await issueGrantCode(dependencies, authorization, person, account.id);
   await record('success', account.id);

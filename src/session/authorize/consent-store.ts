@@ -3,7 +3,7 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, ClientId, PersonId } from '../../foundation/ids.ts';
 import { revokePairTokens } from '../revoke-tokens-store.ts';
 
-/** A consent as its giver sees it. */
+/** A consent as shown to the person who gave it. */
 export interface Consent {
   readonly clientId: ClientId;
   readonly integrationName: string;
@@ -12,7 +12,7 @@ export interface Consent {
   readonly grantedAt: Date;
 }
 
-/** Accounts that a person can choose from, and consents. */
+/** Consents, and the accounts that a person can choose from. */
 export class ConsentStore {
   readonly #database: Database;
 
@@ -30,7 +30,7 @@ export class ConsentStore {
     return rows;
   }
 
-  /** The account that the person last let the integration act in, or undefined. */
+  /** The account last chosen for this integration, or undefined. */
   async chosenAccount(personId: PersonId, clientId: ClientId): Promise<AccountId | undefined> {
     const { rows } = await sql<{ account_id: AccountId }>`
       select account_id from consent where person_id = ${personId} and client_id = ${clientId}`.execute(
@@ -63,8 +63,8 @@ export class ConsentStore {
   }
 
   /**
-   * Withdraws a consent and ends the tokens of the person with that integration on all nodes.
-   * @returns false where there was none
+   * Withdraws a consent and revokes the person's tokens with that integration on all nodes.
+   * @returns false if there was none
    */
   async withdraw(personId: PersonId, clientId: ClientId): Promise<boolean> {
     return this.#database.kysely.transaction().execute(async (transaction) => {

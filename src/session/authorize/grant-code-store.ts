@@ -2,10 +2,10 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../../foundation/database/open-database.ts';
 import type { AccountId, ClientId, PersonId } from '../../foundation/ids.ts';
 
-/** Seconds that a grant code lives. */
+/** Lifetime of a grant code. */
 const grantCodeSeconds = 60;
 
-/** What a grant code stands for. */
+/** What a grant code authorizes. */
 export interface GrantCode {
   readonly personId: PersonId;
   readonly clientId: ClientId;
@@ -16,7 +16,7 @@ export interface GrantCode {
 }
 
 /**
- * Remembers the person's consent and makes the code, in one statement.
+ * Saves the person's consent and the code in one statement.
  * @param offset milliseconds added to the database's clock
  */
 export async function saveGrantCode(
@@ -48,9 +48,10 @@ interface Row {
 }
 
 /**
- * Spends a code of this client: of uses at the same instant, on any nodes, one gets it. Its row stays locked until the
- * transaction ends, so that a rollback gives it back.
- * @returns undefined where the code is unknown, of another client, used, or older than 60 seconds
+ * Consumes a code of this client: of concurrent uses on any nodes, one succeeds. The row stays locked until the
+ * transaction
+ * ends, so a rollback restores the code.
+ * @returns undefined if the code is unknown, belongs to another client, was used or is older than 60 seconds
  */
 export async function consumeGrantCode(
   transaction: Kysely<Tables>,
@@ -78,7 +79,7 @@ export async function consumeGrantCode(
   );
 }
 
-/** The person and the client of a code that was spent, or undefined. */
+/** The person and the client of a used code, or undefined. */
 export async function findUsedCode(
   executor: Kysely<Tables>,
   hash: Buffer,

@@ -1,9 +1,10 @@
-/** `http://127.0.0.1` or `http://[::1]`, a port or none, and the rest. */
+/** `http://127.0.0.1` or `http://[::1]` with an optional port, and the rest. */
 const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::\d{1,5})?((?:[/?].*)?)$/s;
 
 /**
- * True where the redirect URL of a request is the registered one: the same characters. Only the port of a registered
- * loopback address may differ, since native programs take a free one (RFC 8252 section 7.3).
+ * True if the redirect URL of a request matches the registered one exactly. Only the port of a registered loopback
+ * address
+ * may differ, since native apps listen on any free port (RFC 8252 section 7.3).
  */
 export function isRegisteredRedirect(sent: string, registered: string): boolean {
   if (sent === registered) return true;
@@ -12,7 +13,9 @@ export function isRegisteredRedirect(sent: string, registered: string): boolean 
   return fits && URL.canParse(sent);
 }
 
-/** The redirect URL with parameters added to its query (RFC 6749 section 4.1.2), fit for a Location header. */
+/**
+ * Adds parameters to the query of a redirect URL (RFC 6749 section 4.1.2); the result is valid in a Location header.
+ */
 export function withParameters(
   redirectUri: string,
   parameters: Readonly<Record<string, string | undefined>>,
@@ -25,8 +28,9 @@ export function withParameters(
 }
 
 /**
- * What names the redirect's target in the form-action of a Content-Security-Policy: its origin, or its scheme where
- * that is no origin there (programs' own schemes; IPv6 addresses, which the policy's grammar lacks).
+ * The source expression for a redirect's target in the form-action of a Content-Security-Policy: its origin, or its
+ * scheme
+ * if it has no valid origin there (custom schemes; IPv6 addresses, which the policy's grammar lacks).
  */
 export function formActionSource(redirectUri: string): string {
   const url = new URL(redirectUri);

@@ -3,17 +3,17 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import { newId, type PersonId } from '../../foundation/ids.ts';
 import type { Locale } from '../../outbox/system-mail.ts';
 
-/** A browser that somebody signed in with. */
+/** A signed-in browser. */
 export interface BrowserSession {
   readonly id: string;
   readonly personId: PersonId;
   readonly email: string;
   readonly name: string;
-  /** False while the second factor is missing. */
+  /** False until the second factor is verified. */
   readonly complete: boolean;
 }
 
-/** A session as its owner sees it in the list. */
+/** A session as listed to its owner. */
 export interface ListedBrowserSession {
   readonly id: string;
   readonly createdAt: Date;
@@ -28,11 +28,11 @@ export interface NewBrowserSession {
   readonly seconds: number;
   readonly remoteAddress: string;
   readonly userAgent: string;
-  /** Becomes the person's where none was chosen. */
+  /** Saved for the person if they haven't chosen a language. */
   readonly locale: Locale;
 }
 
-/** Browser sessions in the database; nothing of them is cached, so ending one takes effect at once on every node. */
+/** Browser sessions in the database. Nothing is cached, so ending one takes effect at once on every node. */
 export class BrowserSessionStore {
   readonly #database: Database;
 
@@ -82,7 +82,7 @@ export class BrowserSessionStore {
     await sql`delete from browser_session where hash = ${hash}`.execute(this.#database.kysely);
   }
 
-  /** The complete sessions of a person that have not expired, newest first. */
+  /** A person's complete, unexpired sessions, newest first. */
   async list(personId: PersonId, offset: number): Promise<ListedBrowserSession[]> {
     const { rows } = await sql<{
       id: string;
@@ -101,7 +101,7 @@ export class BrowserSessionStore {
     }));
   }
 
-  /** Ends a session by its id, where it is this person's. */
+  /** Ends one of a person's sessions by its id. */
   async endById(personId: PersonId, id: string): Promise<boolean> {
     const { rows } = await sql`
       delete from browser_session where person_id = ${personId} and id::text = ${id} returning 1`.execute(

@@ -11,20 +11,20 @@ import type { Form } from '../form.ts';
 import { preferredLocale } from '../preferred-locale.ts';
 import type { BrowserSession, BrowserSessionStore } from './browser-session-store.ts';
 
-/** Seconds that a sign-in lasts in a browser. */
+/** Lifetime of a sign-in. */
 const sessionSeconds = 12 * 3600;
-/** Seconds in which the second factor must follow the password. */
+/** Time allowed between password and second factor. */
 const secondFactorSeconds = 10 * 60;
 
 const cookieValue = /^[A-Za-z0-9_-]{43}$/;
 
-/** What a page knows of the browser that asks for it. */
+/** What a page knows about the visiting browser. */
 export interface BrowserVisit {
-  /** Proof for forms that this browser, with the session that it has now, was given the page. */
+  /** Binds forms to this browser and its current session. */
   readonly csrf: string;
-  /** Who is signed in, the second factor included where there is one. */
+  /** The signed-in person, second factor included if there is one. */
   readonly person: BrowserSession | undefined;
-  /** Who gave the right password and still owes the second factor. */
+  /** The person who entered the right password but not yet the second factor. */
   readonly awaitingSecondFactor: BrowserSession | undefined;
 }
 
@@ -32,13 +32,13 @@ export interface BrowserSessionsDependencies {
   readonly store: BrowserSessionStore;
   readonly key: MasterKey;
   readonly clock: Clock;
-  /** The address that others see. */
+  /** The public base URL. */
   readonly publicUrl: () => string;
 }
 
 /**
- * Browsers and their sessions: one cookie with a random value, of which the database has the hash. The value is
- * replaced whenever the browser's rights grow, so that nobody can plant one (session fixation, ASVS 3.2.1).
+ * Browser sessions: a cookie with a random value, whose hash is in the database. The value is replaced whenever the
+ * browser's rights grow, which prevents session fixation (ASVS 3.2.1).
  */
 export class BrowserSessions {
   readonly #dependencies: BrowserSessionsDependencies;
@@ -49,7 +49,7 @@ export class BrowserSessions {
     this.#csrfKeys = dependencies.key.keysFor('csrf');
   }
 
-  /** Who is visiting; a browser without a cookie gets one, so that its forms can be bound to it. */
+  /** Identifies the visitor. A browser without a cookie gets one, so that forms can be bound to it. */
   async visit(request: FastifyRequest, reply: FastifyReply): Promise<BrowserVisit> {
     const value = this.#read(request);
     if (value === undefined) {
@@ -64,14 +64,14 @@ export class BrowserSessions {
     };
   }
 
-  /** Who is signed in with the browser that sent a request, the second factor included; for other rooms' pages. */
+  /** The person signed in with the browser that sent a request, second factor included; for pages of other modules. */
   async findSignedIn(request: FastifyRequest): Promise<BrowserSession | undefined> {
     const value = this.#read(request);
     const found = value === undefined ? undefined : await this.#find(value);
     return found?.complete ? found : undefined;
   }
 
-  /** True where the form comes from a page that this service gave to this browser with its present session. */
+  /** True if the form comes from a page that was served to this browser in its current session. */
   hasValidCsrfToken(request: FastifyRequest, form: Form): boolean {
     const value = this.#read(request);
     const sent = form.get('csrf');
@@ -83,7 +83,7 @@ export class BrowserSessions {
     });
   }
 
-  /** Signs the browser in under a new cookie value; the old one is worth nothing from here on. */
+  /** Signs the browser in under a new cookie value; the old one becomes useless. */
   async signIn(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -104,18 +104,18 @@ export class BrowserSessions {
     await store.create(session, clock.offset);
   }
 
-  /** Ends the browser's session. The cookie stays as that of a stranger, so that forms go on working. */
+  /** Ends the browser's session. The cookie stays as an anonymous one, so that forms keep working. */
   async signOut(request: FastifyRequest): Promise<void> {
     const value = this.#read(request);
     if (value !== undefined) await this.#dependencies.store.end(hashToken(value));
   }
 
-  /** True where the browser reaches the service by TLS. */
+  /** True if the browser reaches the service by TLS. */
   isSecure(request: FastifyRequest): boolean {
     return request.protocol === 'https' || this.#dependencies.publicUrl().startsWith('https:');
   }
 
-  /** Behind a proxy that ends TLS, the address that others see is the origin that browsers name. */
+  /** Behind a TLS-terminating proxy, browsers send the public URL as their origin. */
   #isSameOrigin(request: FastifyRequest): boolean {
     const { origin, 'sec-fetch-site': site } = request.headers;
     const publicOrigin = new URL(this.#dependencies.publicUrl()).origin;
@@ -146,7 +146,7 @@ export class BrowserSessions {
       secure: this.isSecure(request),
     });
     const others = [reply.getHeader('set-cookie') ?? []].flat().map(String);
-    // A later session of the same answer replaces an earlier one.
+    // A later session cookie in the same response replaces an earlier one.
     const otherCookies = others.filter(
       (other) => !other.startsWith(`${this.#cookieName(request)}=`),
     );
@@ -154,7 +154,7 @@ export class BrowserSessions {
     return value;
   }
 
-  /** `__Host-` lets no neighbouring host plant the cookie (RFC 6265bis section 4.1.3.2); it needs TLS. */
+  /** `__Host-` keeps sibling hosts from setting the cookie (RFC 6265bis section 4.1.3.2); it requires TLS. */
   #cookieName(request: FastifyRequest): string {
     return this.isSecure(request) ? '__Host-signalpost' : 'signalpost';
   }

@@ -16,8 +16,9 @@ export interface KnownDevicesDependencies {
 }
 
 /**
- * Remembers in a signed cookie that a person signed in with a browser before (OWASP: device cookies). It opens nothing: its
- * bearer's wrong passwords are counted apart from those of strangers, so that their flood does not slow the person down.
+ * Remembers in a signed cookie that a person has signed in with a browser before (OWASP: device cookies). It grants
+ * no access:
+ * wrong passwords from it are counted separately, so that an attacker's flood doesn't slow the person down.
  */
 export class KnownDevices {
   readonly #dependencies: KnownDevicesDependencies;
@@ -28,7 +29,7 @@ export class KnownDevices {
     this.#keys = dependencies.key.keysFor('known device');
   }
 
-  /** Names the browser where this person signed in with it before. */
+  /** Identifies the browser if this person signed in with it before. */
   read(request: FastifyRequest, email: string): string | undefined {
     const value = parseCookie(request.headers.cookie ?? '')[this.#cookieName(request)] ?? '';
     const [, issued = '', name = '', sent = ''] = valuePattern.exec(value) ?? [];
@@ -42,7 +43,7 @@ export class KnownDevices {
     return isValid ? name : undefined;
   }
 
-  /** Remembers that the person has signed in. */
+  /** Records that the person has signed in. */
   remember(request: FastifyRequest, reply: FastifyReply, email: string): void {
     const issued = String(Math.floor(this.#dependencies.clock.now()));
     const name = this.read(request, email) ?? randomBytes(16).toString('base64url');

@@ -14,8 +14,9 @@ export interface CodeGrantDependencies extends InitialTokensDependencies {
 }
 
 /**
- * The code grant (contract section 5.3). Spending the code and issuing the tokens are one transaction: a request that
- * is refused by the allowance leaves the code unspent, any other refusal of a live code spends it.
+ * The code grant (contract section 5.3). Consuming the code and issuing the tokens are one transaction: if the
+ * allowance
+ * refuses the request, the code stays valid; any other refusal of a live code consumes it.
  */
 export class CodeGrant implements Grant {
   readonly type = 'authorization_code';
@@ -28,19 +29,19 @@ export class CodeGrant implements Grant {
   async run(request: GrantRequest): Promise<TokenPair> {
     const { mint } = this.#dependencies;
     const code = request.form.require('code');
-    // A forged code is refused without a query.
-    if (!mint.recognizes('code', code)) throw refused('the code is not one of ours');
+    // A forged code is rejected without a query.
+    if (!mint.recognizes('code', code)) throw refused('the code was not issued here');
     const outcome = await this.#redeem(hashToken(code), request);
     if (outcome === undefined) {
       await this.#handleCodeReuse(hashToken(code), request);
-      throw refused('the code is unknown, expired, used or of another client');
+      throw refused('the code is unknown, expired, used or belongs to another client');
     }
     await this.#record(outcome.tokens === undefined ? 'refused' : 'success', outcome.code, request);
     if (outcome.tokens === undefined) throw refused(outcome.mismatch);
     return outcome.tokens;
   }
 
-  /** @returns undefined where there is no such live code of this client */
+  /** @returns undefined if this client has no such live code */
   #redeem(codeHash: Buffer, { client, form }: GrantRequest): Promise<Redeemed | undefined> {
     const { database, clock } = this.#dependencies;
     return database.kysely.transaction().execute(async (transaction) => {
@@ -53,7 +54,10 @@ export class CodeGrant implements Grant {
     });
   }
 
-  /** RFC 6749 section 4.1.2: a code that is used again may be stolen, so what it issued ends. Another client ends nothing. */
+  /**
+   * RFC 6749 section 4.1.2: a reused code may be stolen, so the tokens it issued are revoked. Another client can't
+   * trigger that.
+   */
   async #handleCodeReuse(codeHash: Buffer, { client, origin }: GrantRequest): Promise<void> {
     const { database, audit } = this.#dependencies;
     const usedCode = await findUsedCode(database.kysely, codeHash);
@@ -93,12 +97,12 @@ type Redeemed =
   | { readonly code: GrantCode; readonly tokens: TokenPair }
   | { readonly code: GrantCode; readonly tokens: undefined; readonly mismatch: string };
 
-/** What does not fit between the code and the request, or undefined. */
+/** Describes a mismatch between the code and the request; undefined if there is none. */
 function findMismatch(code: GrantCode, client: StoredIntegration, form: Form): string | undefined {
   return redirectMismatch(code, form) ?? verifierMismatch(code, client, form);
 }
 
-/** RFC 6749 section 4.1.3: the redirect URL of the authorization request, where it was sent there or is sent here. */
+/** RFC 6749 section 4.1.3: the redirect URL must match the authorization request's if either request contained one. */
 function redirectMismatch(code: GrantCode, form: Form): string | undefined {
   const sent = form.get('redirect_uri');
   if (sent === undefined) return code.redirectUriSent ? 'redirect_uri is missing' : undefined;
@@ -108,7 +112,8 @@ function redirectMismatch(code: GrantCode, form: Form): string | undefined {
 const verifierPattern = /^[A-Za-z0-9._~-]{43,128}$/;
 
 /**
- * RFC 7636 section 4.6. A verifier without a challenge is refused too: somebody may have cut the challenge off the
+ * RFC 7636 section 4.6. A verifier without a challenge is rejected too: an attacker may have removed the challenge
+ * from the
  * authorization request (RFC 9700 section 2.1.1).
  */
 function verifierMismatch(
@@ -118,7 +123,7 @@ function verifierMismatch(
 ): string | undefined {
   const verifier = form.get('code_verifier');
   if (code.codeChallenge === undefined) {
-    if (client.requirePkce) return 'PKCE is required since the code was made';
+    if (client.requirePkce) return 'PKCE became required after the code was issued';
     return verifier === undefined ? undefined : 'code_verifier without code_challenge';
   }
   if (verifier === undefined) return 'code_verifier is missing';

@@ -9,15 +9,15 @@ export interface GrantRequest {
   readonly origin: RequestOrigin;
 }
 
-/** What a grant hands out; the lifetime is the same for all (contract section 2.1). */
+/** The tokens that a grant issues; their lifetime is always the same (contract section 2.1). */
 export interface TokenPair {
   readonly accessToken: string;
   readonly refreshToken: string;
 }
 
-/** One way to get tokens, by its `grant_type`. */
+/** A grant type. */
 export interface Grant {
   readonly type: GrantType;
-  /** @throws OAuthError where the grant is refused */
+  /** @throws OAuthError if the grant is refused */
   run(request: GrantRequest): Promise<TokenPair>;
 }

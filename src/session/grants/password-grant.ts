@@ -16,7 +16,8 @@ export interface PasswordGrantDependencies extends InitialTokensDependencies {
 
 /**
  * The password grant (contract section 5.2). RFC 9700 section 2.4 advises against it; it is for in-house integrations
- * with a service user, and only where they are registered for it.
+ * with a
+ * service user, and only if they are registered for it.
  */
 export class PasswordGrant implements Grant {
   readonly type = 'password';
@@ -26,7 +27,7 @@ export class PasswordGrant implements Grant {
     this.#dependencies = dependencies;
   }
 
-  /** The password comes before the allowance, so that a 429 of the allowance tells a stranger nothing. */
+  /** Checks the password before the allowance, so that a 429 of the allowance reveals nothing to an attacker. */
   async run({ client, form, origin }: GrantRequest): Promise<TokenPair> {
     const email = form.require('username');
     const password = form.require('password');
@@ -56,7 +57,7 @@ export class PasswordGrant implements Grant {
     });
     if (result.person !== undefined) return result.person;
     await this.#record('refused', result.claimed?.id, client, origin, 'wrong_password');
-    throw new InvalidGrant('The user or the password is wrong', {
+    throw new InvalidGrant('The user name or password is wrong', {
       cause: result.claimed === undefined ? 'unknown person' : 'wrong password or disabled person',
     });
   }
@@ -65,7 +66,7 @@ export class PasswordGrant implements Grant {
   async #refuseSecondFactor(person: PersonWithPassword): Promise<void> {
     if (await this.#dependencies.secondFactors.has(person.id))
       throw new InvalidGrant(
-        'This user signs in with a second factor; use the code grant, or a service user',
+        'This user has a second factor; use the code grant, or a service user',
       );
   }
 

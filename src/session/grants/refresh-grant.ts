@@ -13,8 +13,9 @@ export interface RefreshGrantDependencies {
 }
 
 /**
- * The refresh grant (contract section 5.4): spends the pair's one live refresh token for a new pair of tokens. Neither
- * counts against the allowance nor is refused by it.
+ * The refresh grant (contract section 5.4): exchanges the pair's single live refresh token for a new pair of tokens.
+ * It
+ * neither counts toward the allowance nor is refused by it.
  */
 export class RefreshGrant implements Grant {
   readonly type = 'refresh_token';
@@ -27,8 +28,8 @@ export class RefreshGrant implements Grant {
   async run({ client, form, origin }: GrantRequest): Promise<TokenPair> {
     const { mint, store, clock } = this.#dependencies;
     const usedToken = form.require('refresh_token');
-    // A forged token is refused without a query.
-    if (!mint.recognizes('refresh', usedToken)) throw refused('the token is not one of ours');
+    // A forged token is rejected without a query.
+    if (!mint.recognizes('refresh', usedToken)) throw refused('the token was not issued here');
     const [access, refresh] = [mint.mint('access'), mint.mint('refresh')];
     const refreshed = await store.refresh({
       clientId: client.clientId,
@@ -39,12 +40,13 @@ export class RefreshGrant implements Grant {
     });
     if (refreshed) return { accessToken: access.text, refreshToken: refresh.text };
     await this.#recordReuse(usedToken, { client, form, origin });
-    throw refused('the token was spent, replaced or ended, or belongs to another client');
+    throw refused('the token was used, replaced or revoked, or belongs to another client');
   }
 
   /**
-   * A genuine token that is not live was spent or replaced before: somebody may have stolen it (RFC 9700 section
-   * 4.14.2). The live one stays valid, as section 5.1 rule 4 of the contract says; an operator sees the event.
+   * A genuine token that is not live was used or replaced before, so it may be stolen (RFC 9700 section 4.14.2). The
+   * live one
+   * stays valid, as section 5.1 rule 4 of the contract says; the audit log records the event.
    */
   async #recordReuse(usedToken: string, { client, origin }: GrantRequest): Promise<void> {
     await this.#dependencies.audit.record({

@@ -27,8 +27,9 @@ const invalidInvitationPage = messagePage(
 );
 
 /**
- * `GET /invitation/TOKEN`: keeps the token in a cookie and leaves it out of the address. `GET /invitation`: who invites into
- * which account; `POST`: accepts; `POST /invitation/decline`.
+ * `GET /invitation/TOKEN` moves the token from the URL to a cookie. `GET /invitation` shows the invitation, `POST`
+ * accepts it,
+ * `POST /invitation/decline` declines it.
  */
 export function registerInvitationRoutes(
   scope: Http,
@@ -88,7 +89,7 @@ export function registerInvitationRoutes(
     return sendPage(reply, messagePage('Invitation declined', 'Nothing has changed.'));
   });
 
-  /** Lax: the cookie has to come along when a link in a mail leads here. */
+  /** Lax: the cookie must be sent when a link in an email leads here. */
   function setCookie(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -102,8 +103,9 @@ export function registerInvitationRoutes(
 }
 
 /**
- * A mailed link alone never gets past a second factor: where it would set a password of somebody who has one, that person
- * has to be signed in.
+ * A mailed link alone never bypasses a second factor: if it would set the password of someone who has one, that
+ * person must be
+ * signed in.
  */
 function needsSignIn(invitation: OpenInvitation, signedIn: string | undefined): boolean {
   const { established, hasSecondFactor, personId } = invitation;

@@ -5,18 +5,18 @@ import type { AccountId, PersonId } from '../../foundation/ids.ts';
 
 type Kysely = Database['kysely'];
 
-/** Days that an invitation can be accepted. */
+/** Days for which an invitation is valid. */
 export const invitationDays = 7;
-/** Minutes between two mails for one invitation. */
+/** Minutes between two emails for one invitation. */
 const resendIntervalMinutes = 2;
-/** Invitations that an account mails in a day: nobody's mailbox, and nobody's name for mail, is for filling. */
+/** Daily limit for the invitation emails of an account, so that it can't be used to flood mailboxes. */
 export const maxInvitationsPerDay = 100;
-/** Of these to one address. */
+/** Daily limit for one address. */
 export const maxInvitationsPerAddressPerDay = 5;
 
 export interface NewInvitation {
   readonly accountId: AccountId;
-  /** In lower case. */
+  /** Lowercase. */
   readonly email: string;
   readonly role: Role;
   readonly name: string | undefined;
@@ -24,8 +24,8 @@ export interface NewInvitation {
 }
 
 /**
- * Writes an invitation in place of an earlier one of the same address, whose link ends.
- * @returns false where the earlier one was mailed a moment ago; then nothing is stored
+ * Saves an invitation, replacing an earlier one for the same address.
+ * @returns false if the earlier one was mailed a moment ago; nothing is saved then
  */
 export async function saveInvitation(
   transaction: Kysely,
@@ -46,7 +46,7 @@ export async function saveInvitation(
   return rows.length === 1;
 }
 
-/** Changes what an open invitation is for; the mail that was sent stays good, since its page says what there is now. */
+/** Changes an open invitation; the mailed link stays valid, since its page shows the current details. */
 export async function changeInvitation(
   transaction: Kysely,
   accountId: AccountId,
@@ -58,16 +58,13 @@ export async function changeInvitation(
     where account_id = ${accountId} and email = ${email}`.execute(transaction);
 }
 
-/** Invitations that an account mailed in the last day: to everybody, and to one address. */
+/** Invitations that an account mailed in the last day, in total and to one address. */
 export interface MailedInvitations {
   readonly all: number;
   readonly toAddress: number;
 }
 
-/**
- * Counts mails by the audit log: an invitation that is mailed again, or is answered and written anew, is one row but many
- * mails.
- */
+/** Counts emails in the audit log: an invitation that was resent or recreated is one row but several emails. */
 export async function countInvitations(
   kysely: Kysely,
   accountId: AccountId,
@@ -82,7 +79,7 @@ export async function countInvitations(
   return rows[0] ?? { all: 0, toAddress: 0 };
 }
 
-/** @returns false where there was no open one */
+/** @returns false if there was no open one */
 export async function withdrawInvitation(
   transaction: Kysely,
   accountId: AccountId,
@@ -96,7 +93,7 @@ export async function withdrawInvitation(
   return rows.length === 1;
 }
 
-/** An invitation that can be accepted, and whom its address belongs to. */
+/** A valid invitation, and the person its address belongs to. */
 export interface OpenInvitation {
   readonly accountId: AccountId;
   readonly accountName: string;
@@ -105,14 +102,14 @@ export interface OpenInvitation {
   readonly name: string | null;
   readonly inviterName: string;
   readonly inviterEmail: string;
-  /** Null: nobody has a sign-in with this address yet. */
+  /** Null: nobody has signed up with this address. */
   readonly personId: PersonId | null;
-  /** The person has a password and followed a mailed link before, so that it is their own. */
+  /** The person has a password and followed a mailed link before, so the sign-in is certainly their own. */
   readonly established: boolean;
   readonly hasSecondFactor: boolean;
 }
 
-/** The open invitation of a link. One ends with its inviter: who no longer owns the account, or is disabled, invites nobody. */
+/** The open invitation of a link. It ends if the inviter no longer owns the account or is disabled. */
 export async function findInvitation(
   kysely: Kysely,
   hash: Buffer,
@@ -133,7 +130,7 @@ export async function findInvitation(
   return rows[0];
 }
 
-/** Spends the link of an invitation; of two uses at the same instant one gets true. */
+/** Consumes the link of an invitation; of two concurrent uses, one gets true. */
 export async function consumeInvitation(transaction: Kysely, hash: Buffer): Promise<boolean> {
   const { rows } = await sql`
     delete from invitation where hash = ${hash} and withdrawn_at is null returning 1`.execute(

@@ -35,19 +35,19 @@ export interface InvitationsDependencies {
   readonly key: MasterKey;
   readonly clock: Clock;
   readonly passwords: PasswordChecker;
-  /** False: there is no mail of the service itself. */
+  /** False: no system mail is sent. */
   readonly mailEnabled: boolean;
 }
 
-/** Who invites into what. */
+/** An invitation with the names to show in its email. */
 export interface InvitationMail extends NewInvitation {
   readonly accountName: string;
   readonly inviter: { readonly name: string; readonly email: string };
 }
 
-/** What somebody accepts an invitation with. */
+/** What the invited person submits. */
 export interface InvitationAcceptance {
-  /** Needed unless the person is established. */
+  /** Required unless the person is established. */
   readonly password: string | undefined;
   readonly name: string;
   readonly locale: Locale;
@@ -55,8 +55,9 @@ export interface InvitationAcceptance {
 }
 
 /**
- * Invitations into accounts. Only the mailed link makes a member, and whoever has none that is certainly their own sets a
- * password with it: nobody can set one up for somebody else (ASVS 2.5.1, 2.3.1).
+ * Invitations into accounts. Only the mailed link creates a member, and people without an established sign-in set a
+ * password
+ * with it: nobody can set up a sign-in for someone else (ASVS 2.5.1, 2.3.1).
  */
 export class Invitations {
   readonly #dependencies: InvitationsDependencies;
@@ -73,7 +74,7 @@ export class Invitations {
     return this.#dependencies.mailEnabled;
   }
 
-  /** Writes an invitation and its mail, inside the caller's transaction. An earlier link of the same address ends. */
+  /** Saves an invitation and its email in the caller's transaction. Replaces an earlier link for the same address. */
   async invite(
     transaction: Transaction,
     { accountName, inviter, ...invitation }: InvitationMail,
@@ -90,7 +91,7 @@ export class Invitations {
       id,
       kind: 'invitation',
       toAddress: email,
-      // Until they choose, people read what their colleague reads.
+      // New people get the inviter's language until they choose one.
       personId: (await findPersonByEmail(transaction, email))?.id ?? invitation.invitedBy,
       facts: {
         account: accountName,
@@ -103,7 +104,7 @@ export class Invitations {
     return 'sent';
   }
 
-  /** The invitation of a link; undefined where it was used, withdrawn, or has expired. */
+  /** The invitation of a link; undefined if it was used or withdrawn, or has expired. */
   async find(token: string): Promise<OpenInvitation | undefined> {
     if (!this.#mint.recognizes('link', token)) return undefined;
     const { database, clock } = this.#dependencies;
@@ -111,9 +112,10 @@ export class Invitations {
   }
 
   /**
-   * Makes the person a member; one who is not established gets the password, and everything that another one opened ends.
-   * @returns false where the invitation is open no more, or somebody changed the person at the same instant
-   * @throws TemporarilyUnavailable where too many passwords wait already
+   * Makes the person a member. A person who is not established gets the password, and everything opened with another
+   * one ends.
+   * @returns false if the invitation is no longer open, or the person was changed concurrently
+   * @throws TemporarilyUnavailable if too many passwords are waiting
    */
   async accept(token: string, acceptance: InvitationAcceptance): Promise<boolean> {
     const open = await this.find(token);
@@ -128,7 +130,7 @@ export class Invitations {
         .transaction()
         .execute((transaction) => this.#accept(transaction, token, acceptance, passwordHash));
     } catch (error) {
-      // Another invitation of the same new person was accepted at the same instant.
+      // Another invitation for the same new person was accepted concurrently.
       if (isUniqueViolation(error)) return false;
       throw error;
     }
@@ -157,7 +159,7 @@ export class Invitations {
     return true;
   }
 
-  /** The person of an invitation, with a password that is their own. */
+  /** The invited person, with a password of their own. */
   async #savePerson(
     transaction: Transaction,
     { personId, email, established }: OpenInvitation,
@@ -171,7 +173,7 @@ export class Invitations {
     return personId;
   }
 
-  /** Spends a link without following it. */
+  /** Consumes a link without accepting it. */
   async decline(token: string, origin: RequestOrigin): Promise<void> {
     const open = await this.find(token);
     if (open === undefined) return;

@@ -18,7 +18,7 @@ export interface ChangePasswordDependencies {
   readonly audit: AuditStore;
 }
 
-/** `GET` and `POST /me/password`: another password for the present one; everything else of the person is signed out. */
+/** `GET` and `POST /me/password`: changes the password and signs the person out everywhere else. */
 export function registerChangePasswordRoutes(
   scope: Http,
   dependencies: ChangePasswordDependencies,

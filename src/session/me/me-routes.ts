@@ -25,7 +25,7 @@ export interface MeDependencies {
   readonly clock: Clock;
 }
 
-/** What the page says after something was done; `?done=` names it, so that no text comes from outside. */
+/** Notices after an action; `?done=` selects one, so that no text comes from outside. */
 const notices: Readonly<Record<string, string>> = {
   session: 'Browser signed out.',
   consent: 'Integration access revoked.',
@@ -35,9 +35,10 @@ const notices: Readonly<Record<string, string>> = {
 };
 
 /**
- * `GET /me`: one's own browsers, consents, password and second factor. `POST /me/sessions/end` signs another browser
- * out, `POST /me/consents/withdraw` withdraws a consent and ends the tokens that came of it, `POST /me/language` chooses the
- * language of mail.
+ * `GET /me`: the person's browsers, consents, password and second factor. `POST /me/sessions/end` signs another
+ * browser out,
+ * `POST /me/consents/withdraw` withdraws a consent and revokes its tokens, `POST /me/language` sets the language of
+ * email.
  */
 export function registerMeRoutes(scope: Http, dependencies: MeDependencies): void {
   const { database, browser, sessions, consents, secondFactors, audit, clock } = dependencies;

@@ -25,9 +25,11 @@ const page = '/me/second-factor';
 const wrongCode = 'The code is wrong or was already used. Wait for the next one.';
 
 /**
- * `GET /me/second-factor`: add one, or look after it. `POST …/begin` wants the password and shows the key, `POST
- * …/confirm` wants a first code of it and shows recovery codes. `POST …/recovery-codes` makes new ones and `POST
- * …/remove` removes the factor, both for one more code or recovery code.
+ * `GET /me/second-factor`: add or manage the second factor. `POST …/begin` takes the password and shows the key,
+ * `POST
+ * …/confirm` takes a first code and shows recovery codes. `POST …/recovery-codes` creates new ones and `POST
+ * …/remove` removes
+ * the factor; both take a code or recovery code.
  */
 export function registerSecondFactorRoutes(
   scope: Http,
@@ -54,7 +56,7 @@ export function registerSecondFactorRoutes(
     );
   }
 
-  /** Six digits are of the authenticator, anything else can only be a recovery code. */
+  /** Six digits come from the authenticator; anything else can only be a recovery code. */
   function verifyCode(request: FastifyRequest, { person }: SignedInVisit, code: string) {
     return /^[\d ]+$/.test(code)
       ? secondFactors.verify(person.personId, code, guessOriginOf(request))

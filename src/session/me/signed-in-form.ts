@@ -6,7 +6,7 @@ import { formOf } from '../form-body.ts';
 import { seeOther } from '../pages/layout.ts';
 import { signInPath } from '../sign-in-routes.ts';
 
-/** A visit of somebody who is signed in. */
+/** A visit by a signed-in person. */
 export interface SignedInVisit extends BrowserVisit {
   readonly person: BrowserSession;
 }
@@ -14,7 +14,7 @@ export interface SignedInVisit extends BrowserVisit {
 type Show = (visit: SignedInVisit) => Promise<FastifyReply>;
 type Act = (visit: SignedInVisit, form: Form) => Promise<FastifyReply>;
 
-/** A handler for a page that needs a sign-in; others are sent to sign in and come back. */
+/** Wraps a page that requires a sign-in; other visitors are sent to sign in and come back. */
 export function signedInPage(browser: BrowserSessions, show: Show) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const visit = await browser.visit(request, reply);
@@ -25,8 +25,9 @@ export function signedInPage(browser: BrowserSessions, show: Show) {
 }
 
 /**
- * A handler for a form of such a page. A form that was not given to this browser in its present session does nothing:
- * the person is shown the page that it belongs to anew.
+ * Wraps a form of such a page. A form that was not served to this browser in its current session has no effect: the
+ * page is
+ * shown again.
  */
 export function signedInForm(
   browser: BrowserSessions,
