@@ -51,7 +51,7 @@ export async function ensureMessagePartitions(dependencies: PartitionDependencie
       await client.query("set lock_timeout = '1s'");
       const existing = await listPartitions(client);
       const usedClasses = await classesInUse(client);
-      for (const range of rangesFrom(await readDatabaseClock(client, dependencies.clock.offset))) {
+      for (const range of rangesFrom(await readDatabaseClock(client))) {
         for (const table of tables)
           for (const days of usedClasses)
             if (!existing.has(`${table}_${days}_${range.name}`))
