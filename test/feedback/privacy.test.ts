@@ -417,13 +417,15 @@ test('a message that still waits when its values go is canceled and not sent wit
     addressDays: null,
     engagementDays: null,
   });
-  await applyRulesAfter(4);
+  await world.clock.advance(4 * day);
+  await applyRetentionRules(kysely);
   assert.equal(await world.content(id), null);
   const { rows } = await pool.query(
     'select canceled, due_at <= now() as due from queue_entry where message_id = $1',
     [id],
   );
   assert.deepEqual(rows, [{ canceled: true, due: true }]);
+  await world.clock.reset();
 });
 
 test('partitions go when all in them is older than their class', async () => {
@@ -431,7 +433,7 @@ test('partitions go when all in them is older than their class', async () => {
   await pool.query(
     `insert into account (id, name, retention_days) values ('class-30', 'a', 30), ('class-400', 'b', 400)`,
   );
-  await ensureMessagePartitions({ database: world.database, clock: world.clock, log: world.log });
+  await ensureMessagePartitions({ database: world.database, log: world.log });
   const partitions = async () => {
     const { rows } = await pool.query<{ name: string }>(
       "select relname as name from pg_class where relname ~ '^message(_event|_search)?_(30|90|400)_[0-9]{8}$' and relkind = 'r'",

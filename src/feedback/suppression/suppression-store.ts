@@ -8,7 +8,6 @@ type Kysely = Database['kysely'];
 
 /**
  * Adds entries, each address at most once per reason; what is there already keeps its time and source, and the later end.
- *
  * @returns how many were new
  */
 export async function addSuppressions(
