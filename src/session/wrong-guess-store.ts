@@ -31,8 +31,6 @@ export interface GuessTurn {
 /** Maximum delay between two guesses, in seconds. */
 const maxDelaySeconds = 900;
 
-const now = (offset: number) => sql`(now() + ${offset}::float8 * interval '1 ms')`;
-
 /** Wrong guesses, shared by all nodes. They are forgotten after an hour. */
 export class WrongGuessStore {
   readonly #database: Database;
@@ -50,16 +48,16 @@ export class WrongGuessStore {
    * crashing the
    * process during a check.
    */
-  count(subjects: readonly GuessSubject[], offset: number): Promise<GuessTurn> {
+  count(subjects: readonly GuessSubject[]): Promise<GuessTurn> {
     const keys = subjects.map(({ key }) => key);
     return this.#database.kysely.transaction().execute(async (transaction): Promise<GuessTurn> => {
       await sql`
         insert into wrong_guess (key, failures, last_at, free_at)
-        select key, 0, ${now(offset)}, ${now(offset)} from unnest(${keys}::bytea[]) as key order by key
+        select key, 0, now(), now() from unnest(${keys}::bytea[]) as key order by key
         on conflict (key) do nothing`.execute(transaction);
       const { rows } = await sql<CountedGuess & { wait: number }>`
-        select key, case when last_at > ${now(offset)} - interval '1 hour' then failures else 0 end as failures,
-          last_at::text as "lastAt", free_at::text as "freeAt", extract(epoch from free_at - ${now(offset)})::float8 as wait
+        select key, case when last_at > now() - interval '1 hour' then failures else 0 end as failures,
+          last_at::text as "lastAt", free_at::text as "freeAt", extract(epoch from free_at - now())::float8 as wait
         from wrong_guess where key = any(${keys}) order by key for update`.execute(transaction);
       const turns = rows.map(({ key, failures, wait }) => {
         const subject = subjects.find((other) => other.key.equals(key)) ?? { key, free: 0 };
@@ -79,7 +77,7 @@ export class WrongGuessStore {
       const delays = turns.map(({ due, delay }) => due + delay);
       await sql`
         update wrong_guess as guess
-        set failures = given.failures, last_at = ${now(offset)}, free_at = ${now(offset)} + given.delay * interval '1 s'
+        set failures = given.failures, last_at = now(), free_at = now() + given.delay * interval '1 s'
         from unnest(${rows.map(({ key }) => key)}::bytea[], ${counts}::integer[], ${delays}::float8[])
           as given (key, failures, delay)
         where guess.key = given.key`.execute(transaction);

@@ -3,6 +3,7 @@ import { after } from 'node:test';
 import { roleOf, runAdminStatement, withDatabase } from '../../scripts/scratch-database.ts';
 import { type Database, openDatabase } from '../../src/foundation/database/open-database.ts';
 import { testApplication } from './account-first.ts';
+import { installTestClock, TestClock } from './test-clock.ts';
 
 function required(name: string): string {
   const value = process.env[name];
@@ -13,6 +14,8 @@ function required(name: string): string {
 export interface TestDatabase {
   readonly url: string;
   readonly database: Database;
+  /** The time of this database, to be given to the services on it where a test moves it. */
+  readonly clock: TestClock;
 }
 
 /** The URL of a role that may create databases. */
@@ -30,6 +33,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     `create database ${name} template ${required('TEST_TEMPLATE_DATABASE')} owner ${roleOf(service)}`,
   );
   const url = withDatabase(service, name);
+  await runAdminStatement(url, installTestClock(name));
   const database = openDatabase({ url }, { applicationName: testApplication });
   after(async () => {
     await database.close();
@@ -41,5 +45,5 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       );
     });
   });
-  return { url, database };
+  return { url, database, clock: new TestClock(database.pool) };
 }

@@ -13,7 +13,8 @@ export interface TwoNodes extends TestDatabase {
 
 /** Two nodes on one test database. Build their directories first, then `start`. */
 export async function createTwoNodes(): Promise<TwoNodes> {
-  const { url, database } = await createTestDatabase();
+  const stored = await createTestDatabase();
+  const { database } = stored;
   const log = createLog('silent');
   const first = new ChangeListener(database.settings, log);
   const second = new ChangeListener(database.settings, log);
@@ -22,8 +23,7 @@ export async function createTwoNodes(): Promise<TwoNodes> {
     await second.close();
   });
   return {
-    url,
-    database,
+    ...stored,
     first,
     second,
     async start() {

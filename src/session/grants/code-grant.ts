@@ -43,9 +43,9 @@ export class CodeGrant implements Grant {
 
   /** @returns undefined if this client has no such live code */
   #redeem(codeHash: Buffer, { client, form }: GrantRequest): Promise<Redeemed | undefined> {
-    const { database, clock } = this.#dependencies;
+    const { database } = this.#dependencies;
     return database.kysely.transaction().execute(async (transaction) => {
-      const code = await consumeGrantCode(transaction, codeHash, client.clientId, clock.offset);
+      const code = await consumeGrantCode(transaction, codeHash, client.clientId);
       if (code === undefined) return undefined;
       const mismatch = findMismatch(code, client, form);
       if (mismatch !== undefined) return { code, tokens: undefined, mismatch };
