@@ -2,10 +2,10 @@ import { fileURLToPath } from 'node:url';
 import { toGeneratedApiKey } from '../access/api-key.ts';
 import { addApiKey } from '../access/api-key-store.ts';
 import { tokenPermissions } from '../access/token-operations.ts';
+import { lockInstallation } from '../change/change-lock-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
-import { lockInstallation } from './apply-lock-store.ts';
 import type { CompiledContents } from './compiled-contents.ts';
 import {
   demoAccountId,

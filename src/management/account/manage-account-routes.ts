@@ -7,8 +7,8 @@ import { AccountSchema } from '../../manifest/manifest-schema.ts';
 import { strict } from '../answer/common-schemas.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { applyAccount, applyManifestPart } from '../apply-manifest-part.ts';
-import { requireResource, saveResource } from '../change-resource.ts';
 import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { requireResource, saveResource } from '../save-resource.ts';
 import { AccountView, viewAccount } from './account-view.ts';
 import { readAccountPage } from './accounts-page-store.ts';
 

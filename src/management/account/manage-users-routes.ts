@@ -9,14 +9,14 @@ import { Nullable, strict, Time } from '../answer/common-schemas.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
 import { applyManifestPart } from '../apply-manifest-part.ts';
+import { accountOf, defineOperation, type OperationCall, type Wire } from '../operation.ts';
 import {
   inTransaction,
   recordAudit,
   removeResource,
   requireResource,
   saveResource,
-} from '../change-resource.ts';
-import { accountOf, defineOperation, type OperationCall, type Wire } from '../operation.ts';
+} from '../save-resource.ts';
 import { countOwners, type MemberFacts, readMemberFacts } from './account-people-store.ts';
 import { inviteUser } from './invite-user.ts';
 

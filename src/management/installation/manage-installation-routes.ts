@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { findPersonByEmail, setOperator } from '../../account/person-store.ts';
+import { poolsOf } from '../../delivery/direct/source-pools.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { Nullable, strict } from '../answer/common-schemas.ts';
 import { notFound } from '../answer/problem.ts';
-import { removeResource, requireResource, saveResource } from '../change-resource.ts';
 import { defineOperation, type OperationCall } from '../operation.ts';
-import { poolsOf } from '../sender/domain-settings-routes.ts';
+import { removeResource, requireResource, saveResource } from '../save-resource.ts';
 import { readPeople } from './people-page-store.ts';
 
 export const getSettings = defineOperation({

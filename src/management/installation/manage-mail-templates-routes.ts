@@ -10,8 +10,8 @@ import { removeTemplate } from '../../template/template-store.ts';
 import { strict } from '../answer/common-schemas.ts';
 import { pageOf } from '../answer/page.ts';
 import { Problem } from '../answer/problem.ts';
-import { removeResource, requireResource, saveResource } from '../change-resource.ts';
 import { defineOperation, type OperationCall } from '../operation.ts';
+import { removeResource, requireResource, saveResource } from '../save-resource.ts';
 import { TemplateContentSchema } from '../template/template-views.ts';
 
 const { subject, previewText, html, mjml, text } = TemplateContentSchema.properties;

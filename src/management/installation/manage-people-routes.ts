@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
 import { transferAllApiKeys } from '../../access/transfer-api-keys.ts';
 import { findPersonByEmail } from '../../account/person-store.ts';
+import { recordChange } from '../../change/actor.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { PersonId } from '../../foundation/ids.ts';
 import { UserSchema } from '../../manifest/manifest-schema.ts';
@@ -9,8 +10,8 @@ import { disablePerson, enablePerson } from '../../session/disable-person.ts';
 import { strict } from '../answer/common-schemas.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { invalidField, notFound, Problem } from '../answer/problem.ts';
-import { recordAudit, requireResource, saveResource } from '../change-resource.ts';
 import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { callerOf, requireResource, saveResource } from '../save-resource.ts';
 import { type PersonFacts, readPeople } from './people-page-store.ts';
 
 const PersonView = Type.Object(
@@ -123,11 +124,11 @@ async function transferPersonKeys(
       'keysTo',
       'must be the address of an owner of an account with keys of the person',
     );
+  // The account's own audit log has it.
   for (const [accountId, count] of transferred.transferred)
-    await recordAudit(
-      // The account's own audit log has it.
-      { ...call, params: { ...call.params, accountId } },
+    await recordChange(
       transaction,
+      { ...callerOf(call), accountId },
       'api_keys_taken_over',
       call.params.email,
       { by: keysTo ?? '', count },

@@ -3,9 +3,8 @@ import { type RateOverride, ShapingStore } from '../../delivery/shaping/shaping-
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { newId } from '../../foundation/ids.ts';
 import { Nullable, strict } from '../answer/common-schemas.ts';
-import { notFound } from '../answer/problem.ts';
-import { requireResource, saveResource } from '../change-resource.ts';
 import { defineOperation, type OperationCall } from '../operation.ts';
+import { requireResource, saveResource } from '../save-resource.ts';
 
 /** What people decide about the pace of a receiver; null: it is learnt. */
 const settings = {
@@ -66,8 +65,8 @@ export const putReceiverSettings = defineOperation({
   handle: (call) =>
     saveResource(call, {
       ...settingsChange(call),
+      mustExist: true,
       async write(transaction, before) {
-        if (before === undefined) throw notFound('receiver');
         const { rate, connections, messagesPerConnection } = { ...before, ...call.body };
         const override = {
           rate: rate ?? undefined,

@@ -16,8 +16,8 @@ import { Nullable, strict, Time } from '../answer/common-schemas.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { notFound } from '../answer/problem.ts';
 import { applyManifestPart } from '../apply-manifest-part.ts';
-import { inTransaction, recordAudit, removeResource, saveResource } from '../change-resource.ts';
 import { accountOf, defineOperation, type OperationCall, type Wire } from '../operation.ts';
+import { inTransaction, recordAudit, removeResource, saveResource } from '../save-resource.ts';
 import { readConsents, removeConsent } from './consent-page-store.ts';
 
 const IntegrationView = Type.Object(

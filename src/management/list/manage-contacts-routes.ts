@@ -11,8 +11,8 @@ import { readContactColumns } from '../../manifest/read-manifest-store.ts';
 import { StringMap, strict, Time } from '../answer/common-schemas.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { invalidField } from '../answer/problem.ts';
-import { removeResource, requireResource, saveResource } from '../change-resource.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { removeResource, requireResource, saveResource } from '../save-resource.ts';
 import {
   type Contact,
   readContact,

@@ -5,8 +5,8 @@ import { ListSchema } from '../../manifest/manifest-schema.ts';
 import { strict, Time } from '../answer/common-schemas.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { applyManifestPart } from '../apply-manifest-part.ts';
-import { removeResource, requireResource, saveResource } from '../change-resource.ts';
 import { accountOf, defineOperation, type OperationCall, type Wire } from '../operation.ts';
+import { removeResource, requireResource, saveResource } from '../save-resource.ts';
 
 const ListView = Type.Object(
   {

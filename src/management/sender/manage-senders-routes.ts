@@ -8,8 +8,8 @@ import { strict } from '../answer/common-schemas.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { noSystemMail, notFound, Problem } from '../answer/problem.ts';
 import { applyManifestPart } from '../apply-manifest-part.ts';
-import { recordAudit, removeResource, requireResource, saveResource } from '../change-resource.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { recordAudit, removeResource, requireResource, saveResource } from '../save-resource.ts';
 
 const SenderView = Type.Object(
   {

@@ -13,8 +13,8 @@ import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { Nullable, strict, Time } from '../answer/common-schemas.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { notFound } from '../answer/problem.ts';
-import { removeResource, requireResource, saveResource } from '../change-resource.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { removeResource, requireResource, saveResource } from '../save-resource.ts';
 
 const Reason = Type.Enum([...suppressionReasons], {
   description: 'Why; `unsubscribe` holds for non-transactional mail only.',

@@ -7,8 +7,8 @@ import { removeTemplate, saveTemplate } from '../../template/template-store.ts';
 import { strict } from '../answer/common-schemas.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { invalidField } from '../answer/problem.ts';
-import { removeResource, requireResource, saveResource } from '../change-resource.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { removeResource, requireResource, saveResource } from '../save-resource.ts';
 import { readTemplateFacts, removeDraft, type TemplateFacts } from './template-page-store.ts';
 import { TemplateView } from './template-views.ts';
 
