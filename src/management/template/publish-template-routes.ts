@@ -18,7 +18,7 @@ import { applyManifestPart } from '../apply-manifest-part.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { inTransaction, recordAudit } from '../save-resource.ts';
 import { findBrokenUsage } from './find-broken-usage.ts';
-import { draftChange } from './manage-drafts-routes.ts';
+import { draftOf } from './manage-drafts-routes.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
 import {
   readDraft,
@@ -93,7 +93,7 @@ function publish(
     const { id: accountId } = accountOf(call);
     const { templateId } = call.params;
     const template = await requireTemplate(call, transaction);
-    const draft = await draftChange(call).read(transaction);
+    const draft = await draftOf(call).read(transaction);
     requirePreconditions(call.request, draft);
     if (draft === undefined) throw new Problem('conflict', 'There is no draft to publish');
     const { name, createdBy } = template;
