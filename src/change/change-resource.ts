@@ -5,7 +5,7 @@ import { type Actor, recordChange } from './actor.ts';
 import { runLocked } from './run-locked.ts';
 
 /** What changes are made with. A command has the database alone. */
-export interface ChangeContext {
+interface ChangeContext {
   readonly database: Database;
   /** Changes wait here, by account, without a connection. */
   readonly changeSlots?: FairSlots;

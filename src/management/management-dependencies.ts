@@ -19,7 +19,7 @@ import type { Webhooks } from '../webhook/webhook-module.ts';
 import type { RunningImports } from './import/running-imports.ts';
 
 /** Settings of the installation that people may see. */
-export interface InstallationFacts {
+interface InstallationFacts {
   readonly version: string;
   readonly delivery: 'inbox' | 'relay' | 'direct';
   readonly deliveryRedirect: string | undefined;

@@ -20,7 +20,7 @@ import type { EnvironmentVariables } from './substitute-environment.ts';
 
 const demoManifest = fileURLToPath(new URL('../../demo/manifest.yaml', import.meta.url));
 
-export interface DemoDependencies {
+interface DemoDependencies {
   readonly database: Database;
   readonly key: MasterKey;
   /** Where the demo's secrets are kept. */

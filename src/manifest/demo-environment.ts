@@ -12,7 +12,7 @@ import type { EnvironmentVariables } from './substitute-environment.ts';
 export const demoAccountId = '1000' as AccountId;
 
 /** Where the passwords and secrets of the demo are kept, readable by a shell and by its owner alone. */
-export function demoEnvironmentFile(dataDir: string): string {
+function demoEnvironmentFile(dataDir: string): string {
   return join(dataDir, 'demo.env');
 }
 

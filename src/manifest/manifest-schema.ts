@@ -131,7 +131,7 @@ export const IntegrationSchema = Type.Object(
   { ...strict, description: 'A program that calls the service.' },
 );
 
-export const FieldSchema = Type.Object(
+const FieldSchema = Type.Object(
   {
     default: Type.Optional(
       Type.String({
@@ -216,7 +216,7 @@ function QuotaLimit(description: string) {
   return Type.Optional(Type.Integer({ description, minimum: 0, maximum: 1_000_000_000 }));
 }
 
-export const QuotaSchema = Type.Object(
+const QuotaSchema = Type.Object(
   {
     perHour: QuotaLimit('Of a clock hour.'),
     perDay: QuotaLimit('Of a day in UTC.'),

@@ -3,7 +3,7 @@ import { useParams } from '@tanstack/react-router';
 import type { MyAccount } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 
-export const meQuery = {
+const meQuery = {
   queryKey: ['me'],
   queryFn: () => answerOf(api.GET('/me')),
   staleTime: 60_000,

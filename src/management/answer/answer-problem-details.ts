@@ -7,7 +7,7 @@ import { ManifestError } from '../../manifest/manifest-problems.ts';
 import { notFound, Problem, type ProblemCode, problemCatalogue } from './problem.ts';
 
 /** Media type of RFC 9457 section 3. */
-export const problemType = 'application/problem+json; charset=utf-8';
+const problemType = 'application/problem+json; charset=utf-8';
 
 /** Answers an error as problem details: `type`, `title`, `status`, `detail`, `errors` and the request id. */
 export function answerProblemDetails(

@@ -18,7 +18,7 @@ import { type ImportView, requireImport, viewProgress } from './import-view.ts';
 const maxFileBytes = 1024 ** 3;
 
 /** How a file is imported. */
-export interface ImportJob<Item extends object> {
+interface ImportJob<Item extends object> {
   readonly name: ImportKey;
   /** The kind of the audit event and what it is about. */
   readonly event: { readonly kind: string; readonly id: string };

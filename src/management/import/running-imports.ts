@@ -2,7 +2,7 @@ import { FairCapacity } from '../../foundation/fair-capacity.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 
 /** Files that a process imports at once, those of all accounts; each needs a few megabytes of memory, and its size on disk. */
-export const maxImports = 8;
+const maxImports = 8;
 
 /** The imports of this process: how many there may be, and their end when the service stops. */
 export class RunningImports {

@@ -151,10 +151,7 @@ export async function requireMessage(call: OperationCall) {
   return status;
 }
 
-export function secretNamesOf(
-  call: OperationCall,
-  message: StoredMessage,
-): Promise<ReadonlySet<string>> {
+function secretNamesOf(call: OperationCall, message: StoredMessage): Promise<ReadonlySet<string>> {
   return readSecretNames(
     call.dependencies.database.kysely,
     accountOf(call).id,

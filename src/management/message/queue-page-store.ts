@@ -3,7 +3,7 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 
 /** Where mail of an account waits to go. */
-export interface WaitingDestination {
+interface WaitingDestination {
   readonly destination: string;
   readonly waiting: number;
   /** Of these, those that wait for a person. */
@@ -29,7 +29,7 @@ export async function readPausedAt(
 }
 
 /** What waits, as far as it is looked at. */
-export interface QueueSummary {
+interface QueueSummary {
   /** The fullest first. */
   readonly destinations: readonly WaitingDestination[];
   /** True where so much waits that the numbers are those of the oldest `mostEntries` messages. */
@@ -37,7 +37,7 @@ export interface QueueSummary {
 }
 
 /** Entries looked at, oldest first. */
-export const maxQueueEntries = 10_000;
+const maxQueueEntries = 10_000;
 
 /** What waits, by the domain of To. A message whose content was erased goes nowhere any more. */
 export async function readWaitingDestinations(

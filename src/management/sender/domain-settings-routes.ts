@@ -13,7 +13,7 @@ import { invalidField, Problem } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { requireResource, saveResource } from '../save-resource.ts';
 
-export const WarmUpSchema = Type.Object(
+const WarmUpSchema = Type.Object(
   {
     from: Type.String({ description: 'The first day, in UTC.', pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
     plan: Type.Array(Type.Integer({ minimum: 1 }), {

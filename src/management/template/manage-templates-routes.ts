@@ -12,7 +12,7 @@ import { requireResource } from '../save-resource.ts';
 import { readTemplateFacts, removeDraft, type TemplateFacts } from './template-page-store.ts';
 import { TemplateView } from './template-views.ts';
 
-export function templateOf(call: OperationCall) {
+function templateOf(call: OperationCall) {
   const { templateId } = call.params;
   return {
     kind: 'template',

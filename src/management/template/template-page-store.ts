@@ -55,7 +55,7 @@ export async function readTemplateFacts(
 }
 
 /** A version of a template with what it was made of. */
-export interface VersionRow {
+interface VersionRow {
   readonly version: number;
   readonly senderAddress: string | null;
   readonly freshnessSeconds: number;
@@ -122,7 +122,7 @@ export async function setPublishedVersion(
 }
 
 /** A draft, as it was put. */
-export interface DraftRow {
+interface DraftRow {
   readonly content: unknown;
   readonly changedAt: Date;
 }
