@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
+import { readAccountPage } from '../../account/account-page-store.ts';
 import { readAccount } from '../../account/account-store.ts';
 import { saveMembership } from '../../account/membership-store.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
@@ -9,7 +10,6 @@ import { applyAccount, applyManifestPart } from '../apply-manifest-part.ts';
 import { actorOf, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { AccountView, viewAccount } from './account-view.ts';
-import { readAccountPage } from './accounts-page-store.ts';
 
 function accountResource(call: OperationCall) {
   const { accountId } = call.params;

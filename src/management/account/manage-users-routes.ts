@@ -4,6 +4,11 @@ import { removeMembership } from '../../account/membership-store.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { PersonId } from '../../foundation/ids.ts';
 import { UserSchema } from '../../manifest/manifest-schema.ts';
+import {
+  countOwners,
+  type MemberFacts,
+  readMemberFacts,
+} from '../../session/invitation/account-people-store.ts';
 import { changeInvitation, withdrawInvitation } from '../../session/invitation/invitation-store.ts';
 import { Nullable, strict, Time } from '../answer/common-schemas.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
@@ -11,7 +16,6 @@ import { applyManifestPart } from '../apply-manifest-part.ts';
 import { accountOf, defineOperation, type OperationCall, type Wire } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { inTransaction, recordAudit, requireResource } from '../save-resource.ts';
-import { countOwners, type MemberFacts, readMemberFacts } from './account-people-store.ts';
 import { inviteUser } from './invite-user.ts';
 
 const UserView = Type.Object(

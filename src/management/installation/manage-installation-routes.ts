@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { readPeople } from '../../account/people-page-store.ts';
 import { findPersonByEmail, setOperator } from '../../account/person-store.ts';
 import { poolsOf } from '../../delivery/direct/source-pools.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
@@ -6,7 +7,6 @@ import { Nullable, strict } from '../answer/common-schemas.ts';
 import { notFound } from '../answer/problem.ts';
 import { defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
-import { readPeople } from './people-page-store.ts';
 
 export const getSettings = defineOperation({
   id: 'getSettings',

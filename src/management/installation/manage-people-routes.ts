@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
 import { transferAllApiKeys } from '../../access/transfer-api-keys.ts';
+import { type PersonFacts, readPeople } from '../../account/people-page-store.ts';
 import { findPersonByEmail } from '../../account/person-store.ts';
 import { recordChange } from '../../change/actor.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
@@ -12,7 +13,6 @@ import { invalidField, notFound, Problem } from '../answer/problem.ts';
 import { actorOf, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { callerOf } from '../save-resource.ts';
-import { type PersonFacts, readPeople } from './people-page-store.ts';
 
 const PersonView = Type.Object(
   {

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { findPersonByEmail } from '../../account/person-store.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { IntegrationSchema } from '../../manifest/manifest-schema.ts';
+import { readConsents, removeConsent } from '../../session/authorize/consent-page-store.ts';
 import { ClientSecretHasher } from '../../session/client-secret.ts';
 import { changeIntegration, rotateClientSecret } from '../../session/integration-control-store.ts';
 import {
@@ -19,7 +20,6 @@ import { applyManifestPart } from '../apply-manifest-part.ts';
 import { accountOf, defineOperation, type OperationCall, type Wire } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { inTransaction, recordAudit } from '../save-resource.ts';
-import { readConsents, removeConsent } from './consent-page-store.ts';
 
 const IntegrationView = Type.Object(
   {

@@ -7,18 +7,18 @@ import {
   maxContactFieldNameLength,
   maxContactFields,
 } from '../../list/contact-limits.ts';
-import { readContactColumns } from '../../manifest/read-manifest-store.ts';
-import { StringMap, strict, Time } from '../answer/common-schemas.ts';
-import { invalidField } from '../answer/problem.ts';
-import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
-import { resourceRoutes } from '../resource-routes.ts';
 import {
   type Contact,
   readContact,
   readContactPage,
   removeContact,
   writeContacts,
-} from './contact-page-store.ts';
+} from '../../list/contact-store.ts';
+import { readContactColumns } from '../../manifest/read-manifest-store.ts';
+import { StringMap, strict, Time } from '../answer/common-schemas.ts';
+import { invalidField } from '../answer/problem.ts';
+import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { resourceRoutes } from '../resource-routes.ts';
 import { requireList } from './manage-lists-routes.ts';
 
 const ContactView = Type.Object(

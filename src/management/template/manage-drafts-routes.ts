@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import { readDraft, removeDraft, saveDraft } from '../../template/template-page-store.ts';
 import { strict, Time } from '../answer/common-schemas.ts';
 import { accountOf, actorOf, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
-import { readDraft, removeDraft, saveDraft } from './template-page-store.ts';
 import { TemplateContentSchema, type VersionContent } from './template-views.ts';
 
 const DraftView = Type.Object(

@@ -3,13 +3,17 @@ import { personOf } from '../../access/principal.ts';
 import { readMembers } from '../../account/membership-store.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { TemplateSchema } from '../../manifest/manifest-schema.ts';
+import {
+  readTemplateFacts,
+  removeDraft,
+  type TemplateFacts,
+} from '../../template/template-page-store.ts';
 import { removeTemplate, saveTemplate } from '../../template/template-store.ts';
 import { strict } from '../answer/common-schemas.ts';
 import { invalidField } from '../answer/problem.ts';
 import { accountOf, actorOf, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { requireResource } from '../save-resource.ts';
-import { readTemplateFacts, removeDraft, type TemplateFacts } from './template-page-store.ts';
 import { TemplateView } from './template-views.ts';
 
 function templateOf(call: OperationCall) {

@@ -10,6 +10,14 @@ import {
 } from '../../manifest/compiled-contents.ts';
 import { TemplateSchema } from '../../manifest/manifest-schema.ts';
 import type { RequiredNames } from '../../template/compiled-template.ts';
+import {
+  readDraft,
+  readTemplateFacts,
+  readTemplateVersion,
+  removeDraft,
+  saveDraft,
+  setPublishedVersion,
+} from '../../template/template-page-store.ts';
 import { saveTemplate } from '../../template/template-store.ts';
 import { strict } from '../answer/common-schemas.ts';
 import { requirePreconditions } from '../answer/entity-tag.ts';
@@ -20,14 +28,6 @@ import { inTransaction, recordAudit } from '../save-resource.ts';
 import { findBrokenUsage } from './find-broken-usage.ts';
 import { draftOf } from './manage-drafts-routes.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
-import {
-  readDraft,
-  readTemplateFacts,
-  readTemplateVersion,
-  removeDraft,
-  saveDraft,
-  setPublishedVersion,
-} from './template-page-store.ts';
 import { contentOf, TemplateView, type VersionContent } from './template-views.ts';
 
 const PublishedView = Type.Object(

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Database } from '../../foundation/database/open-database.ts';
-import type { AccountId } from '../../foundation/ids.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId } from '../foundation/ids.ts';
 
 /** An entry of the audit log as people see it. */
 interface AuditEntry {

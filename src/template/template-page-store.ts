@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
-import { announceChange } from '../../foundation/database/announce.ts';
-import type { Database } from '../../foundation/database/open-database.ts';
-import type { AccountId, PersonId, TemplateId } from '../../foundation/ids.ts';
-import type { CompiledTemplate } from '../../template/compiled-template.ts';
-import type { TemplateSource } from '../../template/template-source.ts';
-import { templateKey, templateTopic } from '../../template/template-store.ts';
+import { announceChange } from '../foundation/database/announce.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId, PersonId, TemplateId } from '../foundation/ids.ts';
+import type { CompiledTemplate } from './compiled-template.ts';
+import type { TemplateSource } from './template-source.ts';
+import { templateKey, templateTopic } from './template-store.ts';
 
 type Kysely = Database['kysely'];
 
