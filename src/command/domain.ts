@@ -1,27 +1,30 @@
-import { defaultPool } from '../delivery/direct/source-pools.ts';
-import type { Database } from '../foundation/database/open-database.ts';
+import { commandLine, recordChange } from '../change/actor.ts';
+import { changeResource, dropResource, ResourceNotFound } from '../change/change-resource.ts';
+import { poolsOf } from '../delivery/direct/source-pools.ts';
 import { DnsClient } from '../foundation/dns/dns-client.ts';
 import { chooseDnsServers } from '../foundation/dns/dns-server.ts';
-import { parseEmailAddress } from '../foundation/email-address.ts';
+import { parseDomainName } from '../foundation/domain-name.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { type AccountId, parseAccountId } from '../foundation/ids.ts';
 import { createLog } from '../foundation/log.ts';
 import { DkimKeyStore } from '../sender/dkim-key-store.ts';
+import {
+  type DomainSettings,
+  domainSettings,
+  refuseTrackingHost,
+  saveDomainSettings,
+} from '../sender/domain-settings.ts';
+import { readRecordFindings } from '../sender/record-findings.ts';
 import type { SendingDomain } from '../sender/sending-domain.ts';
 import {
-  readFindings,
   readSendingDomain,
   readSendingDomains,
   removeSendingDomain,
   type StoredDomainFinding,
-  setSourcePool,
-  setTrackingHost,
-  setWarmUp,
 } from '../sender/sending-domain-store.ts';
 import { SendingDomains } from '../sender/sending-domains.ts';
 import { serviceNames } from '../sender/service-names.ts';
 import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
-import { recordCommand } from './record-command.ts';
 import { requireAccount } from './require-account.ts';
 import { describeWarmUp, readWarmUp } from './warm-up-option.ts';
 
@@ -46,17 +49,17 @@ export async function domainCommand(
     }
     const domain = await findDomain(installation, accountId, domainText);
     if (action === 'remove') {
-      await kysely.transaction().execute(async (transaction) => {
-        await removeSendingDomain(transaction, accountId, domain.domain);
-        await record(transaction, domain, 'domain_removed');
-      });
+      await dropResource(installation, commandLine(accountId), {
+        ...domainSettings(accountId, domain.domain),
+        write: (transaction) => removeSendingDomain(transaction, accountId, domain.domain),
+      }).catch(asNoDomain(domain));
       process.stdout.write(`Removed ${domain.domain} and its keys.\n`);
       return 0;
     }
     const sendingDomains = await openSendingDomains(installation);
     if (action === 'rotate')
       await sendingDomains.rotate(accountId, domain.domain, (transaction) =>
-        record(transaction, domain, 'domain_keys_rotated'),
+        recordChange(transaction, commandLine(accountId), 'domain_keys_rotated', domain.domain),
       );
     const shown = action === 'check' ? ((await sendingDomains.check(domain)) ?? domain) : domain;
     await show(installation, sendingDomains, shown);
@@ -80,7 +83,7 @@ export async function addDomainCommand(
     const sendingDomains = await openSendingDomains(installation);
     const settings = { ed25519: options.ed25519 === true, returnPathLabel: options.returnPath };
     const added = await sendingDomains.add(accountId, name, settings, (transaction) =>
-      record(transaction, { accountId, domain: name }, 'domain_created'),
+      recordChange(transaction, commandLine(accountId), 'domain_created', name),
     );
     if (!added) throw new OperatorError(`The account ${accountId} has ${name} already.`);
     await show(installation, sendingDomains, await findDomain(installation, accountId, name));
@@ -99,11 +102,8 @@ export async function warmUpCommand(
   const warmUp = readWarmUp(options);
   return withRunningInstallation(environment, async (installation) => {
     const found = await findDomain(installation, accountId, domainText);
-    const { domain } = found;
-    await change(installation, found, 'warmUp', (transaction) =>
-      setWarmUp(transaction, accountId, domain, warmUp),
-    );
-    process.stdout.write(describeWarmUp(domain, warmUp));
+    await change(installation, found, { warmUp: warmUp ?? null });
+    process.stdout.write(describeWarmUp(found.domain, warmUp));
     return 0;
   });
 }
@@ -118,14 +118,10 @@ export async function poolCommand(
   const accountId = readAccountId(accountText);
   return withRunningInstallation(environment, async (installation) => {
     const found = await findDomain(installation, accountId, domainText);
-    const { domain } = found;
-    const { sources } = installation.config.direct;
-    if (pool !== defaultPool && !sources.some((source) => source.pool === pool))
+    if (!poolsOf(installation.config.direct.sources).includes(pool))
       throw new OperatorError(`DIRECT_SOURCES has no address in a pool ${pool}.`);
-    await change(installation, found, 'sourcePool', (transaction) =>
-      setSourcePool(transaction, accountId, domain, pool),
-    );
-    process.stdout.write(`Mail of ${domain} leaves from the pool ${pool}.\n`);
+    await change(installation, found, { sourcePool: pool });
+    process.stdout.write(`Mail of ${found.domain} leaves from the pool ${pool}.\n`);
     return 0;
   });
 }
@@ -145,13 +141,12 @@ export async function trackingCommand(
   return withRunningInstallation(environment, async (installation) => {
     const found = await findDomain(installation, accountId, domainText);
     const { domain } = found;
-    if (host !== undefined && !host.endsWith(`.${domain}`))
+    const refusal = host && refuseTrackingHost(host, domain, installation.config.publicUrl);
+    if (refusal === 'not-below')
       throw new OperatorError(`The host must be below ${domain}, such as links.${domain}.`);
-    if (host !== undefined && installation.config.publicUrl === undefined)
+    if (refusal === 'no-public-url')
       throw new OperatorError('Set PUBLIC_URL first: the host leads to it.');
-    await change(installation, found, 'trackingHost', (transaction) =>
-      setTrackingHost(transaction, accountId, domain, host),
-    );
+    await change(installation, found, { trackingHost: host ?? null });
     await show(
       installation,
       await openSendingDomains(installation),
@@ -161,26 +156,16 @@ export async function trackingCommand(
   });
 }
 
-/** Changes a setting of a domain, with the entry in the audit log that names it. */
-function change(
-  { database }: RunningInstallation,
-  domain: SendingDomain,
-  changed: string,
-  write: (transaction: Database['kysely']) => Promise<unknown>,
+async function change(
+  installation: RunningInstallation,
+  { accountId, domain }: SendingDomain,
+  settings: Partial<DomainSettings>,
 ): Promise<void> {
-  return database.kysely.transaction().execute(async (transaction) => {
-    await write(transaction);
-    await record(transaction, domain, 'domain_changed', { changed });
-  });
-}
-
-function record(
-  transaction: Database['kysely'],
-  { accountId, domain }: Pick<SendingDomain, 'accountId' | 'domain'>,
-  kind: string,
-  detail: Readonly<Record<string, string>> = {},
-): Promise<void> {
-  return recordCommand(transaction, { kind, accountId, detail: { id: domain, ...detail } });
+  await changeResource(installation, commandLine(accountId), {
+    ...domainSettings(accountId, domain),
+    write: (transaction, before) =>
+      saveDomainSettings(transaction, accountId, domain, before, settings),
+  }).catch(asNoDomain({ accountId, domain }));
 }
 
 async function openSendingDomains({
@@ -202,12 +187,11 @@ async function show(
   sendingDomains: SendingDomains,
   domain: SendingDomain,
 ): Promise<void> {
-  const findings = await readFindings(database.kysely, domain.accountId, domain.domain);
+  const records = await readRecordFindings(sendingDomains, database.kysely, domain);
   const lines = [`${domain.domain} is ${domain.state}. Publish these records:`];
-  for (const { kind, name, type, value, required, why } of await sendingDomains.records(domain)) {
+  for (const { name, type, value, required, why, finding } of records) {
     lines.push('', `${name}. ${type} ${type === 'TXT' ? quote(value) : value}`);
     lines.push(`  ${required ? 'needed' : 'not needed now'}: ${why}`);
-    const finding = findings.find((one) => one.kind === kind && one.name === name);
     lines.push(...describe(finding));
   }
   process.stdout.write(`${lines.join('\n')}\n`);
@@ -234,9 +218,19 @@ async function findDomain(
 ): Promise<SendingDomain> {
   const name = readName(domainText);
   const domain = await readSendingDomain(database.kysely, accountId, name);
-  if (domain === undefined)
-    throw new OperatorError(`The account ${accountId} has no sending domain ${name}.`);
+  if (domain === undefined) throw noDomain(accountId, name);
   return domain;
+}
+
+function noDomain(accountId: AccountId, domain: string): OperatorError {
+  return new OperatorError(`The account ${accountId} has no sending domain ${domain}.`);
+}
+
+/** For a domain that is removed between a look and a change. */
+function asNoDomain({ accountId, domain }: Pick<SendingDomain, 'accountId' | 'domain'>) {
+  return (error: unknown): never => {
+    throw error instanceof ResourceNotFound ? noDomain(accountId, domain) : error;
+  };
 }
 
 function readAccountId(text: string): AccountId {
@@ -247,7 +241,7 @@ function readAccountId(text: string): AccountId {
 }
 
 function readName(text: string): string {
-  const parsed = parseEmailAddress(`x@${text}`);
-  if (!parsed.ok) throw new OperatorError(`"${text}" is no domain.`);
-  return parsed.address.slice(2);
+  const name = parseDomainName(text);
+  if (name === undefined) throw new OperatorError(`"${text}" is no domain.`);
+  return name;
 }

@@ -1,7 +1,7 @@
 import { systemClock } from '../foundation/clock.ts';
+import { parseDomainName } from '../foundation/domain-name.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { parseAccountId, parseMessageId } from '../foundation/ids.ts';
-import { readDomainName } from '../management/path-params.ts';
 import { QueueControlStore, type QueueSelection } from '../queue/control-store.ts';
 import { withRunningInstallation } from './open-running.ts';
 import type { QueueAction, QueueCommandOptions } from './queue-actions.ts';
@@ -81,7 +81,7 @@ function readSelection(action: QueueAction, options: QueueCommandOptions): Queue
   if (message !== undefined && messageId === undefined)
     throw new OperatorError(`--message must be the id of a message, not "${message}".`);
   if (destination === undefined) return { accountId, messageId };
-  const domain = readDomainName(destination);
+  const domain = parseDomainName(destination);
   if (domain === undefined && action === 'pause')
     throw new OperatorError(
       `--destination must be a domain name of several labels, such as example.com, not "${destination}".`,

@@ -1,6 +1,6 @@
 import { type AuditEvent, AuditStore } from '../audit/audit-store.ts';
+import { commandLine } from '../change/actor.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import { newId } from '../foundation/ids.ts';
 
 /**
  * Writes into the audit log what an operator does by command, under the kind that the management API gives to the same.
@@ -13,6 +13,6 @@ export async function recordCommand(
   await new AuditStore({ kysely: transaction }).record({
     ...event,
     outcome: 'success',
-    origin: { remoteAddress: 'command line', requestId: newId() },
+    origin: commandLine().origin,
   });
 }

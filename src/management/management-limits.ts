@@ -1,6 +1,7 @@
 import { gibibyte, kibibyte, mebibyte, type RouteLimit } from '../http/limits/route-limit.ts';
 import { managementPrefix } from './management-prefix.ts';
-import { type ManagementRoute, routeTable } from './route-table.ts';
+import type { ManagementRoute } from './resource-routes.ts';
+import { routeTable } from './route-table.ts';
 
 /** What most bodies of the management API may be. */
 const defaultBody = { bodyBytes: 64 * kibibyte, bodySeconds: 15, bodyValues: 2_000 };

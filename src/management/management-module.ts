@@ -9,7 +9,7 @@ import type { ManagementDependencies } from './management-dependencies.ts';
 import { registerManagementRoutes } from './management-routes.ts';
 import { registerDocumentRoutes } from './openapi/document-routes.ts';
 
-export interface ManagementModuleDependencies
+interface ManagementModuleDependencies
   extends Omit<
     ManagementDependencies,
     'changeSlots' | 'controls' | 'imports' | 'inbox' | 'unlimitedDatabase'
@@ -19,7 +19,7 @@ export interface ManagementModuleDependencies
 }
 
 /** The management API as the rest of the service sees it. */
-export interface Management {
+interface Management {
   registerRoutes(http: Http): void;
   /** Ends what goes on behind answers; nothing may be asked any more. */
   stop(): Promise<void>;

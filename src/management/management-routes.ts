@@ -12,7 +12,8 @@ import { managementPrefix } from './management-prefix.ts';
 import type { OperationCall, PathParams } from './operation.ts';
 import { malformedParam, pathParamNames, pathParams } from './path-params.ts';
 import { RequestShares } from './request-shares.ts';
-import { type ManagementRoute, routeTable } from './route-table.ts';
+import type { ManagementRoute } from './resource-routes.ts';
+import { routeTable } from './route-table.ts';
 
 /**
  * The management API: every route of the table under `/manage/v1`. Checks come in one order: path, caller, permission,

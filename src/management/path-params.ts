@@ -1,5 +1,5 @@
-import { domainToASCII } from 'node:url';
 import { type TSchema, Type } from 'typebox';
+import { parseDomainName } from '../foundation/domain-name.ts';
 import { normalizeAddress, parseEmailAddress } from '../foundation/email-address.ts';
 import { isPublicId, parseMessageId } from '../foundation/ids.ts';
 import { systemMailKinds } from '../outbox/system-mail.ts';
@@ -45,15 +45,8 @@ function domain(description: string): PathParam {
   return {
     schema: Type.String({ description, maxLength: 253 }),
     form: 'must be a domain name of several labels, such as mail.example.com',
-    read: readDomainName,
+    read: parseDomainName,
   };
-}
-
-/** A host name of several labels, in A-labels. */
-export function readDomainName(text: string): string | undefined {
-  const ascii = domainToASCII(text);
-  const usable = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/.test(ascii);
-  return usable && ascii.length <= 253 ? ascii : undefined;
 }
 
 /** Every parameter that a path may name: what it may be and how it is read. */
@@ -67,7 +60,7 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
       maxLength: 253,
     }),
     form: 'must be a domain name of several labels, or *',
-    read: (text) => (text === '*' ? text : readDomainName(text)),
+    read: (text) => (text === '*' ? text : parseDomainName(text)),
   },
   domain: domain('The domain.'),
   email: address('The e-mail address of the person, in any case.'),

@@ -1,41 +1,18 @@
-import type { Access } from '../access/permission.ts';
-import {
-  getAccount,
-  getAnyAccount,
-  listAllAccounts,
-  putAccount,
-  putAnyAccount,
-} from './account/manage-account-routes.ts';
+import { accountRoutes, anyAccountRoutes } from './account/manage-account-routes.ts';
 import { getMe } from './account/manage-me-routes.ts';
-import {
-  deleteUser,
-  getUser,
-  listUsers,
-  putUser,
-  resendInvitation,
-} from './account/manage-users-routes.ts';
+import { resendInvitation, userRoutes } from './account/manage-users-routes.ts';
 import { getQuotaUse } from './account/quota-routes.ts';
 import { getSetUp, setUp } from './account/set-up-routes.ts';
 import { listAuditEvents, listInstallationAuditEvents } from './audit/manage-audit-routes.ts';
 import { emptyInbox, getInboxMessage, listInboxMessages } from './inbox/manage-inbox-routes.ts';
+import { getSettings, operatorRoutes } from './installation/manage-installation-routes.ts';
 import {
-  deleteOperator,
-  getOperator,
-  getSettings,
-  putOperator,
-} from './installation/manage-installation-routes.ts';
-import {
-  deleteMailTemplate,
-  getMailTemplate,
   listMailTemplates,
-  putMailTemplate,
+  mailTemplateRoutes,
 } from './installation/manage-mail-templates-routes.ts';
-import { getPerson, listPeople, putPerson } from './installation/manage-people-routes.ts';
+import { peopleRoutes } from './installation/manage-people-routes.ts';
 import { listReceivers } from './installation/manage-receivers-routes.ts';
-import {
-  getReceiverSettings,
-  putReceiverSettings,
-} from './installation/receiver-settings-routes.ts';
+import { receiverSettingsRoutes } from './installation/receiver-settings-routes.ts';
 import { getTlsReport, listTlsResults } from './installation/tls-results-routes.ts';
 import {
   getAllowance,
@@ -50,22 +27,13 @@ import {
 } from './integration/manage-api-keys-routes.ts';
 import {
   deleteConsent,
-  deleteIntegration,
-  getIntegration,
+  integrationRoutes,
   listConsents,
-  listIntegrations,
-  putIntegration,
   rotateIntegrationSecret,
 } from './integration/manage-integrations-routes.ts';
 import { getImport, listImports, putImport } from './list/import-contacts-routes.ts';
-import {
-  deleteContact,
-  exportContacts,
-  getContact,
-  listContacts,
-  putContact,
-} from './list/manage-contacts-routes.ts';
-import { deleteList, getList, listLists, putList } from './list/manage-lists-routes.ts';
+import { contactRoutes, exportContacts } from './list/manage-contacts-routes.ts';
+import { listRoutes } from './list/manage-lists-routes.ts';
 import {
   cancelMessage,
   pauseMessage,
@@ -76,7 +44,6 @@ import {
 import { getMessage, getRenderedMessage, listMessages } from './message/manage-messages-routes.ts';
 import { getPause, pauseDestination, resumeDestination } from './message/manage-pauses-routes.ts';
 import { cancelQueue, getQueue, retryQueue } from './message/manage-queue-routes.ts';
-import type { ManagementOperation } from './operation.ts';
 import {
   erasePersonData,
   exportPersonData,
@@ -85,6 +52,7 @@ import {
 } from './privacy/manage-privacy-routes.ts';
 import { getAttention } from './report/attention-routes.ts';
 import { exportReport, getReport } from './report/manage-reports-routes.ts';
+import type { ManagementRoute, RouteRow } from './resource-routes.ts';
 import { getDomainSettings, putDomainSettings } from './sender/domain-settings-routes.ts';
 import {
   checkDomain,
@@ -94,32 +62,19 @@ import {
   putDomain,
   rotateDomainKeys,
 } from './sender/manage-domains-routes.ts';
-import {
-  deleteSender,
-  getSender,
-  listSenders,
-  mailSenderLink,
-  putSender,
-} from './sender/manage-senders-routes.ts';
+import { mailSenderLink, senderRoutes } from './sender/manage-senders-routes.ts';
 import {
   getSuppressionImport,
   importSuppressions,
   listSuppressionImports,
 } from './suppression/import-suppressions-routes.ts';
 import {
-  deleteSuppression,
   exportSuppressionList,
-  getSuppression,
   listSuppressions,
-  putSuppression,
+  suppressionRoutes,
 } from './suppression/manage-suppressions-routes.ts';
-import { deleteDraft, getDraft, putDraft } from './template/manage-drafts-routes.ts';
-import {
-  deleteTemplate,
-  getTemplate,
-  listTemplates,
-  putTemplate,
-} from './template/manage-templates-routes.ts';
+import { draftRoutes } from './template/manage-drafts-routes.ts';
+import { templateRoutes } from './template/manage-templates-routes.ts';
 import { getVersion, listVersions } from './template/manage-versions-routes.ts';
 import { previewTemplate } from './template/preview-template-routes.ts';
 import {
@@ -140,24 +95,6 @@ import {
 } from './webhook/manage-webhooks-routes.ts';
 import { listWebhookDeliveries, replayWebhook } from './webhook/webhook-log-routes.ts';
 
-export interface ManagementRoute {
-  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
-  /** Below `/manage/v1`. */
-  readonly path: string;
-  readonly access: Access;
-  readonly operation: ManagementOperation;
-  /** How large its body may be, where it isn't what follows from the rest of the line. */
-  readonly size?: 'sources' | 'values' | undefined;
-}
-
-type RouteRow = readonly [
-  ManagementRoute['method'],
-  string,
-  Access,
-  ManagementOperation,
-  ManagementRoute['size']?,
-];
-
 const account = '/accounts/:accountId';
 const template = `${account}/templates/:templateId`;
 const list = `${account}/lists/:listId`;
@@ -166,50 +103,37 @@ const domain = `${account}/domains/:domain`;
 const webhook = `${account}/webhooks/:webhookId`;
 const integration = `${account}/integrations/:clientId`;
 
-/** Every endpoint of the management API with what it asks of its caller. What does not stand here does not exist. */
+/**
+ * Every endpoint of the management API with what it asks of its caller; of things with a list and the like, their files say it
+ * (`resource-routes.ts`). What does not stand here does not exist.
+ */
 const rows: readonly RouteRow[] = [
   ['GET', '/set-up', 'public', getSetUp],
   ['POST', '/set-up', 'public', setUp],
   ['GET', '/me', 'signed-in', getMe],
 
   ['GET', '/installation/settings', 'signed-in', getSettings],
-  ['GET', '/installation/accounts', 'operate', listAllAccounts],
-  ['GET', '/installation/accounts/:accountId', 'operate', getAnyAccount],
-  ['PUT', '/installation/accounts/:accountId', 'operate', putAnyAccount],
-  ['GET', '/installation/people', 'operate', listPeople],
-  ['GET', '/installation/people/:email', 'operate', getPerson],
-  ['PUT', '/installation/people/:email', 'operate', putPerson],
-  ['GET', '/installation/operators/:email', 'operate', getOperator],
-  ['PUT', '/installation/operators/:email', 'operate', putOperator],
-  ['DELETE', '/installation/operators/:email', 'operate', deleteOperator],
+  ...anyAccountRoutes,
+  ...peopleRoutes,
+  ...operatorRoutes,
   ['GET', '/installation/mail-templates', 'operate', listMailTemplates],
-  ['GET', '/installation/mail-templates/:mailKind', 'operate', getMailTemplate],
-  ['PUT', '/installation/mail-templates/:mailKind', 'operate', putMailTemplate],
-  ['DELETE', '/installation/mail-templates/:mailKind', 'operate', deleteMailTemplate],
+  ...mailTemplateRoutes,
   ['GET', '/installation/receivers', 'operate', listReceivers],
-  ['GET', '/installation/receivers/:receiver/settings', 'operate', getReceiverSettings],
-  ['PUT', '/installation/receivers/:receiver/settings', 'operate', putReceiverSettings],
+  ...receiverSettingsRoutes,
   ['GET', '/installation/tls-results', 'operate', listTlsResults],
   ['GET', '/installation/tls-reports/:domain', 'operate', getTlsReport],
   ['GET', '/installation/integrations/:clientId/allowance', 'operate', getAllowance],
   ['PUT', '/installation/integrations/:clientId/allowance', 'operate', putAllowance],
   ['GET', '/installation/audit', 'operate', listInstallationAuditEvents],
 
-  ['GET', account, 'account:read', getAccount],
-  ['PUT', account, 'account:write', putAccount],
+  ...accountRoutes,
   ['GET', `${account}/quota-use`, 'account:read', getQuotaUse],
   ['GET', `${account}/audit`, 'audit:read', listAuditEvents],
 
-  ['GET', `${account}/users`, 'users:read', listUsers],
-  ['GET', `${account}/users/:email`, 'users:read', getUser],
-  ['PUT', `${account}/users/:email`, 'users:write', putUser],
-  ['DELETE', `${account}/users/:email`, 'users:write', deleteUser],
+  ...userRoutes,
   ['POST', `${account}/users/:email/invitation`, 'users:write', resendInvitation],
 
-  ['GET', `${account}/senders`, 'senders:read', listSenders],
-  ['GET', `${account}/senders/:address`, 'senders:read', getSender],
-  ['PUT', `${account}/senders/:address`, 'senders:write', putSender, 'values'],
-  ['DELETE', `${account}/senders/:address`, 'senders:write', deleteSender],
+  ...senderRoutes,
   ['POST', `${account}/senders/:address/link`, 'senders:write', mailSenderLink],
 
   ['GET', `${account}/domains`, 'domains:read', listDomains],
@@ -221,10 +145,7 @@ const rows: readonly RouteRow[] = [
   ['POST', `${domain}/check`, 'domains:write', checkDomain],
   ['POST', `${domain}/rotate-keys`, 'domains:write', rotateDomainKeys],
 
-  ['GET', `${account}/integrations`, 'integrations:read', listIntegrations],
-  ['GET', integration, 'integrations:read', getIntegration],
-  ['PUT', integration, 'integrations:write', putIntegration],
-  ['DELETE', integration, 'integrations:write', deleteIntegration],
+  ...integrationRoutes,
   ['POST', `${integration}/secret`, 'integrations:write', rotateIntegrationSecret],
   ['GET', `${integration}/allowance-uses`, 'integrations:read', listAllowanceUses],
   ['GET', `${integration}/consents`, 'integrations:read', listConsents],
@@ -235,13 +156,8 @@ const rows: readonly RouteRow[] = [
   ['POST', `${account}/keys/:keyId/rotate`, 'keys:write', rotateApiKey],
   ['DELETE', `${account}/keys/:keyId`, 'keys:write', deleteApiKey],
 
-  ['GET', `${account}/templates`, 'templates:read', listTemplates],
-  ['GET', template, 'templates:read', getTemplate],
-  ['PUT', template, 'templates:write', putTemplate],
-  ['DELETE', template, 'templates:publish', deleteTemplate],
-  ['GET', `${template}/draft`, 'templates:read', getDraft],
-  ['PUT', `${template}/draft`, 'templates:write', putDraft, 'sources'],
-  ['DELETE', `${template}/draft`, 'templates:write', deleteDraft],
+  ...templateRoutes,
+  ...draftRoutes,
   ['POST', `${template}/preview`, 'templates:read', previewTemplate, 'sources'],
   ['POST', `${template}/test-send`, 'templates:write', testSendTemplate, 'values'],
   ['POST', `${template}/publish`, 'templates:publish', publishTemplate],
@@ -250,14 +166,8 @@ const rows: readonly RouteRow[] = [
   ['GET', `${template}/versions`, 'templates:read', listVersions],
   ['GET', `${template}/versions/:version`, 'templates:read', getVersion],
 
-  ['GET', `${account}/lists`, 'lists:read', listLists],
-  ['GET', list, 'lists:read', getList],
-  ['PUT', list, 'lists:write', putList],
-  ['DELETE', list, 'lists:write', deleteList],
-  ['GET', `${list}/contacts`, 'contacts:read', listContacts],
-  ['GET', `${list}/contacts/:email`, 'contacts:read', getContact],
-  ['PUT', `${list}/contacts/:email`, 'contacts:write', putContact, 'values'],
-  ['DELETE', `${list}/contacts/:email`, 'contacts:write', deleteContact],
+  ...listRoutes,
+  ...contactRoutes,
   ['GET', `${list}/export`, 'contacts:read', exportContacts],
   ['GET', `${list}/imports`, 'contacts:read', listImports],
   ['GET', `${list}/imports/:importId`, 'contacts:read', getImport],
@@ -280,9 +190,7 @@ const rows: readonly RouteRow[] = [
   ['POST', `${account}/queue/cancel`, 'queue:control', cancelQueue],
 
   ['GET', `${account}/suppressions`, 'suppressions:read', listSuppressions],
-  ['GET', `${account}/suppressions/:address`, 'suppressions:read', getSuppression],
-  ['PUT', `${account}/suppressions/:address`, 'suppressions:write', putSuppression],
-  ['DELETE', `${account}/suppressions/:address`, 'suppressions:write', deleteSuppression],
+  ...suppressionRoutes,
   ['GET', `${account}/suppressions-export`, 'suppressions:read', exportSuppressionList],
   ['GET', `${account}/suppressions-imports`, 'suppressions:read', listSuppressionImports],
   ['GET', `${account}/suppressions-imports/:importId`, 'suppressions:read', getSuppressionImport],

@@ -2,10 +2,10 @@ import { fileURLToPath } from 'node:url';
 import { toGeneratedApiKey } from '../access/api-key.ts';
 import { addApiKey } from '../access/api-key-store.ts';
 import { tokenPermissions } from '../access/token-operations.ts';
+import { lockInstallation } from '../change/change-lock-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
-import { lockInstallation } from './apply-lock-store.ts';
 import type { CompiledContents } from './compiled-contents.ts';
 import {
   demoAccountId,
@@ -20,7 +20,7 @@ import type { EnvironmentVariables } from './substitute-environment.ts';
 
 const demoManifest = fileURLToPath(new URL('../../demo/manifest.yaml', import.meta.url));
 
-export interface DemoDependencies {
+interface DemoDependencies {
   readonly database: Database;
   readonly key: MasterKey;
   /** Where the demo's secrets are kept. */

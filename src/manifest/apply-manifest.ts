@@ -1,8 +1,7 @@
+import { runLocked } from '../change/run-locked.ts';
 import type { Database, DatabaseTransaction } from '../foundation/database/open-database.ts';
-import { isRetryable, isUniqueViolation } from '../foundation/database/sqlstate.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { ClientSecretHasher } from '../session/client-secret.ts';
-import { lockInstallation } from './apply-lock-store.ts';
 import { type CompiledContents, withCompiledContents } from './compiled-contents.ts';
 import type { Manifest } from './manifest.ts';
 import type {
@@ -31,8 +30,6 @@ class DryRunRollback extends Error {
   }
 }
 
-const maxAttempts = 5;
-
 /**
  * Creates and changes what a manifest names, in one transaction; what is as it should be is not touched. Applies that
  * run at the same time follow one another.
@@ -57,26 +54,21 @@ async function applyCompiled(
   options: ApplyOptions,
   contents: CompiledContents,
 ): Promise<readonly ManifestChange[]> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await database.kysely.transaction().execute(async (transaction) => {
-        await lockInstallation(transaction);
-        const changes = await applyInTransaction(transaction, key, manifest, contents, options);
-        if (options.dryRun === true) throw new DryRunRollback(changes);
-        await recordApply(transaction, changes);
-        return changes;
-      });
-    } catch (error) {
-      if (error instanceof DryRunRollback) return error.changes;
-      // What somebody else made meanwhile is there when the next attempt looks.
-      const retryable = isRetryable(error) || isUniqueViolation(error);
-      if (!retryable || attempt >= maxAttempts) throw error;
-    }
+  try {
+    return await runLocked(database, undefined, async (transaction) => {
+      const changes = await applyInTransaction(transaction, key, manifest, contents, options);
+      if (options.dryRun === true) throw new DryRunRollback(changes);
+      await recordApply(transaction, changes);
+      return changes;
+    });
+  } catch (error) {
+    if (error instanceof DryRunRollback) return error.changes;
+    throw error;
   }
 }
 
 /**
- * As `applyManifest`, within the caller's transaction, which holds the lock (`apply-lock-store.ts`).
+ * As `applyManifest`, within the caller's transaction, which holds the lock (`src/change/run-locked.ts`).
  * @throws NotCompiled where the content of a template is new and not compiled
  */
 export async function applyInTransaction(

@@ -5,7 +5,7 @@ import type { ManifestTemplate } from './manifest.ts';
 import type { ProblemCollector } from './manifest-problems.ts';
 
 /** What a template's content is as a version. */
-export interface CompiledContent {
+interface CompiledContent {
   readonly compiled: CompiledTemplate;
   readonly warnings: readonly string[];
 }

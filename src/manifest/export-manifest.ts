@@ -24,7 +24,7 @@ import {
 type Kysely = Database['kysely'];
 
 /** Names the CSV file of a list's contacts beside the manifest; undefined: they are left out. */
-export type NameContactFile = (accountId: AccountId, listId: string) => string | undefined;
+type NameContactFile = (accountId: AccountId, listId: string) => string | undefined;
 
 /**
  * The manifest that an installation could have been set up with. Secrets are not part of it: passwords and client secrets

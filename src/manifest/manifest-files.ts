@@ -54,7 +54,7 @@ export class ManifestFiles {
 }
 
 /** Why a file has no text; goes on after its name. */
-export interface Unreadable {
+interface Unreadable {
   readonly reason: string;
 }
 

@@ -131,7 +131,7 @@ export const IntegrationSchema = Type.Object(
   { ...strict, description: 'A program that calls the service.' },
 );
 
-export const FieldSchema = Type.Object(
+const FieldSchema = Type.Object(
   {
     default: Type.Optional(
       Type.String({

@@ -2,7 +2,7 @@ import { isMap, isNode, LineCounter, parseDocument } from 'yaml';
 import type { ManifestPath } from './manifest-path.ts';
 import { type Locate, ManifestError, maxProblems, ProblemCollector } from './manifest-problems.ts';
 
-export interface ParsedYaml {
+interface ParsedYaml {
   readonly value: unknown;
   readonly locate: Locate;
 }

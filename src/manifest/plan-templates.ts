@@ -13,7 +13,7 @@ import { type PlanContext, type PlannedChange, toRemove } from './manifest-chang
 import type { ResultingMembers } from './plan-users.ts';
 
 /** What templates of an account may refer to once the manifest is applied. */
-export interface TemplateReferences {
+interface TemplateReferences {
   readonly members: ResultingMembers;
   readonly senders: ReadonlySet<string>;
 }

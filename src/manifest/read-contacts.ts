@@ -17,7 +17,7 @@ export const maxCsvBytes = 32 * 1024 * 1024;
 const maxReportedRows = 20;
 
 /** Says what is wrong, after the name of the file: "line 3: …". */
-export type ReportContactProblem = (message: string) => void;
+type ReportContactProblem = (message: string) => void;
 
 interface Row {
   readonly record: string[];

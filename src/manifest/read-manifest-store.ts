@@ -18,7 +18,7 @@ export async function readAccountIds(kysely: Kysely): Promise<AccountId[]> {
   return rows.map(({ id }) => id as AccountId);
 }
 
-export interface ExportedUser {
+interface ExportedUser {
   readonly email: string;
   readonly name: string;
   readonly role: Role;

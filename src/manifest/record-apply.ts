@@ -1,6 +1,6 @@
-import { AuditStore, type RequestOrigin } from '../audit/audit-store.ts';
+import { AuditStore } from '../audit/audit-store.ts';
+import { type Actor, commandLine, recordChange } from '../change/actor.ts';
 import type { DatabaseTransaction } from '../foundation/database/open-database.ts';
-import { newId } from '../foundation/ids.ts';
 import type { ManifestChange } from './manifest-change.ts';
 
 /**
@@ -12,10 +12,9 @@ export async function recordApply(
   transaction: DatabaseTransaction,
   changes: readonly ManifestChange[],
 ): Promise<void> {
-  const audit = new AuditStore({ kysely: transaction });
-  const origin = { remoteAddress: 'command line', requestId: newId() };
+  const { origin } = commandLine();
   for (const [accountId, made] of Map.groupBy(changes, ({ account }) => account)) {
-    for (const change of made) await recordChange(audit, change, origin);
+    for (const change of made) await recordOne(transaction, { origin, accountId }, change);
     const count = (action: ManifestChange['action']) =>
       made.filter((change) => change.action === action).length;
     const detail = {
@@ -25,25 +24,19 @@ export async function recordApply(
       newPasswords: made.filter(({ notes }) => notes.includes('first password')).length,
     };
     if (detail.created + detail.changed + detail.removed === 0) continue;
+    const audit = new AuditStore({ kysely: transaction });
     await audit.record({ kind: 'manifest_applied', outcome: 'success', accountId, origin, detail });
   }
 }
 
-async function recordChange(
-  audit: AuditStore,
-  { action, kind, id, account, notes, changed }: ManifestChange,
-  origin: RequestOrigin,
+async function recordOne(
+  transaction: DatabaseTransaction,
+  actor: Actor,
+  { action, kind, id, notes, changed }: ManifestChange,
 ): Promise<void> {
   if (action === 'unchanged') return;
-  await audit.record({
-    kind: `${kind}_${action}`,
-    outcome: 'success',
-    accountId: account,
-    origin,
-    detail: {
-      id,
-      ...(changed === undefined ? {} : { changed: changed.join(', ') }),
-      ...(notes.length === 0 ? {} : { notes: notes.join('; ') }),
-    },
+  await recordChange(transaction, actor, `${kind}_${action}`, id, {
+    ...(changed === undefined ? {} : { changed: changed.join(', ') }),
+    ...(notes.length === 0 ? {} : { notes: notes.join('; ') }),
   });
 }

@@ -1,13 +1,10 @@
-import { minPasswordLength } from '../account/hash-password.ts';
+import { maxPasswordLength, minPasswordLength } from '../account/hash-password.ts';
 import { setPasswordHash } from '../account/person-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { PersonId } from '../foundation/ids.ts';
 import { notifyPerson } from '../outbox/security-notice-store.ts';
 import type { PasswordChecker } from './password-checker.ts';
 import { revokePersonCodes, revokePersonTokens } from './revoke-tokens-store.ts';
-
-/** More than anyone types; longer ones only cost work. */
-const maxPasswordLength = 1_000;
 
 /** Why a new password is rejected, as a sentence; undefined if it is acceptable (ASVS 2.1.1, 2.1.2). */
 export function passwordProblem(password: string): string | undefined {

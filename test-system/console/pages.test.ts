@@ -309,6 +309,19 @@ test('the name of an account is cut where it is too long, by one account and by 
   }
 });
 
+test('the console begins with the account that was looked at last in this browser', async () => {
+  const other = await openShop(database, { id: '46300' });
+  const membership = { accountId: other.id, personId: shop.owner.id, role: 'owner' } as const;
+  await saveMembership(database.kysely, membership);
+  const visit = await signedIn();
+  for (const { id } of [other, shop]) {
+    await visit.open(`${id}/senders`);
+    await visit.page.goto(`${service.url}/console`);
+    await visit.page.waitForURL(new RegExp(`/console/${id}$`));
+  }
+  await visit.end();
+});
+
 test('times are in the person’s zone and name it', async () => {
   await database.pool.query(`update contact_list set modified_at = '2026-01-15T22:30:00Z'`);
   const visit = await signedIn({ timeZone: 'Asia/Tokyo' });

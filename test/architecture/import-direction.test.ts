@@ -27,6 +27,7 @@ const rooms = [
   'inbox',
   'report',
   'webhook',
+  'change',
   'manifest',
   'management',
   'config',

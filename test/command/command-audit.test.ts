@@ -60,6 +60,9 @@ test('what a command does about a domain stands in the audit log of its account'
     'domain tracking a1 shop.test links.shop.test',
     of('domain_changed', 'trackingHost'),
   );
+  await assertRecorded('domain warm-up a1 shop.test --goal 200');
+  await assertRecorded('domain pool a1 shop.test slow');
+  await assertRecorded('domain tracking a1 shop.test links.shop.test');
   await assertRecorded('domain list a1');
   await assertRecorded('domain show a1 shop.test');
   await assertRecorded('domain remove a1 shop.test', of('domain_removed'));

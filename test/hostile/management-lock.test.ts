@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { lockAccount, lockInstallation } from '../../src/change/change-lock-store.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
-import { lockAccount, lockInstallation } from '../../src/manifest/apply-lock-store.ts';
 import { openManagedShop } from '../support/management-client.ts';
 import { SendClient } from '../support/send-client.ts';
 import type { TextResponse } from '../support/send-request.ts';

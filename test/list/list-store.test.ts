@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { saveAccount } from '../../src/account/account-store.ts';
 import type { AccountId, ListId } from '../../src/foundation/ids.ts';
+import { removeContact, writeContacts } from '../../src/list/contact-store.ts';
 import { saveContacts, saveList } from '../../src/list/list-store.ts';
-import { removeContact, writeContacts } from '../../src/management/list/contact-page-store.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
 

@@ -155,8 +155,15 @@ test('every endpoint that is written stands in the route table, once', async () 
   let written = 0;
   for await (const file of glob('**/*-routes.ts', { cwd: room })) {
     const exported = Object.entries((await import(join(room, file))) as Record<string, unknown>);
-    for (const [name, value] of exported) {
-      if (typeof value !== 'object' || value === null || !('handle' in value)) continue;
+    const endpoints = exported
+      // Those of a resource are exported together, as lines of the table.
+      .flatMap(([name, value]) =>
+        Array.isArray(value)
+          ? value.map((row) => [name, row[3]] as const)
+          : [[name, value] as const],
+      )
+      .filter(([, value]) => typeof value === 'object' && value !== null && 'handle' in value);
+    for (const [name, value] of endpoints) {
       written += 1;
       assert.ok(
         listed.has(value as ManagementOperation),

@@ -1,5 +1,5 @@
 /** One value of a request that cannot be used. */
-export interface ApiFieldError {
+interface ApiFieldError {
   readonly field: string;
   readonly reason: string;
 }

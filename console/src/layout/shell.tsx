@@ -2,6 +2,7 @@ import { AppShell, Burger, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { storeLastAccount } from '../account/last-account.ts';
 import { useAccount } from '../account/use-me.ts';
 import { Notices } from '../components/notices.tsx';
 import { text } from '../texts/text.ts';
@@ -27,6 +28,11 @@ export function Shell() {
     if (seen.current !== path) main.current?.focus({ preventScroll: true });
     seen.current = path;
   }, [path, close]);
+
+  const shown = account?.id;
+  useEffect(() => {
+    if (shown !== undefined) storeLastAccount(shown);
+  }, [shown]);
 
   if (!isPending && account === undefined) return <NotFoundPage />;
   return (

@@ -1,5 +1,5 @@
 /** What the details of events have in common, as far as an event has it. */
-export interface EventDetail {
+interface EventDetail {
   /** What the other server answered. */
   readonly reply?: string;
   readonly reason?: string;

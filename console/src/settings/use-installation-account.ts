@@ -8,7 +8,7 @@ import { showNotice } from '../components/notices.tsx';
 import { text } from '../texts/text.ts';
 
 /** What operators change of an account; what is left out stays. */
-export interface AccountChange {
+interface AccountChange {
   readonly addOns?: 'transactional'[];
   readonly suspended?: boolean;
   readonly quota?: { perHour?: number; perDay?: number };

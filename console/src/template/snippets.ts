@@ -1,4 +1,4 @@
-export interface SnippetFacts {
+interface SnippetFacts {
   /** Where the service is, without a trailing slash. */
   readonly url: string;
   readonly accountId: string;
@@ -7,7 +7,7 @@ export interface SnippetFacts {
   readonly values: Readonly<Record<string, string>>;
 }
 
-export interface Snippet {
+interface Snippet {
   readonly id: string;
   readonly name: string;
   readonly code: string;

@@ -3,7 +3,7 @@ import { en } from './en.ts';
 /** The name of a text in the catalogue. */
 export type TextKey = keyof typeof en;
 
-export type TextValues = Readonly<Record<string, string | number>>;
+type TextValues = Readonly<Record<string, string | number>>;
 
 /** A language: every text of the English catalogue. */
 type Catalogue = Readonly<Record<TextKey, string>>;

@@ -30,6 +30,11 @@ export function parseSource(text: string): Source {
   return { address, family, name: name.toLowerCase(), pool: pool.toLowerCase() };
 }
 
+/** The pools that a domain may use. @param sources of DIRECT_SOURCES */
+export function poolsOf(sources: readonly { readonly pool: string }[]): string[] {
+  return [...new Set([defaultPool, ...sources.map(({ pool }) => pool)])];
+}
+
 /** Shares of the day that sources have. */
 export interface SourceLimits {
   /** False where a source has had its share. */

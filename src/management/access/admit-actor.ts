@@ -16,7 +16,7 @@ import type { ManagementDependencies } from '../management-dependencies.ts';
 import { malformedParam } from '../path-params.ts';
 
 /** What the checks found out. */
-export interface AdmittedCall {
+interface AdmittedCall {
   readonly actor: Principal | undefined;
   /** The account of the path; undefined where the path has none, or an operator is about to create it. */
   readonly account: Account | undefined;

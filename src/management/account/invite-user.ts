@@ -7,8 +7,8 @@ import {
   maxInvitationsPerDay,
 } from '../../session/invitation/invitation-store.ts';
 import { noSystemMail, Problem } from '../answer/problem.ts';
-import { recordAudit } from '../change-resource.ts';
 import { accountOf, actorOf, type OperationCall } from '../operation.ts';
+import { recordAudit } from '../save-resource.ts';
 
 /**
  * Mails an invitation to the address of the path, in the transaction.

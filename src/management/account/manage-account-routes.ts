@@ -1,18 +1,17 @@
 import { Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
+import { readAccountPage } from '../../account/account-page-store.ts';
 import { readAccount } from '../../account/account-store.ts';
 import { saveMembership } from '../../account/membership-store.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { AccountSchema } from '../../manifest/manifest-schema.ts';
 import { strict } from '../answer/common-schemas.ts';
-import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { applyAccount, applyManifestPart } from '../apply-manifest-part.ts';
-import { requireResource, saveResource } from '../change-resource.ts';
-import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { actorOf, type OperationCall } from '../operation.ts';
+import { resourceRoutes } from '../resource-routes.ts';
 import { AccountView, viewAccount } from './account-view.ts';
-import { readAccountPage } from './accounts-page-store.ts';
 
-function accountChange(call: OperationCall) {
+function accountResource(call: OperationCall) {
   const { accountId } = call.params;
   return {
     kind: 'account',
@@ -24,74 +23,56 @@ function accountChange(call: OperationCall) {
   };
 }
 
-export const getAccount = defineOperation({
-  id: 'getAccount',
-  summary: 'Read an account',
-  answer: AccountView,
-  handle: (call) => requireResource(call, accountChange(call)),
-});
-
-export const putAccount = defineOperation({
-  id: 'putAccount',
-  summary: 'Rename an account',
-  body: Type.Object({ name: AccountSchema.properties.name }, strict),
-  answer: AccountView,
-  conditional: true,
-  handle: (call) =>
-    saveResource(call, {
-      ...accountChange(call),
-      write: async (transaction) => {
-        await applyManifestPart(call, transaction, { name: call.body.name });
-      },
-    }),
-});
-
-export const listAllAccounts = defineOperation({
-  id: 'listAllAccounts',
-  summary: 'List all accounts of the installation',
-  query: pageQuery({}),
-  answer: pageOf(AccountView),
-  async handle({ dependencies, query }) {
-    const limit = pageSizeOf(query);
-    const [after] = readCursor(query, 'text') ?? [];
-    const rows = await readAccountPage(dependencies.database.kysely, after ?? '', limit + 1);
-    return toPage(rows, limit, viewAccount, ({ id }) => [id]);
+export const accountRoutes = resourceRoutes({
+  path: '/accounts/:accountId',
+  access: { read: 'account:read', write: 'account:write' },
+  view: AccountView,
+  resource: accountResource,
+  get: { id: 'getAccount', summary: 'Read an account' },
+  put: {
+    id: 'putAccount',
+    summary: 'Rename an account',
+    body: Type.Object({ name: AccountSchema.properties.name }, strict),
+    write: (call) => (transaction) =>
+      applyManifestPart(call, transaction, { name: call.body.name }),
   },
 });
 
-export const getAnyAccount = defineOperation({
-  id: 'getAnyAccount',
-  summary: 'Read an account of the installation',
-  answer: AccountView,
-  handle: (call) => requireResource(call, accountChange(call)),
-});
-
-export const putAnyAccount = defineOperation({
-  id: 'putAnyAccount',
-  summary: 'Make or change an account, its add-ons, its quota and its suspension',
-  description:
-    'What is left out of an account that exists stays as it is. Whoever makes an account is its first owner.',
-  body: Type.Object(
-    {
-      name: AccountSchema.properties.name,
-      addOns: AccountSchema.properties.addOns,
-      suspended: AccountSchema.properties.suspended,
-      retentionDays: AccountSchema.properties.retentionDays,
-      quota: AccountSchema.properties.quota,
+export const anyAccountRoutes = resourceRoutes({
+  path: '/installation/accounts/:accountId',
+  access: { read: 'operate', write: 'operate' },
+  view: AccountView,
+  resource: accountResource,
+  list: {
+    id: 'listAllAccounts',
+    summary: 'List all accounts of the installation',
+    key: 'id',
+    async read({ dependencies }, { after, limit }) {
+      return (await readAccountPage(dependencies.database.kysely, after, limit)).map(viewAccount);
     },
-    strict,
-  ),
-  answer: AccountView,
-  conditional: true,
-  handle: (call) =>
-    saveResource(call, {
-      ...accountChange(call),
-      async write(transaction, before) {
-        const { accountId } = call.params;
-        await applyAccount(call.dependencies.key, transaction, { id: accountId, ...call.body });
-        const personId = personOf(actorOf(call));
-        if (before === undefined && personId !== undefined)
-          await saveMembership(transaction, { accountId, personId, role: 'owner' });
+  },
+  get: { id: 'getAnyAccount', summary: 'Read an account of the installation' },
+  put: {
+    id: 'putAnyAccount',
+    summary: 'Make or change an account, its add-ons, its quota and its suspension',
+    description:
+      'What is left out of an account that exists stays as it is. Whoever makes an account is its first owner.',
+    body: Type.Object(
+      {
+        name: AccountSchema.properties.name,
+        addOns: AccountSchema.properties.addOns,
+        suspended: AccountSchema.properties.suspended,
+        retentionDays: AccountSchema.properties.retentionDays,
+        quota: AccountSchema.properties.quota,
       },
-    }),
+      strict,
+    ),
+    write: (call) => async (transaction, before) => {
+      const { accountId } = call.params;
+      await applyAccount(call.dependencies.key, transaction, { id: accountId, ...call.body });
+      const personId = personOf(actorOf(call));
+      if (before === undefined && personId !== undefined)
+        await saveMembership(transaction, { accountId, personId, role: 'owner' });
+    },
+  },
 });

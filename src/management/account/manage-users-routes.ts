@@ -4,20 +4,18 @@ import { removeMembership } from '../../account/membership-store.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { PersonId } from '../../foundation/ids.ts';
 import { UserSchema } from '../../manifest/manifest-schema.ts';
+import {
+  countOwners,
+  type MemberFacts,
+  readMemberFacts,
+} from '../../session/invitation/account-people-store.ts';
 import { changeInvitation, withdrawInvitation } from '../../session/invitation/invitation-store.ts';
 import { Nullable, strict, Time } from '../answer/common-schemas.ts';
-import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
 import { applyManifestPart } from '../apply-manifest-part.ts';
-import {
-  inTransaction,
-  recordAudit,
-  removeResource,
-  requireResource,
-  saveResource,
-} from '../change-resource.ts';
 import { accountOf, defineOperation, type OperationCall, type Wire } from '../operation.ts';
-import { countOwners, type MemberFacts, readMemberFacts } from './account-people-store.ts';
+import { resourceRoutes } from '../resource-routes.ts';
+import { inTransaction, recordAudit, requireResource } from '../save-resource.ts';
 import { inviteUser } from './invite-user.ts';
 
 const UserView = Type.Object(
@@ -43,7 +41,7 @@ function viewUser({ personId: _, ...facts }: MemberFacts): Wire<Static<typeof Us
   return facts;
 }
 
-function userChange(call: OperationCall) {
+function userOf(call: OperationCall) {
   const { email } = call.params;
   return {
     kind: 'user',
@@ -105,54 +103,56 @@ async function requireOwnerLeft(
   throw new Problem('conflict', 'This is the last owner of the account; name another one first');
 }
 
-export const listUsers = defineOperation({
-  id: 'listUsers',
-  summary: 'List the users of an account',
-  query: pageQuery({}),
-  answer: pageOf(UserView),
-  async handle(call) {
-    const limit = pageSizeOf(call.query);
-    const [after = ''] = readCursor(call.query, 'text') ?? [];
-    const rows = await readMemberFacts(call.dependencies.database.kysely, accountOf(call).id, {
-      after,
-      limit: limit + 1,
-    });
-    return toPage(rows, limit, viewUser, ({ email }) => [email]);
+export const userRoutes = resourceRoutes({
+  path: '/accounts/:accountId/users/:email',
+  access: { read: 'users:read', write: 'users:write' },
+  view: UserView,
+  resource: userOf,
+  list: {
+    id: 'listUsers',
+    summary: 'List the users of an account',
+    key: 'email',
+    async read(call, page) {
+      const { kysely } = call.dependencies.database;
+      return (await readMemberFacts(kysely, accountOf(call).id, page)).map(viewUser);
+    },
   },
-});
-
-export const getUser = defineOperation({
-  id: 'getUser',
-  summary: 'Read a user',
-  answer: UserView,
-  handle: (call) => requireResource(call, userChange(call)),
-});
-
-export const putUser = defineOperation({
-  id: 'putUser',
-  summary: 'Invite a person into an account, or change the role',
-  description:
-    'Whoever is no user of the account yet is mailed an invitation and is one once it is accepted; nobody can set a password for somebody else. Changing a role mails nothing. `name` is what a new person is called until they say otherwise; left out, they say it themselves.',
-  query: KeyTransferQuery,
-  body: Type.Omit(UserSchema, ['email', 'operator', 'password'], strict),
-  answer: UserView,
-  conditional: true,
-  limited: true,
-  handle: (call) =>
-    saveResource(call, {
-      ...userChange(call),
-      async write(transaction, before) {
-        const { email } = call.params;
-        const { role, name } = call.body;
-        if (before === undefined) return inviteUser(call, transaction, { role, name });
-        if (before.invitation !== null)
-          return changeInvitation(transaction, accountOf(call).id, email, { role, name });
-        const [member] = await readMemberFacts(transaction, accountOf(call).id, { email });
-        await transferKeys(transaction, call, member?.personId ?? undefined);
-        await applyManifestPart(call, transaction, { users: [{ email, role }] });
-        return requireOwnerLeft(transaction, call);
-      },
-    }),
+  get: { id: 'getUser', summary: 'Read a user' },
+  put: {
+    id: 'putUser',
+    summary: 'Invite a person into an account, or change the role',
+    description:
+      'Whoever is no user of the account yet is mailed an invitation and is one once it is accepted; nobody can set a password for somebody else. Changing a role mails nothing. `name` is what a new person is called until they say otherwise; left out, they say it themselves.',
+    query: KeyTransferQuery,
+    body: Type.Omit(UserSchema, ['email', 'operator', 'password'], strict),
+    limited: true,
+    write: (call) => async (transaction, before) => {
+      const { email } = call.params;
+      const { role, name } = call.body;
+      if (before === undefined) return inviteUser(call, transaction, { role, name });
+      if (before.invitation !== null)
+        return changeInvitation(transaction, accountOf(call).id, email, { role, name });
+      const [member] = await readMemberFacts(transaction, accountOf(call).id, { email });
+      await transferKeys(transaction, call, member?.personId ?? undefined);
+      await applyManifestPart(call, transaction, { users: [{ email, role }] });
+      return requireOwnerLeft(transaction, call);
+    },
+  },
+  remove: {
+    id: 'deleteUser',
+    summary: 'Remove a user from an account, or withdraw an invitation',
+    description: 'The API keys that the person made end, unless `keysTo` names another owner.',
+    query: KeyTransferQuery,
+    write: (call) => async (transaction) => {
+      const { id } = accountOf(call);
+      const { email } = call.params;
+      const [member] = await readMemberFacts(transaction, id, { email });
+      if (member?.personId == null) return withdrawInvitation(transaction, id, email);
+      await transferKeys(transaction, call, member.personId);
+      await removeMembership(transaction, id, member.personId);
+      return requireOwnerLeft(transaction, call);
+    },
+  },
 });
 
 export const resendInvitation = defineOperation({
@@ -163,37 +163,13 @@ export const resendInvitation = defineOperation({
   limited: true,
   handle: (call) =>
     inTransaction(call, async (transaction) => {
-      await requireResource(call, userChange(call), transaction);
+      await requireResource(call, userOf(call), transaction);
       const { id } = accountOf(call);
       const [user] = await readMemberFacts(transaction, id, { email: call.params.email });
       if (user?.invitation == null)
         throw new Problem('conflict', 'This person is a user of the account already');
       const { role, name } = user;
       await inviteUser(call, transaction, { role, name: name === '' ? undefined : name });
-      return requireResource(call, userChange(call), transaction);
-    }),
-});
-
-export const deleteUser = defineOperation({
-  id: 'deleteUser',
-  summary: 'Remove a user from an account, or withdraw an invitation',
-  description: 'The API keys that the person made end, unless `keysTo` names another owner.',
-  query: KeyTransferQuery,
-  conditional: true,
-  handle: (call) =>
-    removeResource(call, {
-      ...userChange(call),
-      async write(transaction) {
-        const { id } = accountOf(call);
-        const { email } = call.params;
-        const [member] = await readMemberFacts(transaction, id, { email });
-        if (member?.personId == null) {
-          await withdrawInvitation(transaction, id, email);
-          return;
-        }
-        await transferKeys(transaction, call, member.personId);
-        await removeMembership(transaction, id, member.personId);
-        await requireOwnerLeft(transaction, call);
-      },
+      return requireResource(call, userOf(call), transaction);
     }),
 });

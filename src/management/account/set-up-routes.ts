@@ -3,8 +3,8 @@ import { isSetUpOpen } from '../../access/operator-store.ts';
 import { hashToken } from '../../access/token-mint.ts';
 import { maxPasswordLength } from '../../account/hash-password.ts';
 import { findPersonByEmail, setOperator } from '../../account/person-store.ts';
+import { recordChange } from '../../change/actor.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
-import type { AccountId } from '../../foundation/ids.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
 import { AccountSchema, UserSchema } from '../../manifest/manifest-schema.ts';
 import { consumeOneTimeLink, isValidOneTimeLink } from '../../session/one-time-link-store.ts';
@@ -12,8 +12,8 @@ import { consoleHeader } from '../access/identify-actor.ts';
 import { strict } from '../answer/common-schemas.ts';
 import { Problem } from '../answer/problem.ts';
 import { applyAccount } from '../apply-manifest-part.ts';
-import { inTransaction, recordAudit } from '../change-resource.ts';
 import { defineOperation } from '../operation.ts';
+import { callerOf, inTransaction } from '../save-resource.ts';
 
 export const getSetUp = defineOperation({
   id: 'getSetUp',
@@ -75,18 +75,9 @@ export const setUp = defineOperation({
       const person = await findPersonByEmail(transaction, email);
       if (person === undefined) throw new Error('the first owner is not there');
       await setOperator(transaction, person.id, true);
-      const actor = {
-        kind: 'person',
-        personId: person.id,
-        clientId: undefined,
-        boundTo: undefined,
-      } as const;
-      const asOwner = {
-        ...call,
-        actor,
-        params: { ...call.params, accountId: accountId as AccountId },
-      };
-      await recordAudit(asOwner, transaction, 'set_up', accountId);
+      const principal = { kind: 'person', personId: person.id } as const;
+      const { origin } = callerOf(call);
+      await recordChange(transaction, { principal, origin, accountId }, 'set_up', accountId);
       return person.id;
     });
     await dependencies.browser.signIn(request, reply, personId, true);

@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ResourceNotFound } from '../../change/change-resource.ts';
 import { isUnavailable } from '../../foundation/database/sqlstate.ts';
 import { Busy, Fault } from '../../foundation/errors.ts';
 import { BodyRefusal } from '../../http/limits/body-refusal.ts';
 import { ManifestError } from '../../manifest/manifest-problems.ts';
-import { Problem, type ProblemCode, problemCatalogue } from './problem.ts';
+import { notFound, Problem, type ProblemCode, problemCatalogue } from './problem.ts';
 
 /** Media type of RFC 9457 section 3. */
 const problemType = 'application/problem+json; charset=utf-8';
@@ -56,6 +57,7 @@ const refusalCodes: Readonly<Record<BodyRefusal['statusCode'], ProblemCode>> = {
 
 function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
+  if (error instanceof ResourceNotFound) return notFound(error.what);
   if (error instanceof ManifestError) return fromManifest(error);
   if (error instanceof Fault) return fromFault(error);
   if (error instanceof Busy)

@@ -26,7 +26,7 @@ export function Nullable<Schema extends TSchema>(schema: Schema) {
 }
 
 /** How many members an object of texts has at most, and how long their names and values are. */
-export interface StringMapLimits {
+interface StringMapLimits {
   readonly members: number;
   readonly nameLength: number;
   readonly length: number;

@@ -43,7 +43,7 @@ export function pageSizeOf(query: { readonly limit?: number }): number {
 }
 
 /** What each part of a place in a list is. */
-export type CursorPart = 'text' | 'uuid' | 'time' | 'integer';
+type CursorPart = 'text' | 'uuid' | 'time' | 'integer';
 
 const cursorPartPatterns: Readonly<Record<CursorPart, RegExp>> = {
   text: /^[^\0]{0,1000}$/u,

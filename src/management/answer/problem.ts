@@ -1,5 +1,5 @@
 /** One thing that is wrong with a request: a member of the body or a parameter, and the rule that it breaks. */
-export interface FieldError {
+interface FieldError {
   readonly field: string;
   readonly reason: string;
 }

@@ -7,9 +7,9 @@ import type { Static } from 'typebox';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { requirePreconditions } from '../answer/entity-tag.ts';
 import { Problem } from '../answer/problem.ts';
-import { inTransaction, recordAudit } from '../change-resource.ts';
 import { limitBytes } from '../limit-bytes.ts';
 import type { OperationCall, Wire } from '../operation.ts';
+import { inTransaction, recordAudit } from '../save-resource.ts';
 import { type ImportCounts, InvalidImportFile, importCsv, type RowReader } from './import-csv.ts';
 import { createImport, type ImportKey, readImport, saveProgress } from './import-progress-store.ts';
 import { type ImportView, requireImport, viewProgress } from './import-view.ts';
@@ -18,7 +18,7 @@ import { type ImportView, requireImport, viewProgress } from './import-view.ts';
 const maxFileBytes = 1024 ** 3;
 
 /** How a file is imported. */
-export interface ImportJob<Item extends object> {
+interface ImportJob<Item extends object> {
   readonly name: ImportKey;
   /** The kind of the audit event and what it is about. */
   readonly event: { readonly kind: string; readonly id: string };

@@ -5,8 +5,8 @@ import type { InboxStore } from '../../inbox/inbox-store.ts';
 import { Nullable, strict, Time, Uuid } from '../answer/common-schemas.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { notFound, Problem } from '../answer/problem.ts';
-import { inTransaction, recordAudit } from '../change-resource.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { inTransaction, recordAudit } from '../save-resource.ts';
 
 const InboxSummaryView = Type.Object(
   {

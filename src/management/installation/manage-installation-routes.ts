@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
+import { readPeople } from '../../account/people-page-store.ts';
 import { findPersonByEmail, setOperator } from '../../account/person-store.ts';
+import { poolsOf } from '../../delivery/direct/source-pools.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { Nullable, strict } from '../answer/common-schemas.ts';
 import { notFound } from '../answer/problem.ts';
-import { removeResource, requireResource, saveResource } from '../change-resource.ts';
 import { defineOperation, type OperationCall } from '../operation.ts';
-import { poolsOf } from '../sender/domain-settings-routes.ts';
-import { readPeople } from './people-page-store.ts';
+import { resourceRoutes } from '../resource-routes.ts';
 
 export const getSettings = defineOperation({
   id: 'getSettings',
@@ -56,8 +56,7 @@ const OperatorView = Type.Object(
   { ...strict, title: 'Operator' },
 );
 
-function operatorChange(call: OperationCall, operator: boolean) {
-  const { email } = call.params;
+function operatorOf({ params: { email } }: OperationCall) {
   return {
     kind: 'operator',
     id: email,
@@ -65,32 +64,34 @@ function operatorChange(call: OperationCall, operator: boolean) {
       const [found] = await readPeople(transaction, { email, operator: true });
       return found && { email: found.email, name: found.name };
     },
-    async write(transaction: DatabaseTransaction) {
-      const person = await findPersonByEmail(transaction, email);
-      if (person === undefined) throw notFound('person');
-      await setOperator(transaction, person.id, operator);
-    },
   };
 }
 
-export const getOperator = defineOperation({
-  id: 'getOperator',
-  summary: 'Read whether a person was named operator of the installation',
-  answer: OperatorView,
-  handle: (call) => requireResource(call, operatorChange(call, true)),
-});
+function writeOperator({ params: { email } }: OperationCall, operator: boolean) {
+  return async (transaction: DatabaseTransaction) => {
+    const person = await findPersonByEmail(transaction, email);
+    if (person === undefined) throw notFound('person');
+    await setOperator(transaction, person.id, operator);
+  };
+}
 
-export const putOperator = defineOperation({
-  id: 'putOperator',
-  summary: 'Name a person operator of the installation',
-  answer: OperatorView,
-  conditional: true,
-  handle: (call) => saveResource(call, operatorChange(call, true)),
-});
-
-export const deleteOperator = defineOperation({
-  id: 'deleteOperator',
-  summary: 'Take the rank of operator from a person',
-  conditional: true,
-  handle: (call) => removeResource(call, operatorChange(call, false)),
+export const operatorRoutes = resourceRoutes({
+  path: '/installation/operators/:email',
+  access: { read: 'operate', write: 'operate' },
+  view: OperatorView,
+  resource: operatorOf,
+  get: {
+    id: 'getOperator',
+    summary: 'Read whether a person was named operator of the installation',
+  },
+  put: {
+    id: 'putOperator',
+    summary: 'Name a person operator of the installation',
+    write: (call) => writeOperator(call, true),
+  },
+  remove: {
+    id: 'deleteOperator',
+    summary: 'Take the rank of operator from a person',
+    write: (call) => writeOperator(call, false),
+  },
 });

@@ -10,8 +10,8 @@ import { removeTemplate } from '../../template/template-store.ts';
 import { strict } from '../answer/common-schemas.ts';
 import { pageOf } from '../answer/page.ts';
 import { Problem } from '../answer/problem.ts';
-import { removeResource, requireResource, saveResource } from '../change-resource.ts';
 import { defineOperation, type OperationCall } from '../operation.ts';
+import { resourceRoutes } from '../resource-routes.ts';
 import { TemplateContentSchema } from '../template/template-views.ts';
 
 const { subject, previewText, html, mjml, text } = TemplateContentSchema.properties;
@@ -56,7 +56,7 @@ async function readView(
   return { kind, replaced: replacement !== undefined, ...source, fields };
 }
 
-function replacementChange(call: OperationCall) {
+function replacementOf(call: OperationCall) {
   const { mailKind } = call.params;
   return {
     kind: 'mail_template',
@@ -81,47 +81,37 @@ export const listMailTemplates = defineOperation({
   },
 });
 
-export const getMailTemplate = defineOperation({
-  id: 'getMailTemplate',
-  summary: 'Read the text that replaces a kind of mail of the service itself',
-  description: '404 while the built-in text is in use; the list shows that one.',
-  answer: MailTemplateView,
-  handle: (call) => requireResource(call, replacementChange(call)),
-});
-
-export const putMailTemplate = defineOperation({
-  id: 'putMailTemplate',
-  summary: 'Replace the text of mail of the service itself',
-  description:
-    'It stands in place of the built-in text in every language. A mail with a link must use the field `Link` in its HTML and in its text; the link stays secret and is never tracked. A preview text that is left out is empty, a text part is made from the HTML.',
-  body: Type.Object(content, strict),
-  answer: MailTemplateView,
-  conditional: true,
-  async handle(call) {
-    const { mailKind } = call.params;
-    const result = await compileReplacement(mailKind, call.body);
-    if ('errors' in result)
-      throw new Problem(
-        'validation-failed',
-        `${result.errors[0]?.field} ${result.errors[0]?.reason}`,
-        { errors: result.errors },
-      );
-    return saveResource(call, {
-      ...replacementChange(call),
-      write: (transaction) =>
-        publishReplacement(transaction, mailKind, result.source, result.compiled),
-    });
+export const mailTemplateRoutes = resourceRoutes({
+  path: '/installation/mail-templates/:mailKind',
+  access: { read: 'operate', write: 'operate' },
+  view: MailTemplateView,
+  resource: replacementOf,
+  get: {
+    id: 'getMailTemplate',
+    summary: 'Read the text that replaces a kind of mail of the service itself',
+    description: '404 while the built-in text is in use; the list shows that one.',
   },
-});
-
-export const deleteMailTemplate = defineOperation({
-  id: 'deleteMailTemplate',
-  summary: 'Go back to the built-in text of mail of the service itself',
-  conditional: true,
-  handle: (call) =>
-    removeResource(call, {
-      ...replacementChange(call),
-      write: (transaction) =>
-        removeTemplate(transaction, systemAccountId, replacementId(call.params.mailKind)),
-    }),
+  put: {
+    id: 'putMailTemplate',
+    summary: 'Replace the text of mail of the service itself',
+    description:
+      'It stands in place of the built-in text in every language. A mail with a link must use the field `Link` in its HTML and in its text; the link stays secret and is never tracked. A preview text that is left out is empty, a text part is made from the HTML.',
+    body: Type.Object(content, strict),
+    async write(call) {
+      const { mailKind } = call.params;
+      const result = await compileReplacement(mailKind, call.body);
+      if (!('errors' in result))
+        return (transaction) =>
+          publishReplacement(transaction, mailKind, result.source, result.compiled);
+      const { errors } = result;
+      const detail = `${errors[0]?.field} ${errors[0]?.reason}`;
+      throw new Problem('validation-failed', detail, { errors });
+    },
+  },
+  remove: {
+    id: 'deleteMailTemplate',
+    summary: 'Go back to the built-in text of mail of the service itself',
+    write: (call) => (transaction) =>
+      removeTemplate(transaction, systemAccountId, replacementId(call.params.mailKind)),
+  },
 });

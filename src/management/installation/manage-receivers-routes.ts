@@ -37,7 +37,7 @@ const ReceiverView = Type.Object(
   { ...strict, title: 'Receiver' },
 );
 
-function shapingStoreOf(call: OperationCall): ShapingStore {
+export function shapingStoreOf(call: OperationCall): ShapingStore {
   return new ShapingStore(call.dependencies.database, newId(), () => call.dependencies.clock.now());
 }
 

@@ -1,11 +1,10 @@
 import { Type } from 'typebox';
-import { type RateOverride, ShapingStore } from '../../delivery/shaping/shaping-store.ts';
+import type { RateOverride } from '../../delivery/shaping/shaping-store.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
-import { newId } from '../../foundation/ids.ts';
 import { Nullable, strict } from '../answer/common-schemas.ts';
-import { notFound } from '../answer/problem.ts';
-import { requireResource, saveResource } from '../change-resource.ts';
-import { defineOperation, type OperationCall } from '../operation.ts';
+import type { OperationCall } from '../operation.ts';
+import { resourceRoutes } from '../resource-routes.ts';
+import { shapingStoreOf } from './manage-receivers-routes.ts';
 
 /** What people decide about the pace of a receiver; null: it is learnt. */
 const settings = {
@@ -33,15 +32,12 @@ function viewReceiverSettings(override: RateOverride) {
   return { rate, connections, messagesPerConnection };
 }
 
-function shapingStoreOf(call: OperationCall): ShapingStore {
-  return new ShapingStore(call.dependencies.database, newId(), () => call.dependencies.clock.now());
-}
-
-function settingsChange(call: OperationCall) {
+function settingsOf(call: OperationCall) {
   const { receiver } = call.params;
   return {
     kind: 'receiver',
     id: receiver,
+    mustExist: true,
     async read(transaction: DatabaseTransaction) {
       const override = await shapingStoreOf(call).readOverride(receiver, transaction);
       return override && viewReceiverSettings(override);
@@ -49,32 +45,28 @@ function settingsChange(call: OperationCall) {
   };
 }
 
-export const getReceiverSettings = defineOperation({
-  id: 'getReceiverSettings',
-  summary: 'Read what people decided about the pace of a receiver',
-  answer: SettingsView,
-  handle: (call) => requireResource(call, settingsChange(call)),
-});
-
-export const putReceiverSettings = defineOperation({
-  id: 'putReceiverSettings',
-  summary: 'Fix the pace of a receiver, or let it be learnt again',
-  description: 'What is left out stays; null is learnt.',
-  body: SettingsBody,
-  answer: SettingsView,
-  conditional: true,
-  handle: (call) =>
-    saveResource(call, {
-      ...settingsChange(call),
-      async write(transaction, before) {
-        if (before === undefined) throw notFound('receiver');
-        const { rate, connections, messagesPerConnection } = { ...before, ...call.body };
-        const override = {
-          rate: rate ?? undefined,
-          connections: connections ?? undefined,
-          messagesPerConnection: messagesPerConnection ?? undefined,
-        };
-        await shapingStoreOf(call).override(call.params.receiver, override, transaction);
-      },
-    }),
+export const receiverSettingsRoutes = resourceRoutes({
+  path: '/installation/receivers/:receiver/settings',
+  access: { read: 'operate', write: 'operate' },
+  view: SettingsView,
+  resource: settingsOf,
+  get: {
+    id: 'getReceiverSettings',
+    summary: 'Read what people decided about the pace of a receiver',
+  },
+  put: {
+    id: 'putReceiverSettings',
+    summary: 'Fix the pace of a receiver, or let it be learnt again',
+    description: 'What is left out stays; null is learnt.',
+    body: SettingsBody,
+    write: (call) => (transaction, before) => {
+      const { rate, connections, messagesPerConnection } = { ...before, ...call.body };
+      const override = {
+        rate: rate ?? undefined,
+        connections: connections ?? undefined,
+        messagesPerConnection: messagesPerConnection ?? undefined,
+      };
+      return shapingStoreOf(call).override(call.params.receiver, override, transaction);
+    },
+  },
 });

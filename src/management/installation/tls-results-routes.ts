@@ -2,13 +2,13 @@ import { Type } from 'typebox';
 import { StsPolicyStore } from '../../delivery/mta-sts/sts-policy-store.ts';
 import { makeTlsReport } from '../../delivery/tls-report/tls-report.ts';
 import { type TlsDayCursor, TlsResultStore } from '../../delivery/tls-report/tls-result-store.ts';
+import { parseDomainName } from '../../foundation/domain-name.ts';
 import { newId } from '../../foundation/ids.ts';
 import { parseTimestamp } from '../../foundation/parse-timestamp.ts';
 import { strict } from '../answer/common-schemas.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { invalidField, notFound } from '../answer/problem.ts';
 import { defineOperation, type OperationCall } from '../operation.ts';
-import { readDomainName } from '../path-params.ts';
 
 const dayPattern = '^\\d{4}-\\d{2}-\\d{2}$';
 const Day = (description: string) => Type.String({ description, pattern: dayPattern });
@@ -97,7 +97,7 @@ function readDay(name: string, text: string | undefined): string | undefined {
 
 function readDomain(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  const domain = readDomainName(text);
+  const domain = parseDomainName(text);
   if (domain === undefined) throw invalidField('domain', 'is no domain');
   return domain;
 }

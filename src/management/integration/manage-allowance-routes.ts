@@ -8,8 +8,8 @@ import {
 } from '../../session/integration-control-store.ts';
 import { Nullable, strict, Time } from '../answer/common-schemas.ts';
 import { pageOf } from '../answer/page.ts';
-import { requireResource, saveResource } from '../change-resource.ts';
 import { defineOperation, type OperationCall } from '../operation.ts';
+import { callerOf, requireResource, saveResource } from '../save-resource.ts';
 import { requireIntegration } from './manage-integrations-routes.ts';
 
 export const listAllowanceUses = defineOperation({
@@ -75,16 +75,10 @@ export const putAllowance = defineOperation({
   async handle(call) {
     const { accountId } = await requireResource(call, allowanceChange(call));
     // The account that the integration is of sees it in its audit log.
-    const account = await call.dependencies.accounts.account(accountId);
-    return saveResource(
-      { ...call, account },
-      {
-        ...allowanceChange(call),
-        async write(transaction) {
-          const allowance = call.body.perHour;
-          await changeIntegration(transaction, call.params.clientId, { allowance });
-        },
-      },
-    );
+    const actor = { ...callerOf(call), accountId };
+    const { perHour: allowance } = call.body;
+    const write = (transaction: DatabaseTransaction) =>
+      changeIntegration(transaction, call.params.clientId, { allowance });
+    return saveResource(call, { ...allowanceChange(call), write }, actor);
   },
 });

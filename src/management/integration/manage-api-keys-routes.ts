@@ -15,8 +15,8 @@ import { actorPermissions } from '../access/admit-actor.ts';
 import { Nullable, strict, Time, Uuid } from '../answer/common-schemas.ts';
 import { pageOf } from '../answer/page.ts';
 import { invalidField, notFound } from '../answer/problem.ts';
-import { inTransaction, recordAudit } from '../change-resource.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { inTransaction, recordAudit } from '../save-resource.ts';
 
 const dayMs = 86_400_000;
 

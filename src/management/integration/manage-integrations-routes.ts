@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { findPersonByEmail } from '../../account/person-store.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { IntegrationSchema } from '../../manifest/manifest-schema.ts';
+import { readConsents, removeConsent } from '../../session/authorize/consent-page-store.ts';
 import { ClientSecretHasher } from '../../session/client-secret.ts';
 import { changeIntegration, rotateClientSecret } from '../../session/integration-control-store.ts';
 import {
@@ -13,12 +14,12 @@ import {
 } from '../../session/integration-store.ts';
 import { revokeClientTokens, revokePairTokens } from '../../session/revoke-tokens-store.ts';
 import { Nullable, strict, Time } from '../answer/common-schemas.ts';
-import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
+import { pageOf } from '../answer/page.ts';
 import { notFound } from '../answer/problem.ts';
 import { applyManifestPart } from '../apply-manifest-part.ts';
-import { inTransaction, recordAudit, removeResource, saveResource } from '../change-resource.ts';
 import { accountOf, defineOperation, type OperationCall, type Wire } from '../operation.ts';
-import { readConsents, removeConsent } from './consent-page-store.ts';
+import { resourceRoutes } from '../resource-routes.ts';
+import { inTransaction, recordAudit } from '../save-resource.ts';
 
 const IntegrationView = Type.Object(
   {
@@ -63,7 +64,7 @@ async function readOwn(transaction: DatabaseTransaction, call: OperationCall) {
   return integration?.accountId === accountOf(call).id ? integration : undefined;
 }
 
-function integrationChange(call: OperationCall) {
+function integrationOf(call: OperationCall) {
   return {
     kind: 'integration',
     id: call.params.clientId,
@@ -83,19 +84,6 @@ function generateSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-export const listIntegrations = defineOperation({
-  id: 'listIntegrations',
-  summary: 'List the integrations of an account',
-  query: pageQuery({}),
-  answer: pageOf(IntegrationView),
-  async handle(call) {
-    const [after = ''] = readCursor(call.query, 'text') ?? [];
-    const all = await readIntegrations(call.dependencies.database.kysely, accountOf(call).id);
-    const rows = all.filter(({ clientId }) => clientId > after);
-    return toPage(rows, pageSizeOf(call.query), viewIntegration, ({ clientId }) => [clientId]);
-  },
-});
-
 /** @throws Problem where the account has no such integration */
 export async function requireIntegration(call: OperationCall): Promise<StoredIntegration> {
   const found = await readOwn(call.dependencies.database.kysely, call);
@@ -103,61 +91,58 @@ export async function requireIntegration(call: OperationCall): Promise<StoredInt
   return found;
 }
 
-export const getIntegration = defineOperation({
-  id: 'getIntegration',
-  summary: 'Read an integration',
-  answer: IntegrationView,
-  handle: async (call) => viewIntegration(await requireIntegration(call)),
-});
-
-export const putIntegration = defineOperation({
-  id: 'putIntegration',
-  summary: 'Register an integration, or change it',
-  description:
-    'A new one has a secret that nobody knows: ask for one at `/secret`, which shows it once. Disabling an integration ends its tokens on every node within a second. What is left out of one that exists stays as it is; a default is what a new one gets.',
-  body: Type.Object(
-    {
-      name: IntegrationSchema.properties.name,
-      redirectUri: IntegrationSchema.properties.redirectUri,
-      grants: IntegrationSchema.properties.grants,
-      requirePkce: Type.Optional(
-        Type.Boolean({
-          description: 'Whether the code grant must use PKCE. Default of a new one: false.',
-        }),
-      ),
-      disabled: Type.Optional(Type.Boolean({ description: 'Default of a new one: false.' })),
+export const integrationRoutes = resourceRoutes({
+  path: '/accounts/:accountId/integrations/:clientId',
+  access: { read: 'integrations:read', write: 'integrations:write' },
+  view: IntegrationView,
+  resource: integrationOf,
+  list: {
+    id: 'listIntegrations',
+    summary: 'List the integrations of an account',
+    key: 'clientId',
+    async read(call, { after }) {
+      const all = await readIntegrations(call.dependencies.database.kysely, accountOf(call).id);
+      return all.filter(({ clientId }) => clientId > after).map(viewIntegration);
     },
-    strict,
-  ),
-  answer: IntegrationView,
-  conditional: true,
-  handle: (call) =>
-    saveResource(call, {
-      ...integrationChange(call),
-      async write(transaction, before) {
-        const { requirePkce, disabled, ...integration } = call.body;
-        const { clientId } = call.params;
-        const secret = before === undefined ? { clientSecret: generateSecret() } : {};
-        await applyManifestPart(call, transaction, {
-          integrations: [{ ...integration, ...secret, clientId }],
-        });
-        await changeIntegration(transaction, clientId, { requirePkce, disabled });
+  },
+  get: { id: 'getIntegration', summary: 'Read an integration' },
+  put: {
+    id: 'putIntegration',
+    summary: 'Register an integration, or change it',
+    description:
+      'A new one has a secret that nobody knows: ask for one at `/secret`, which shows it once. Disabling an integration ends its tokens on every node within a second. What is left out of one that exists stays as it is; a default is what a new one gets.',
+    body: Type.Object(
+      {
+        name: IntegrationSchema.properties.name,
+        redirectUri: IntegrationSchema.properties.redirectUri,
+        grants: IntegrationSchema.properties.grants,
+        requirePkce: Type.Optional(
+          Type.Boolean({
+            description: 'Whether the code grant must use PKCE. Default of a new one: false.',
+          }),
+        ),
+        disabled: Type.Optional(Type.Boolean({ description: 'Default of a new one: false.' })),
       },
-    }),
-});
-
-export const deleteIntegration = defineOperation({
-  id: 'deleteIntegration',
-  summary: 'Remove an integration with its tokens',
-  conditional: true,
-  handle: (call) =>
-    removeResource(call, {
-      ...integrationChange(call),
-      write: async (transaction) => {
-        await revokeClientTokens(transaction, call.params.clientId);
-        await removeIntegration(transaction, accountOf(call).id, call.params.clientId);
-      },
-    }),
+      strict,
+    ),
+    write: (call) => async (transaction, before) => {
+      const { requirePkce, disabled, ...integration } = call.body;
+      const { clientId } = call.params;
+      const secret = before === undefined ? { clientSecret: generateSecret() } : {};
+      await applyManifestPart(call, transaction, {
+        integrations: [{ ...integration, ...secret, clientId }],
+      });
+      await changeIntegration(transaction, clientId, { requirePkce, disabled });
+    },
+  },
+  remove: {
+    id: 'deleteIntegration',
+    summary: 'Remove an integration with its tokens',
+    write: (call) => async (transaction) => {
+      await revokeClientTokens(transaction, call.params.clientId);
+      await removeIntegration(transaction, accountOf(call).id, call.params.clientId);
+    },
+  },
 });
 
 export const rotateIntegrationSecret = defineOperation({

@@ -2,7 +2,7 @@ import { normalizeAddress, parseEmailAddress } from '../../foundation/email-addr
 import { InvalidImportFile, type RowReader, stripFormulaGuard } from '../import/import-csv.ts';
 
 /** A contact as it is written. */
-export interface ImportedContact {
+interface ImportedContact {
   readonly email: string;
   readonly fields: Readonly<Record<string, string>>;
 }

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { writeContacts } from '../../list/contact-store.ts';
 import { pageOf } from '../answer/page.ts';
 import { ImportView, ListedImportView, requireImport, viewImports } from '../import/import-view.ts';
 import { receiveImport } from '../import/receive-import.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
-import { writeContacts } from './contact-page-store.ts';
 import { contactRowReader } from './contact-row-reader.ts';
 import { requireList } from './manage-lists-routes.ts';
 

@@ -7,19 +7,18 @@ import {
   maxContactFieldNameLength,
   maxContactFields,
 } from '../../list/contact-limits.ts';
-import { readContactColumns } from '../../manifest/read-manifest-store.ts';
-import { StringMap, strict, Time } from '../answer/common-schemas.ts';
-import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
-import { invalidField } from '../answer/problem.ts';
-import { removeResource, requireResource, saveResource } from '../change-resource.ts';
-import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import {
   type Contact,
   readContact,
   readContactPage,
   removeContact,
   writeContacts,
-} from './contact-page-store.ts';
+} from '../../list/contact-store.ts';
+import { readContactColumns } from '../../manifest/read-manifest-store.ts';
+import { StringMap, strict, Time } from '../answer/common-schemas.ts';
+import { invalidField } from '../answer/problem.ts';
+import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { resourceRoutes } from '../resource-routes.ts';
 import { requireList } from './manage-lists-routes.ts';
 
 const ContactView = Type.Object(
@@ -35,7 +34,7 @@ function listKeyOf(call: OperationCall) {
   return { accountId: accountOf(call).id, listId: call.params.listId };
 }
 
-function contactChange(call: OperationCall) {
+function contactOf(call: OperationCall) {
   return {
     kind: 'contact',
     id: call.params.listId,
@@ -44,83 +43,59 @@ function contactChange(call: OperationCall) {
   };
 }
 
-export const listContacts = defineOperation({
-  id: 'listContacts',
-  summary: 'List the contacts of a list by address',
-  query: pageQuery({
-    startsWith: Type.Optional(
-      Type.String({ description: 'How the address begins, in any case.', maxLength: 320 }),
-    ),
-  }),
-  answer: pageOf(ContactView),
-  async handle(call) {
-    await requireList(call);
-    const limit = pageSizeOf(call.query);
-    const [after = ''] = readCursor(call.query, 'text') ?? [];
-    const rows = await readContactPage(call.dependencies.database.kysely, listKeyOf(call), {
-      after,
-      limit: limit + 1,
-      prefix: call.query.startsWith?.toLowerCase(),
-    });
-    return toPage(
-      rows,
-      limit,
-      (row) => row,
-      ({ email }) => [email],
-    );
-  },
-});
-
-export const getContact = defineOperation({
-  id: 'getContact',
-  summary: 'Read a contact',
-  answer: ContactView,
-  handle: (call) => requireResource(call, contactChange(call)),
-});
-
-export const putContact = defineOperation({
-  id: 'putContact',
-  summary: 'Add a contact to a list, or change its fields',
-  body: Type.Object(
-    {
-      fields: StringMap('The other columns by their names.', {
-        members: maxContactFields,
-        nameLength: maxContactFieldNameLength,
-        length: maxContactFieldLength,
-      }),
+export const contactRoutes = resourceRoutes({
+  path: '/accounts/:accountId/lists/:listId/contacts/:email',
+  access: { read: 'contacts:read', write: 'contacts:write' },
+  view: ContactView,
+  resource: contactOf,
+  list: {
+    id: 'listContacts',
+    summary: 'List the contacts of a list by address',
+    filters: {
+      startsWith: Type.Optional(
+        Type.String({ description: 'How the address begins, in any case.', maxLength: 320 }),
+      ),
     },
-    strict,
-  ),
-  answer: ContactView,
-  conditional: true,
-  async handle(call) {
-    const { fields } = call.body;
-    for (const [name, value] of Object.entries(fields)) {
-      if (`${name}${value}`.includes('\0'))
-        throw invalidField(`fields.${name}`, 'has a NUL character');
-    }
-    await requireList(call);
-    return saveResource(call, {
-      ...contactChange(call),
-      async write(transaction) {
-        const contact = { email: call.params.email, fields };
-        await writeContacts(transaction, listKeyOf(call), [contact]);
-      },
-    });
+    key: 'email',
+    async read(call, page) {
+      await requireList(call);
+      const prefix = call.query.startsWith?.toLowerCase();
+      const { kysely } = call.dependencies.database;
+      return readContactPage(kysely, listKeyOf(call), { ...page, prefix });
+    },
   },
-});
-
-export const deleteContact = defineOperation({
-  id: 'deleteContact',
-  summary: 'Take a contact out of a list',
-  conditional: true,
-  handle: (call) =>
-    removeResource(call, {
-      ...contactChange(call),
-      async write(transaction) {
-        await removeContact(transaction, listKeyOf(call), call.params.email);
+  get: { id: 'getContact', summary: 'Read a contact' },
+  put: {
+    id: 'putContact',
+    summary: 'Add a contact to a list, or change its fields',
+    body: Type.Object(
+      {
+        fields: StringMap('The other columns by their names.', {
+          members: maxContactFields,
+          nameLength: maxContactFieldNameLength,
+          length: maxContactFieldLength,
+        }),
       },
-    }),
+      strict,
+    ),
+    size: 'values',
+    async write(call) {
+      const { fields } = call.body;
+      for (const [name, value] of Object.entries(fields)) {
+        if (`${name}${value}`.includes('\0'))
+          throw invalidField(`fields.${name}`, 'has a NUL character');
+      }
+      await requireList(call);
+      const contact = { email: call.params.email, fields };
+      return (transaction) => writeContacts(transaction, listKeyOf(call), [contact]);
+    },
+  },
+  remove: {
+    id: 'deleteContact',
+    summary: 'Take a contact out of a list',
+    write: (call) => (transaction) =>
+      removeContact(transaction, listKeyOf(call), call.params.email),
+  },
 });
 
 const contactsPerPage = 2_000;

@@ -3,10 +3,10 @@ import type { DatabaseTransaction } from '../../foundation/database/open-databas
 import { type ContactList, readLists, removeList } from '../../list/list-store.ts';
 import { ListSchema } from '../../manifest/manifest-schema.ts';
 import { strict, Time } from '../answer/common-schemas.ts';
-import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { applyManifestPart } from '../apply-manifest-part.ts';
-import { removeResource, requireResource, saveResource } from '../change-resource.ts';
-import { accountOf, defineOperation, type OperationCall, type Wire } from '../operation.ts';
+import { accountOf, type OperationCall, type Wire } from '../operation.ts';
+import { resourceRoutes } from '../resource-routes.ts';
+import { requireResource } from '../save-resource.ts';
 
 const ListView = Type.Object(
   {
@@ -26,7 +26,7 @@ function viewList(list: ContactList): Wire<Static<typeof ListView>> {
   return { id, name, folderName, description, size: sourceSize, createdAt, modifiedAt };
 }
 
-function listChange(call: OperationCall) {
+function listOf(call: OperationCall) {
   const { listId } = call.params;
   return {
     kind: 'list',
@@ -41,55 +41,37 @@ function listChange(call: OperationCall) {
 
 /** @throws Problem where the account has no such list */
 export async function requireList(call: OperationCall): Promise<void> {
-  await requireResource(call, listChange(call));
+  await requireResource(call, listOf(call));
 }
 
-export const listLists = defineOperation({
-  id: 'listLists',
-  summary: 'List the contact lists of an account',
-  query: pageQuery({}),
-  answer: pageOf(ListView),
-  async handle(call) {
-    const [after = ''] = readCursor(call.query, 'text') ?? [];
-    const all = await readLists(call.dependencies.database.kysely, accountOf(call).id);
-    const rows = all.filter(({ id }) => id > after);
-    return toPage(rows, pageSizeOf(call.query), viewList, ({ id }) => [id]);
+export const listRoutes = resourceRoutes({
+  path: '/accounts/:accountId/lists/:listId',
+  access: { read: 'lists:read', write: 'lists:write' },
+  view: ListView,
+  resource: listOf,
+  list: {
+    id: 'listLists',
+    summary: 'List the contact lists of an account',
+    key: 'id',
+    async read(call, { after }) {
+      const all = await readLists(call.dependencies.database.kysely, accountOf(call).id);
+      return all.filter(({ id }) => id > after).map(viewList);
+    },
   },
-});
-
-export const getList = defineOperation({
-  id: 'getList',
-  summary: 'Read a contact list',
-  answer: ListView,
-  handle: (call) => requireResource(call, listChange(call)),
-});
-
-export const putList = defineOperation({
-  id: 'putList',
-  summary: 'Make a contact list, or change its settings',
-  description:
-    'What is left out of one that exists stays as it is; a default is what a new one gets.',
-  body: Type.Omit(ListSchema, ['id', 'csv'], strict),
-  answer: ListView,
-  conditional: true,
-  handle: (call) =>
-    saveResource(call, {
-      ...listChange(call),
-      write: async (transaction) => {
-        await applyManifestPart(call, transaction, {
-          lists: [{ ...call.body, id: call.params.listId }],
-        });
-      },
-    }),
-});
-
-export const deleteList = defineOperation({
-  id: 'deleteList',
-  summary: 'Remove a contact list with its contacts',
-  conditional: true,
-  handle: (call) =>
-    removeResource(call, {
-      ...listChange(call),
-      write: (transaction) => removeList(transaction, accountOf(call).id, call.params.listId),
-    }),
+  get: { id: 'getList', summary: 'Read a contact list' },
+  put: {
+    id: 'putList',
+    summary: 'Make a contact list, or change its settings',
+    description:
+      'What is left out of one that exists stays as it is; a default is what a new one gets.',
+    body: Type.Omit(ListSchema, ['id', 'csv'], strict),
+    write: (call) => (transaction) =>
+      applyManifestPart(call, transaction, { lists: [{ ...call.body, id: call.params.listId }] }),
+  },
+  remove: {
+    id: 'deleteList',
+    summary: 'Remove a contact list with its contacts',
+    write: (call) => (transaction) =>
+      removeList(transaction, accountOf(call).id, call.params.listId),
+  },
 });

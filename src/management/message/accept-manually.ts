@@ -1,7 +1,7 @@
 import type { AcceptRow } from '../../submission/accept-row.ts';
 import { Problem } from '../answer/problem.ts';
-import { inTransaction, recordAudit } from '../change-resource.ts';
 import type { OperationCall } from '../operation.ts';
+import { inTransaction, recordAudit } from '../save-resource.ts';
 
 /**
  * Stores a message that a person sends by the API. Messages are committed in groups of their own, so that it was asked

@@ -7,8 +7,8 @@ import { parseOverride } from '../../template/parse-override.ts';
 import { missingFields } from '../../template/template-fields.ts';
 import { strict, Uuid } from '../answer/common-schemas.ts';
 import { Problem } from '../answer/problem.ts';
-import { recordAudit } from '../change-resource.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { recordAudit } from '../save-resource.ts';
 import { acceptManually } from './accept-manually.ts';
 import { requireMessage } from './manage-messages-routes.ts';
 

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { strict, Time } from '../answer/common-schemas.ts';
-import { removeResource, requireResource, saveResource } from '../change-resource.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { removeResource, requireResource, saveResource } from '../save-resource.ts';
 import { readPausedAt } from './queue-page-store.ts';
 
 const PauseView = Type.Object(

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Nullable, strict, Time } from '../answer/common-schemas.ts';
-import { recordAudit } from '../change-resource.ts';
 import { accountOf, defineOperation } from '../operation.ts';
+import { recordAudit } from '../save-resource.ts';
 import { readWaitingDestinations } from './queue-page-store.ts';
 
 const QueueView = Type.Object(

@@ -9,7 +9,7 @@ import { TimeBudget } from '../../report/time-budget.ts';
 type Kysely = Database['kysely'];
 
 /** A line of the message log. */
-export interface MessageListItem {
+interface MessageListItem {
   readonly id: MessageId;
   readonly acceptedAt: Date;
   readonly state: string;

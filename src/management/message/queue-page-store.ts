@@ -29,7 +29,7 @@ export async function readPausedAt(
 }
 
 /** What waits, as far as it is looked at. */
-export interface QueueSummary {
+interface QueueSummary {
   /** The fullest first. */
   readonly destinations: readonly WaitingDestination[];
   /** True where so much waits that the numbers are those of the oldest `mostEntries` messages. */

@@ -7,9 +7,9 @@ import type { DatabaseTransaction } from '../../foundation/database/open-databas
 import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { InboxStore } from '../../inbox/inbox-store.ts';
 import { Nullable, strict } from '../answer/common-schemas.ts';
-import { inTransaction, recordAudit, saveResource } from '../change-resource.ts';
 import { mask } from '../message/mask-content.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { inTransaction, recordAudit, saveResource } from '../save-resource.ts';
 
 function days(description: string) {
   return Nullable(Type.Integer({ description, minimum: 3, maximum: 400 }));

@@ -5,7 +5,7 @@ import type { ReportColumnCounts } from '../../report/report-columns.ts';
 import type { AttentionFacts, ThrottledReceiver } from './attention-store.ts';
 
 /** Something that a person should look at, and what to do about it. */
-export interface AttentionItem {
+interface AttentionItem {
   /** Stable name, for programs. */
   readonly kind: string;
   readonly severity: 'error' | 'warning' | 'info';
@@ -21,7 +21,7 @@ const maxComplaintShare = 0.001;
 const minDelivered = 50;
 
 /** What is known about an account. */
-export interface AttentionSources {
+interface AttentionSources {
   readonly account: Account;
   readonly facts: AttentionFacts;
   readonly throttled: readonly ThrottledReceiver[];

@@ -1,26 +1,17 @@
 import { type Static, Type } from 'typebox';
-import { defaultPool } from '../../delivery/direct/source-pools.ts';
+import { poolsOf } from '../../delivery/direct/source-pools.ts';
 import { dayOf, defaultWarmUpPlan } from '../../delivery/warm-up/warm-up-plan.ts';
-import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
-import type { SendingDomain } from '../../sender/sending-domain.ts';
+import { parseDomainName } from '../../foundation/domain-name.ts';
 import {
-  readSendingDomain,
-  setSourcePool,
-  setTrackingHost,
-  setWarmUp,
-} from '../../sender/sending-domain-store.ts';
+  domainSettings,
+  refuseTrackingHost,
+  saveDomainSettings,
+} from '../../sender/domain-settings.ts';
 import { canOperate } from '../access/admit-actor.ts';
 import { Nullable, strict } from '../answer/common-schemas.ts';
-import { invalidField, notFound, Problem } from '../answer/problem.ts';
-import { saveResource } from '../change-resource.ts';
-import {
-  accountOf,
-  actorOf,
-  defineOperation,
-  type OperationCall,
-  type Wire,
-} from '../operation.ts';
-import { readDomainName } from '../path-params.ts';
+import { invalidField, Problem } from '../answer/problem.ts';
+import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { requireResource, saveResource } from '../save-resource.ts';
 
 const WarmUpSchema = Type.Object(
   {
@@ -35,7 +26,7 @@ const WarmUpSchema = Type.Object(
 );
 
 /** What people decide about a domain; its records and their state are not among it. */
-export const domainSettings = {
+export const domainSettingMembers = {
   trackingHost: Nullable(
     Type.String({ description: 'Host of tracked links; null: that of the service.' }),
   ),
@@ -43,7 +34,7 @@ export const domainSettings = {
   warmUp: Nullable(WarmUpSchema),
 };
 
-const SettingsView = Type.Object(domainSettings, { ...strict, title: 'DomainSettings' });
+const SettingsView = Type.Object(domainSettingMembers, { ...strict, title: 'DomainSettings' });
 
 const SettingsBody = Type.Object(
   {
@@ -76,30 +67,15 @@ const SettingsBody = Type.Object(
   strict,
 );
 
-/** The settings of a domain as they are shown. */
-export function viewDomainSettings(domain: SendingDomain): Wire<Static<typeof SettingsView>> {
-  const { trackingHost = null, sourcePool, warmUp } = domain;
-  return {
-    trackingHost,
-    sourcePool,
-    warmUp: warmUp === undefined ? null : { from: warmUp.from, plan: [...warmUp.plan] },
-  };
-}
-
-async function readSettings(call: OperationCall, kysely: DatabaseTransaction) {
-  const found = await readSendingDomain(kysely, accountOf(call).id, call.params.domain);
-  return found && viewDomainSettings(found);
+function settingsOf(call: OperationCall) {
+  return domainSettings(accountOf(call).id, call.params.domain);
 }
 
 export const getDomainSettings = defineOperation({
   id: 'getDomainSettings',
   summary: 'Read the tracking host, the pool of source addresses and the warm-up of a domain',
   answer: SettingsView,
-  async handle(call) {
-    const settings = await readSettings(call, call.dependencies.database.kysely);
-    if (settings === undefined) throw notFound('domain');
-    return settings;
-  },
+  handle: (call) => requireResource(call, settingsOf(call)),
 });
 
 export const putDomainSettings = defineOperation({
@@ -116,20 +92,15 @@ export const putDomainSettings = defineOperation({
     if (sourcePool !== undefined) requirePool(call, sourcePool);
     const operates = await canOperate(call.dependencies, actorOf(call));
     return saveResource(call, {
-      kind: 'domain',
-      id: call.params.domain,
-      read: (transaction) => readSettings(call, transaction),
+      ...settingsOf(call),
       async write(transaction, before) {
-        if (before === undefined) throw notFound('domain');
-        const place = [transaction, accountOf(call).id, call.params.domain] as const;
-        if (sourcePool !== undefined && sourcePool !== before.sourcePool) {
-          if (!operates)
-            throw new Problem('forbidden', 'sourcePool is for operators of the installation');
-          await setSourcePool(...place, sourcePool);
-        }
-        if (warmUp !== undefined) await setWarmUp(...place, warmUp ?? undefined);
-        if (host !== undefined && host !== before.trackingHost)
-          await setTrackingHost(...place, host ?? undefined);
+        if (sourcePool !== undefined && sourcePool !== before?.sourcePool && !operates)
+          throw new Problem('forbidden', 'sourcePool is for operators of the installation');
+        await saveDomainSettings(transaction, accountOf(call).id, call.params.domain, before, {
+          trackingHost: host,
+          sourcePool,
+          warmUp,
+        });
       },
     });
   },
@@ -143,11 +114,11 @@ function readWarmUp(call: OperationCall<unknown, Static<typeof SettingsBody>>) {
   return { from: dayOf(call.dependencies.clock.now()), plan: defaultWarmUpPlan(warmUpGoal) };
 }
 
-function readHost({ params, dependencies }: OperationCall, text: string): string {
-  const host = readDomainName(text);
-  if (host?.endsWith(`.${params.domain}`) !== true)
-    throw invalidField('trackingHost', `is no host under ${params.domain}`);
-  if (dependencies.facts.publicUrl === undefined)
+function readHost({ params: { domain }, dependencies }: OperationCall, text: string) {
+  const host = parseDomainName(text);
+  const refusal = refuseTrackingHost(host, domain, dependencies.facts.publicUrl);
+  if (refusal === 'not-below') throw invalidField('trackingHost', `is no host under ${domain}`);
+  if (refusal === 'no-public-url')
     throw invalidField('trackingHost', 'needs PUBLIC_URL to be set: the host leads to it');
   return host;
 }
@@ -156,9 +127,4 @@ function requirePool({ dependencies }: OperationCall, pool: string): void {
   const pools = poolsOf(dependencies.facts.direct.sources);
   if (!pools.includes(pool))
     throw invalidField('sourcePool', `is no pool of DIRECT_SOURCES; there is ${pools.join(', ')}`);
-}
-
-/** The pools that a domain may use. @param sources of DIRECT_SOURCES */
-export function poolsOf(sources: readonly { readonly pool: string }[]): string[] {
-  return [...new Set([defaultPool, ...sources.map(({ pool }) => pool)])];
 }

@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import { settingsOfDomain } from '../../sender/domain-settings.ts';
+import { readRecordFindings } from '../../sender/record-findings.ts';
 import type { SendingDomain } from '../../sender/sending-domain.ts';
 import {
-  readFindings,
   readSendingDomain,
   readSendingDomains,
   removeSendingDomain,
@@ -11,16 +12,16 @@ import { Nullable, strict, Time } from '../answer/common-schemas.ts';
 import { requirePreconditions } from '../answer/entity-tag.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { notFound } from '../answer/problem.ts';
-import { recordAudit, removeResource } from '../change-resource.ts';
 import { accountOf, defineOperation, type OperationCall, type Wire } from '../operation.ts';
-import { domainSettings, viewDomainSettings } from './domain-settings-routes.ts';
+import { recordAudit, removeResource } from '../save-resource.ts';
+import { domainSettingMembers } from './domain-settings-routes.ts';
 
 const domainFacts = {
   domain: Type.String(),
   state: Type.Enum(['pending', 'verified', 'broken']),
   stateAt: Time('Since when.'),
   returnPath: Type.String({ description: 'Host that bounces come back to.' }),
-  ...domainSettings,
+  ...domainSettingMembers,
   checkedAt: Nullable(Time('When its records were looked up last.')),
 };
 
@@ -77,7 +78,7 @@ function viewDomain(domain: SendingDomain): Wire<Static<typeof DomainView>> {
     state,
     stateAt,
     returnPath,
-    ...viewDomainSettings(domain),
+    ...settingsOfDomain(domain),
     checkedAt,
   };
 }
@@ -106,10 +107,8 @@ async function viewDetail(
   domain: SendingDomain,
   kysely: DatabaseTransaction = call.dependencies.database.kysely,
 ): Promise<Wire<Static<typeof DomainDetailView>>> {
-  // One after the other, as a transaction has one connection.
   const keys = await call.dependencies.domains.keys(domain, kysely);
-  const records = await call.dependencies.domains.records(domain, kysely);
-  const findings = await readFindings(kysely, accountOf(call).id, domain.domain);
+  const records = await readRecordFindings(call.dependencies.domains, kysely, domain);
   return {
     ...viewDomain(domain),
     keys: keys.map(({ selector, algorithm, state, stateAt }) => ({
@@ -118,22 +117,19 @@ async function viewDetail(
       state,
       stateAt,
     })),
-    records: records.map(({ kind, name, type, value, required, why }) => {
-      const finding = findings.find((one) => one.kind === kind && one.name === name);
-      return {
-        kind,
-        name,
-        type,
-        expected: value,
-        required,
-        why,
-        state: finding?.state ?? 'unknown',
-        found: [...(finding?.found ?? [])],
-        explanation: finding?.explanation ?? null,
-        resolver: finding?.resolver ?? null,
-        checkedAt: finding?.checkedAt ?? null,
-      };
-    }),
+    records: records.map(({ kind, name, type, value, required, why, finding }) => ({
+      kind,
+      name,
+      type,
+      expected: value,
+      required,
+      why,
+      state: finding?.state ?? 'unknown',
+      found: [...(finding?.found ?? [])],
+      explanation: finding?.explanation ?? null,
+      resolver: finding?.resolver ?? null,
+      checkedAt: finding?.checkedAt ?? null,
+    })),
   };
 }
 

@@ -5,11 +5,11 @@ import { SenderSchema } from '../../manifest/manifest-schema.ts';
 import { readSender, readSenders, removeSender, type Sender } from '../../sender/sender-store.ts';
 import { canOperate } from '../access/admit-actor.ts';
 import { strict } from '../answer/common-schemas.ts';
-import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { noSystemMail, notFound, Problem } from '../answer/problem.ts';
 import { applyManifestPart } from '../apply-manifest-part.ts';
-import { recordAudit, removeResource, requireResource, saveResource } from '../change-resource.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { resourceRoutes } from '../resource-routes.ts';
+import { recordAudit, requireResource } from '../save-resource.ts';
 
 const SenderView = Type.Object(
   {
@@ -27,7 +27,7 @@ function viewSender({ address, displayNames, verified }: Sender) {
   return { address, displayNames: [...displayNames], verified };
 }
 
-function senderChange(call: OperationCall) {
+function senderOf(call: OperationCall) {
   const { address } = call.params;
   return {
     kind: 'sender',
@@ -39,55 +39,41 @@ function senderChange(call: OperationCall) {
   };
 }
 
-export const listSenders = defineOperation({
-  id: 'listSenders',
-  summary: 'List the senders of an account',
-  query: pageQuery({}),
-  answer: pageOf(SenderView),
-  async handle(call) {
-    const [after = ''] = readCursor(call.query, 'text') ?? [];
-    const all = await readSenders(call.dependencies.database.kysely, accountOf(call).id);
-    const rows = all.filter(({ address }) => address > after);
-    return toPage(rows, pageSizeOf(call.query), viewSender, ({ address }) => [address]);
+export const senderRoutes = resourceRoutes({
+  path: '/accounts/:accountId/senders/:address',
+  access: { read: 'senders:read', write: 'senders:write' },
+  view: SenderView,
+  resource: senderOf,
+  list: {
+    id: 'listSenders',
+    summary: 'List the senders of an account',
+    key: 'address',
+    async read(call, { after }) {
+      const all = await readSenders(call.dependencies.database.kysely, accountOf(call).id);
+      return all.filter(({ address }) => address > after).map(viewSender);
+    },
   },
-});
-
-export const getSender = defineOperation({
-  id: 'getSender',
-  summary: 'Read a sender',
-  answer: SenderView,
-  handle: (call) => requireResource(call, senderChange(call)),
-});
-
-export const putSender = defineOperation({
-  id: 'putSender',
-  summary: 'Add a sender, or change its display names',
-  description:
-    'Only an operator of the installation can say that an address is verified. What is left out of one that exists stays as it is; a default is what a new one gets.',
-  body: Type.Omit(SenderSchema, ['address'], strict),
-  answer: SenderView,
-  conditional: true,
-  handle: (call) =>
-    saveResource(call, {
-      ...senderChange(call),
-      async write(transaction, before) {
-        const { verified = before?.verified ?? false } = call.body;
-        if (verified && before?.verified !== true) await requireOperator(call);
-        const sender = { ...call.body, address: call.params.address };
-        await applyManifestPart(call, transaction, { senders: [sender] });
-      },
-    }),
-});
-
-export const deleteSender = defineOperation({
-  id: 'deleteSender',
-  summary: 'Remove a sender',
-  conditional: true,
-  handle: (call) =>
-    removeResource(call, {
-      ...senderChange(call),
-      write: (transaction) => removeSender(transaction, accountOf(call).id, call.params.address),
-    }),
+  get: { id: 'getSender', summary: 'Read a sender' },
+  put: {
+    id: 'putSender',
+    summary: 'Add a sender, or change its display names',
+    description:
+      'Only an operator of the installation can say that an address is verified. What is left out of one that exists stays as it is; a default is what a new one gets.',
+    body: Type.Omit(SenderSchema, ['address'], strict),
+    size: 'values',
+    write: (call) => async (transaction, before) => {
+      const { verified = before?.verified ?? false } = call.body;
+      if (verified && before?.verified !== true) await requireOperator(call);
+      const sender = { ...call.body, address: call.params.address };
+      await applyManifestPart(call, transaction, { senders: [sender] });
+    },
+  },
+  remove: {
+    id: 'deleteSender',
+    summary: 'Remove a sender',
+    write: (call) => (transaction) =>
+      removeSender(transaction, accountOf(call).id, call.params.address),
+  },
 });
 
 export const mailSenderLink = defineOperation({
@@ -110,7 +96,7 @@ export const mailSenderLink = defineOperation({
     if (outcome === 'too-soon')
       throw new Problem('conflict', 'A link was mailed to the sender less than a minute ago');
     if (outcome === 'not-offered') throw new Problem('conflict', noSystemMail);
-    return requireResource(call, senderChange(call));
+    return requireResource(call, senderOf(call));
   },
 });
 

@@ -13,8 +13,8 @@ import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { Nullable, strict, Time } from '../answer/common-schemas.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { notFound } from '../answer/problem.ts';
-import { removeResource, requireResource, saveResource } from '../change-resource.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { resourceRoutes } from '../resource-routes.ts';
 
 const Reason = Type.Enum([...suppressionReasons], {
   description: 'Why; `unsubscribe` holds for non-transactional mail only.',
@@ -68,7 +68,7 @@ export const listSuppressions = defineOperation({
   },
 });
 
-function suppressionChange(call: OperationCall) {
+function suppressionsOf(call: OperationCall) {
   return {
     kind: 'suppression',
     id: addressOf(call),
@@ -79,49 +79,37 @@ function suppressionChange(call: OperationCall) {
   };
 }
 
-export const getSuppression = defineOperation({
-  id: 'getSuppression',
-  summary: 'Read why an address is suppressed',
-  answer: AddressView,
-  handle: (call) => requireResource(call, suppressionChange(call)),
-});
-
-export const putSuppression = defineOperation({
-  id: 'putSuppression',
-  summary: 'Suppress an address',
-  description: 'Reasons that it has already stay; one that is left out is `manual`.',
-  body: Type.Object({ reason: Type.Optional(Reason) }, strict),
-  answer: AddressView,
-  conditional: true,
-  handle: (call) =>
-    saveResource(call, {
-      ...suppressionChange(call),
-      async write(transaction) {
-        const { reason = 'manual' } = call.body;
-        const entry = { address: addressOf(call), reason };
-        await addSuppressions(transaction, accountOf(call).id, [entry]);
-      },
-    }),
-});
-
-export const deleteSuppression = defineOperation({
-  id: 'deleteSuppression',
-  summary: 'Let an address be written to again',
-  query: Type.Object(
-    { reason: Type.Optional(Reason) },
-    { ...strict, description: 'Default: whatever the reason.' },
-  ),
-  conditional: true,
-  handle: (call) =>
-    removeResource(call, {
-      ...suppressionChange(call),
-      async write(transaction) {
-        const { reason } = call.query;
-        const { id } = accountOf(call);
-        const removed = await removeSuppression(transaction, id, addressOf(call), reason);
-        if (removed === 0) throw notFound('suppression');
-      },
-    }),
+export const suppressionRoutes = resourceRoutes({
+  path: '/accounts/:accountId/suppressions/:address',
+  access: { read: 'suppressions:read', write: 'suppressions:write' },
+  view: AddressView,
+  resource: suppressionsOf,
+  get: { id: 'getSuppression', summary: 'Read why an address is suppressed' },
+  put: {
+    id: 'putSuppression',
+    summary: 'Suppress an address',
+    description: 'Reasons that it has already stay; one that is left out is `manual`.',
+    body: Type.Object({ reason: Type.Optional(Reason) }, strict),
+    write: (call) => (transaction) => {
+      const { reason = 'manual' } = call.body;
+      const entry = { address: addressOf(call), reason };
+      return addSuppressions(transaction, accountOf(call).id, [entry]);
+    },
+  },
+  remove: {
+    id: 'deleteSuppression',
+    summary: 'Let an address be written to again',
+    query: Type.Object(
+      { reason: Type.Optional(Reason) },
+      { ...strict, description: 'Default: whatever the reason.' },
+    ),
+    write: (call) => async (transaction) => {
+      const { reason } = call.query;
+      const { id } = accountOf(call);
+      const removed = await removeSuppression(transaction, id, addressOf(call), reason);
+      if (removed === 0) throw notFound('suppression');
+    },
+  },
 });
 
 export const exportSuppressionList = defineOperation({

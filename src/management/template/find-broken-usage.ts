@@ -2,7 +2,7 @@ import type { TemplateUsage } from '../../feedback/template-usage/template-usage
 import type { RequiredNames } from '../../template/compiled-template.ts';
 
 /** A way of calling that a version would refuse. */
-export interface BrokenUsage {
+interface BrokenUsage {
   /** Fields that the version needs and the caller does not give. */
   readonly missing: readonly string[];
   readonly lastAt: Date;

@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import { readDraft, removeDraft, saveDraft } from '../../template/template-page-store.ts';
 import { strict, Time } from '../answer/common-schemas.ts';
-import { removeResource, requireResource, saveResource } from '../change-resource.ts';
-import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { accountOf, actorOf, type OperationCall } from '../operation.ts';
+import { resourceRoutes } from '../resource-routes.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
-import { readDraft, removeDraft, saveDraft } from './template-page-store.ts';
 import { TemplateContentSchema, type VersionContent } from './template-views.ts';
 
 const DraftView = Type.Object(
@@ -13,7 +13,7 @@ const DraftView = Type.Object(
   { ...strict, title: 'TemplateDraft' },
 );
 
-export function draftChange(call: OperationCall) {
+export function draftOf(call: OperationCall) {
   const { templateId } = call.params;
   return {
     kind: 'template_draft',
@@ -25,46 +25,33 @@ export function draftChange(call: OperationCall) {
   };
 }
 
-export const getDraft = defineOperation({
-  id: 'getDraft',
-  summary: 'Read the draft of a template',
-  answer: DraftView,
-  async handle(call) {
-    await requireTemplate(call);
-    return requireResource(call, draftChange(call));
+export const draftRoutes = resourceRoutes({
+  path: '/accounts/:accountId/templates/:templateId/draft',
+  access: { read: 'templates:read', write: 'templates:write' },
+  view: DraftView,
+  resource: draftOf,
+  get: { id: 'getDraft', summary: 'Read the draft of a template', first: requireTemplate },
+  put: {
+    id: 'putDraft',
+    summary: 'Write the draft of a template',
+    description:
+      'A draft may have problems; only publishing refuses them. It is written as a whole: what is left out it has no more.',
+    body: TemplateContentSchema,
+    size: 'sources',
+    write: (call) => async (transaction) => {
+      await requireTemplate(call, transaction);
+      await saveDraft(transaction, {
+        accountId: accountOf(call).id,
+        templateId: call.params.templateId,
+        content: call.body,
+        personId: personOf(actorOf(call)),
+      });
+    },
   },
-});
-
-export const putDraft = defineOperation({
-  id: 'putDraft',
-  summary: 'Write the draft of a template',
-  description:
-    'A draft may have problems; only publishing refuses them. It is written as a whole: what is left out it has no more.',
-  body: TemplateContentSchema,
-  answer: DraftView,
-  conditional: true,
-  handle: (call) =>
-    saveResource(call, {
-      ...draftChange(call),
-      async write(transaction) {
-        await requireTemplate(call, transaction);
-        await saveDraft(transaction, {
-          accountId: accountOf(call).id,
-          templateId: call.params.templateId,
-          content: call.body,
-          personId: personOf(actorOf(call)),
-        });
-      },
-    }),
-});
-
-export const deleteDraft = defineOperation({
-  id: 'deleteDraft',
-  summary: 'Throw the draft of a template away',
-  conditional: true,
-  handle: (call) =>
-    removeResource(call, {
-      ...draftChange(call),
-      write: (transaction) => removeDraft(transaction, accountOf(call).id, call.params.templateId),
-    }),
+  remove: {
+    id: 'deleteDraft',
+    summary: 'Throw the draft of a template away',
+    write: (call) => (transaction) =>
+      removeDraft(transaction, accountOf(call).id, call.params.templateId),
+  },
 });

@@ -3,16 +3,20 @@ import { personOf } from '../../access/principal.ts';
 import { readMembers } from '../../account/membership-store.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { TemplateSchema } from '../../manifest/manifest-schema.ts';
+import {
+  readTemplateFacts,
+  removeDraft,
+  type TemplateFacts,
+} from '../../template/template-page-store.ts';
 import { removeTemplate, saveTemplate } from '../../template/template-store.ts';
 import { strict } from '../answer/common-schemas.ts';
-import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { invalidField } from '../answer/problem.ts';
-import { removeResource, requireResource, saveResource } from '../change-resource.ts';
-import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
-import { readTemplateFacts, removeDraft, type TemplateFacts } from './template-page-store.ts';
+import { accountOf, actorOf, type OperationCall } from '../operation.ts';
+import { resourceRoutes } from '../resource-routes.ts';
+import { requireResource } from '../save-resource.ts';
 import { TemplateView } from './template-views.ts';
 
-function templateChange(call: OperationCall) {
+function templateOf(call: OperationCall) {
   const { templateId } = call.params;
   return {
     kind: 'template',
@@ -29,81 +33,69 @@ export function requireTemplate(
   call: OperationCall,
   transaction?: DatabaseTransaction,
 ): Promise<TemplateFacts> {
-  return requireResource(call, templateChange(call), transaction);
+  return requireResource(call, templateOf(call), transaction);
 }
 
-export const listTemplates = defineOperation({
-  id: 'listTemplates',
-  summary: 'List the templates of an account',
-  query: pageQuery({
-    contains: Type.Optional(
-      Type.String({ description: 'Part of the name or id, in any case.', maxLength: 200 }),
-    ),
-  }),
-  answer: pageOf(TemplateView),
-  async handle(call) {
-    const limit = pageSizeOf(call.query);
-    const [after = ''] = readCursor(call.query, 'text') ?? [];
-    const rows = await readTemplateFacts(call.dependencies.database.kysely, accountOf(call).id, {
-      contains: call.query.contains,
-      after,
-      limit: limit + 1,
-    });
-    return toPage(
-      rows,
-      limit,
-      (row) => row,
-      ({ id }) => [id],
-    );
-  },
-});
-
-export const getTemplate = defineOperation({
-  id: 'getTemplate',
-  summary: 'Read a template',
-  answer: TemplateView,
-  handle: (call) => requireTemplate(call),
-});
-
-export const putTemplate = defineOperation({
-  id: 'putTemplate',
-  summary: 'Make a template, or change its settings',
-  description:
-    'Nothing is sent with it before a version is published. Its content is the draft. What is left out of one that exists stays as it is; a default is what a new one gets.',
-  body: Type.Object(
-    {
-      name: TemplateSchema.properties.name,
-      createdBy: Type.Optional(
-        Type.String({
-          description:
-            'Address of a user of the account; the sender where neither request nor template names one. Default: the caller.',
-          maxLength: 320,
-        }),
+export const templateRoutes = resourceRoutes({
+  path: '/accounts/:accountId/templates/:templateId',
+  access: { read: 'templates:read', write: 'templates:write', remove: 'templates:publish' },
+  view: TemplateView,
+  resource: templateOf,
+  list: {
+    id: 'listTemplates',
+    summary: 'List the templates of an account',
+    filters: {
+      contains: Type.Optional(
+        Type.String({ description: 'Part of the name or id, in any case.', maxLength: 200 }),
       ),
-      whenUncertain: Type.Optional(TemplateView.properties.whenUncertain),
     },
-    strict,
-  ),
-  answer: TemplateView,
-  conditional: true,
-  handle: (call) =>
-    saveResource(call, {
-      ...templateChange(call),
-      async write(transaction, before) {
-        const { id: accountId } = accountOf(call);
-        const { templateId } = call.params;
-        const { name, whenUncertain } = call.body;
-        if (/\p{Cc}/u.test(name)) throw invalidField('name', 'has a control character');
-        const createdBy = await readCreator(transaction, call, before?.createdBy);
-        await saveTemplate(transaction, {
-          accountId,
-          id: templateId,
-          name,
-          createdBy,
-          whenUncertain,
-        });
+    key: 'id',
+    read: (call, page) =>
+      readTemplateFacts(call.dependencies.database.kysely, accountOf(call).id, {
+        contains: call.query.contains,
+        ...page,
+      }),
+  },
+  get: { id: 'getTemplate', summary: 'Read a template' },
+  put: {
+    id: 'putTemplate',
+    summary: 'Make a template, or change its settings',
+    description:
+      'Nothing is sent with it before a version is published. Its content is the draft. What is left out of one that exists stays as it is; a default is what a new one gets.',
+    body: Type.Object(
+      {
+        name: TemplateSchema.properties.name,
+        createdBy: Type.Optional(
+          Type.String({
+            description:
+              'Address of a user of the account; the sender where neither request nor template names one. Default: the caller.',
+            maxLength: 320,
+          }),
+        ),
+        whenUncertain: Type.Optional(TemplateView.properties.whenUncertain),
       },
-    }),
+      strict,
+    ),
+    write: (call) => async (transaction, before) => {
+      const { id: accountId } = accountOf(call);
+      const { templateId: id } = call.params;
+      const { name, whenUncertain } = call.body;
+      if (/\p{Cc}/u.test(name)) throw invalidField('name', 'has a control character');
+      const createdBy = await readCreator(transaction, call, before?.createdBy);
+      await saveTemplate(transaction, { accountId, id, name, createdBy, whenUncertain });
+    },
+  },
+  remove: {
+    id: 'deleteTemplate',
+    summary: 'Take a template out of use',
+    description:
+      'Its versions stay for the messages that were accepted with them; putting it again brings it back.',
+    write: (call) => async (transaction) => {
+      const { id: accountId } = accountOf(call);
+      await removeDraft(transaction, accountId, call.params.templateId);
+      await removeTemplate(transaction, accountId, call.params.templateId);
+    },
+  },
 });
 
 async function readCreator(
@@ -120,20 +112,3 @@ async function readCreator(
   if (found === undefined) throw invalidField('createdBy', 'is no user of the account');
   return found.personId;
 }
-
-export const deleteTemplate = defineOperation({
-  id: 'deleteTemplate',
-  summary: 'Take a template out of use',
-  description:
-    'Its versions stay for the messages that were accepted with them; putting it again brings it back.',
-  conditional: true,
-  handle: (call) =>
-    removeResource(call, {
-      ...templateChange(call),
-      async write(transaction) {
-        const { id: accountId } = accountOf(call);
-        await removeDraft(transaction, accountId, call.params.templateId);
-        await removeTemplate(transaction, accountId, call.params.templateId);
-      },
-    }),
-});

@@ -1,8 +1,8 @@
+import { readTemplateVersion, readVersionFacts } from '../../template/template-page-store.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { notFound } from '../answer/problem.ts';
 import { accountOf, defineOperation } from '../operation.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
-import { readTemplateVersion, readVersionFacts } from './template-page-store.ts';
 import { contentOf, VersionDetailView, VersionView } from './template-views.ts';
 import { viewFields } from './view-fields.ts';
 

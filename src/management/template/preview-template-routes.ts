@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { parseOverride } from '../../template/parse-override.ts';
+import { readTemplateVersion } from '../../template/template-page-store.ts';
 import { FieldValues, Nullable, strict } from '../answer/common-schemas.ts';
 import { invalidField, notFound } from '../answer/problem.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
@@ -7,7 +8,6 @@ import { requireTemplate } from './manage-templates-routes.ts';
 import { previewInThread } from './preview-threads.ts';
 import { currentContent } from './publish-template-routes.ts';
 import { maxValueBytes, requireSendableValues } from './sample-values.ts';
-import { readTemplateVersion } from './template-page-store.ts';
 import {
   contentOf,
   FieldView,

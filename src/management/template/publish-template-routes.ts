@@ -10,16 +10,6 @@ import {
 } from '../../manifest/compiled-contents.ts';
 import { TemplateSchema } from '../../manifest/manifest-schema.ts';
 import type { RequiredNames } from '../../template/compiled-template.ts';
-import { saveTemplate } from '../../template/template-store.ts';
-import { strict } from '../answer/common-schemas.ts';
-import { requirePreconditions } from '../answer/entity-tag.ts';
-import { invalidField, notFound, Problem } from '../answer/problem.ts';
-import { applyManifestPart } from '../apply-manifest-part.ts';
-import { inTransaction, recordAudit } from '../change-resource.ts';
-import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
-import { findBrokenUsage } from './find-broken-usage.ts';
-import { draftChange } from './manage-drafts-routes.ts';
-import { requireTemplate } from './manage-templates-routes.ts';
 import {
   readDraft,
   readTemplateFacts,
@@ -27,7 +17,17 @@ import {
   removeDraft,
   saveDraft,
   setPublishedVersion,
-} from './template-page-store.ts';
+} from '../../template/template-page-store.ts';
+import { saveTemplate } from '../../template/template-store.ts';
+import { strict } from '../answer/common-schemas.ts';
+import { requirePreconditions } from '../answer/entity-tag.ts';
+import { invalidField, notFound, Problem } from '../answer/problem.ts';
+import { applyManifestPart } from '../apply-manifest-part.ts';
+import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { inTransaction, recordAudit } from '../save-resource.ts';
+import { findBrokenUsage } from './find-broken-usage.ts';
+import { draftOf } from './manage-drafts-routes.ts';
+import { requireTemplate } from './manage-templates-routes.ts';
 import { contentOf, TemplateView, type VersionContent } from './template-views.ts';
 
 const PublishedView = Type.Object(
@@ -93,7 +93,7 @@ function publish(
     const { id: accountId } = accountOf(call);
     const { templateId } = call.params;
     const template = await requireTemplate(call, transaction);
-    const draft = await draftChange(call).read(transaction);
+    const draft = await draftOf(call).read(transaction);
     requirePreconditions(call.request, draft);
     if (draft === undefined) throw new Problem('conflict', 'There is no draft to publish');
     const { name, createdBy } = template;

@@ -7,16 +7,16 @@ import { compileTemplate } from '../../template/compile-template.ts';
 import type { CompiledTemplate } from '../../template/compiled-template.ts';
 import { computeSizeBounds, findOversizedPart } from '../../template/size-bounds.ts';
 import { MAX_RENDERED_TEXT } from '../../template/template-limits.ts';
+import { findVersionByContent } from '../../template/template-page-store.ts';
 import { writeVersion } from '../../template/template-store.ts';
 import { strict, Uuid } from '../answer/common-schemas.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
-import { inTransaction } from '../change-resource.ts';
 import { acceptManually } from '../message/accept-manually.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { inTransaction } from '../save-resource.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
 import { chosenContent, Values } from './preview-template-routes.ts';
 import { requireSendableValues, sampleValues } from './sample-values.ts';
-import { findVersionByContent } from './template-page-store.ts';
 import type { VersionContent } from './template-views.ts';
 
 /** Groups the reports of test messages. */

@@ -14,14 +14,14 @@ import { webhookKinds } from '../../webhook/webhook-kinds.ts';
 import { Nullable, strict, Time, Uuid } from '../answer/common-schemas.ts';
 import { pageOf } from '../answer/page.ts';
 import { invalidField, notFound } from '../answer/problem.ts';
+import { accountOf, defineOperation, type OperationCall, type Wire } from '../operation.ts';
 import {
   inTransaction,
   recordAudit,
   removeResource,
   requireResource,
   saveResource,
-} from '../change-resource.ts';
-import { accountOf, defineOperation, type OperationCall, type Wire } from '../operation.ts';
+} from '../save-resource.ts';
 
 const WebhookView = Type.Object(
   {
@@ -136,11 +136,9 @@ export const putWebhook = defineOperation({
     checkUrl(call, call.body.url);
     return saveResource(call, {
       ...webhookChange(call),
-      async write(transaction) {
-        const { id } = accountOf(call);
-        if (!(await changeEndpoint(transaction, id, call.params.webhookId, call.body)))
-          throw notFound('webhook');
-      },
+      mustExist: true,
+      write: (transaction) =>
+        changeEndpoint(transaction, accountOf(call).id, call.params.webhookId, call.body),
     });
   },
 });

@@ -4,8 +4,8 @@ import { Nullable, strict, Time, TimeOrDay, Uuid } from '../answer/common-schema
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { invalidField } from '../answer/problem.ts';
 import { readTime } from '../answer/read-time.ts';
-import { recordAudit } from '../change-resource.ts';
 import { accountOf, defineOperation } from '../operation.ts';
+import { recordAudit } from '../save-resource.ts';
 import { requireWebhook } from './manage-webhooks-routes.ts';
 
 const states = ['pending', 'delivered', 'failed'] as const;

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import type { Database } from '../../foundation/database/open-database.ts';
-import type { AccountId } from '../../foundation/ids.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId } from '../foundation/ids.ts';
 
 /** An entry of the audit log as people see it. */
-export interface AuditEntry {
+interface AuditEntry {
   readonly id: string;
   readonly at: Date;
   readonly kind: string;
@@ -15,7 +15,7 @@ export interface AuditEntry {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-export interface AuditFilter {
+interface AuditFilter {
   readonly kind: string | undefined;
   /** Of the person who did it, in lower case. */
   readonly email: string | undefined;

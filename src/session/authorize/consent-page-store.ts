@@ -3,7 +3,7 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, ClientId, PersonId } from '../../foundation/ids.ts';
 
 /** Somebody who let an integration act for them. */
-export interface GrantedConsent {
+interface GrantedConsent {
   readonly email: string;
   readonly accountId: string;
   readonly grantedAt: Date;

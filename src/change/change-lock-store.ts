@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
-import type { AccountId } from '../foundation/ids.ts';
 
 /** The advisory lock of the whole installation. */
 const installationKey = 7_233_480_022;
@@ -19,7 +18,7 @@ export async function lockInstallation(transaction: Database['kysely']): Promise
  */
 export async function lockAccount(
   transaction: Database['kysely'],
-  accountId: AccountId,
+  accountId: string,
 ): Promise<void> {
   await sql`
     select pg_advisory_xact_lock_shared(${installationKey}::bigint),

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Database } from '../../foundation/database/open-database.ts';
-import type { AccountId, ListId } from '../../foundation/ids.ts';
-import { lockList } from '../../list/list-store.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId, ListId } from '../foundation/ids.ts';
+import { lockList } from './list-store.ts';
 
 type Kysely = Database['kysely'];
 

@@ -1,6 +1,6 @@
-import type { Account } from '../../account/account.ts';
-import { accountColumns, toAccount } from '../../account/account-store.ts';
-import type { Database } from '../../foundation/database/open-database.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { Account } from './account.ts';
+import { accountColumns, toAccount } from './account-store.ts';
 
 /** Accounts of the installation by id, after one. */
 export async function readAccountPage(

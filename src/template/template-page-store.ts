@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
-import { announceChange } from '../../foundation/database/announce.ts';
-import type { Database } from '../../foundation/database/open-database.ts';
-import type { AccountId, PersonId, TemplateId } from '../../foundation/ids.ts';
-import type { CompiledTemplate } from '../../template/compiled-template.ts';
-import type { TemplateSource } from '../../template/template-source.ts';
-import { templateKey, templateTopic } from '../../template/template-store.ts';
+import { announceChange } from '../foundation/database/announce.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { AccountId, PersonId, TemplateId } from '../foundation/ids.ts';
+import type { CompiledTemplate } from './compiled-template.ts';
+import type { TemplateSource } from './template-source.ts';
+import { templateKey, templateTopic } from './template-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -55,7 +55,7 @@ export async function readTemplateFacts(
 }
 
 /** A version of a template with what it was made of. */
-export interface VersionRow {
+interface VersionRow {
   readonly version: number;
   readonly senderAddress: string | null;
   readonly freshnessSeconds: number;
@@ -122,7 +122,7 @@ export async function setPublishedVersion(
 }
 
 /** A draft, as it was put. */
-export interface DraftRow {
+interface DraftRow {
   readonly content: unknown;
   readonly changedAt: Date;
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Role } from '../../account/account.ts';
-import type { Database } from '../../foundation/database/open-database.ts';
-import type { PersonId } from '../../foundation/ids.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import type { PersonId } from '../foundation/ids.ts';
+import type { Role } from './account.ts';
 
 type Kysely = Database['kysely'];
 

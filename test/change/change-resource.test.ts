@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { commandLine } from '../../src/change/actor.ts';
+import { lockAccount } from '../../src/change/change-lock-store.ts';
+import {
+  changeResource,
+  dropResource,
+  type ResourceChange,
+  ResourceNotFound,
+} from '../../src/change/change-resource.ts';
+import type { AccountId } from '../../src/foundation/ids.ts';
+import type { DomainSettings } from '../../src/sender/domain-settings.ts';
+import { domainSettings, saveDomainSettings } from '../../src/sender/domain-settings.ts';
+import { addSendingDomain, removeSendingDomain } from '../../src/sender/sending-domain-store.ts';
+import { saveShop } from '../support/shop.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+
+const { database } = await createTestDatabase();
+const accountId = '46100' as AccountId;
+const domain = 'shop.test';
+await saveShop(database, { id: accountId });
+await addSendingDomain(database.kysely, accountId, domain, 'bounces.shop.test');
+
+function poolChange(sourcePool: string): ResourceChange<DomainSettings> {
+  return {
+    ...domainSettings(accountId, domain),
+    write: (transaction, before) =>
+      saveDomainSettings(transaction, accountId, domain, before, { sourcePool }),
+  };
+}
+
+/** What the audit log has, which it then forgets. */
+async function takeEvents(): Promise<unknown[]> {
+  const { rows } = await database.pool.query(
+    'with taken as (delete from audit_event returning id, kind, account_id, detail) select kind, account_id, detail from taken order by id',
+  );
+  return rows;
+}
+
+const event = (kind: string, detail: object) => ({ kind, account_id: accountId, detail });
+
+test('a change is recorded with what it changed, and not again where it changes nothing', async () => {
+  const actor = commandLine(accountId);
+  const { after, created } = await changeResource({ database }, actor, poolChange('slow'));
+  assert.deepEqual([after.sourcePool, created], ['slow', false]);
+  const changed = event('domain_changed', { id: domain, changed: 'sourcePool' });
+  assert.deepEqual(await takeEvents(), [changed]);
+  await changeResource({ database }, actor, poolChange('slow'));
+  assert.deepEqual(await takeEvents(), []);
+});
+
+test('a change waits for another one of its account, and is made again where they collide', async () => {
+  let waiting = true;
+  let attempts = 0;
+  const held = database.kysely.transaction().execute(async (transaction) => {
+    await lockAccount(transaction, accountId);
+    await sleep(300);
+    waiting = false;
+  });
+  await sleep(100);
+  await changeResource({ database }, commandLine(accountId), {
+    ...poolChange('fast'),
+    async write(transaction, before) {
+      assert.equal(waiting, false);
+      attempts += 1;
+      if (attempts === 1) throw Object.assign(new Error('deadlock'), { code: '40P01' });
+      await saveDomainSettings(transaction, accountId, domain, before, { sourcePool: 'fast' });
+    },
+  });
+  await held;
+  assert.equal(attempts, 2);
+  assert.equal((await takeEvents()).length, 1);
+});
+
+test('what a precondition refuses, and what is not there, is neither changed nor recorded', async () => {
+  const actor = commandLine(accountId);
+  const refuse = () => {
+    throw new Error('not as it was');
+  };
+  const refused = { ...poolChange('other'), precondition: refuse };
+  await assert.rejects(changeResource({ database }, actor, refused), /not as it was/);
+  const removal = {
+    ...domainSettings(accountId, domain),
+    write: (transaction: typeof database.kysely) =>
+      removeSendingDomain(transaction, accountId, domain),
+  };
+  await dropResource({ database }, actor, removal);
+  assert.deepEqual(await takeEvents(), [event('domain_removed', { id: domain })]);
+  await assert.rejects(dropResource({ database }, actor, removal), ResourceNotFound);
+  await assert.rejects(changeResource({ database }, actor, poolChange('x')), ResourceNotFound);
+  assert.deepEqual(await takeEvents(), []);
+});
