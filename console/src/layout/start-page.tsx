@@ -2,6 +2,7 @@ import { Center, Loader } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { readLastAccount } from '../account/last-account.ts';
 import { useMe } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 import { ApiProblem } from '../api/problem.ts';
@@ -31,7 +32,8 @@ export function StartPage() {
   const open = setUp.data?.open === true;
   if (open && (signedOut || code !== undefined)) return <SetUpPage code={code} />;
   if (me.data !== undefined && !setUp.isLoading) {
-    const [account] = me.data.accounts;
+    const last = readLastAccount();
+    const account = me.data.accounts.find(({ id }) => id === last) ?? me.data.accounts[0];
     if (account === undefined) return <NoAccountPage />;
     return <Navigate to="/$account" params={{ account: account.id }} replace />;
   }
