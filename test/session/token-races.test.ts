@@ -27,7 +27,7 @@ function nodeOf(index: number): { readonly url: string } {
 }
 
 /** Rounds of races; the long tests ask for more. */
-const rounds = Number(process.env.ROUNDS ?? 100);
+const rounds = Number(process.env.ROUNDS ?? 40);
 
 async function signIn(): Promise<{ email: string; id: string; refreshToken: unknown }> {
   const person = await world.addPerson();
