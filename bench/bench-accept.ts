@@ -1,10 +1,11 @@
 import { availableParallelism } from 'node:os';
 import type { Database } from '../src/foundation/database/open-database.ts';
 import { getToken } from '../test/support/shop.ts';
-import { multiplyAccounts, openBenchAccount, wireRequests } from './bench-account.ts';
+import { openBenchAccount, wireRequests } from './bench-account.ts';
 import { startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
+import { multiplyAccounts } from './copy-rows.ts';
 import type { LoadReport } from './load-generator.ts';
 import { measureCalm, measureUse } from './machine-use.ts';
 import { runLoad } from './run-load.ts';

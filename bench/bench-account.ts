@@ -27,31 +27,6 @@ export async function openBenchAccount(database: Database): Promise<Shop> {
   return shop;
 }
 
-/** Further accounts like the shop, of the same owner; returns the ids of all. */
-export async function multiplyAccounts(
-  database: Database,
-  shop: Shop,
-  count: number,
-): Promise<string[]> {
-  const ids = Array.from({ length: count }, (_, index) => String(Number(shop.id) + index));
-  const others = ids.slice(1);
-  const statements = [
-    `insert into account (id, name, add_ons, retention_days)
-     select other, name, add_ons, retention_days from account, unnest($2::text[]) other where id = $1`,
-    `insert into membership (account_id, person_id, role)
-     select other, person_id, role from membership, unnest($2::text[]) other where account_id = $1`,
-    `insert into sender (account_id, address, display_names, verified_at)
-     select other, address, display_names, verified_at from sender, unnest($2::text[]) other where account_id = $1`,
-    `insert into template (account_id, id, name, created_by, published_version)
-     select other, id, name, created_by, published_version from template, unnest($2::text[]) other where account_id = $1`,
-    `insert into template_version (account_id, template_id, version, content_hash, sender_address, source, compiled)
-     select other, template_id, version, content_hash, sender_address, source, compiled
-     from template_version, unnest($2::text[]) other where account_id = $1`,
-  ];
-  for (const statement of statements) await database.pool.query(statement, [shop.id, others]);
-  return ids;
-}
-
 /** A body that is like no other: its own recipient and its own ten values, filled up to a size in bytes. */
 export function distinctBody(number: number, bytes = 0, tag?: string): string {
   const values: Record<string, string> = Object.fromEntries(

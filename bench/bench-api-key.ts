@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Database } from '../src/foundation/database/open-database.ts';
 import { addKey } from '../test/support/api-key.ts';
 import { getToken, type Shop } from '../test/support/shop.ts';
@@ -5,6 +6,7 @@ import { openBenchAccount, wireRequests } from './bench-account.ts';
 import { startBenchDatabase } from './bench-database.ts';
 import type { BenchOptions, BenchResult } from './bench-result.ts';
 import { startBenchService } from './bench-service.ts';
+import { copyRows, multiplyAccounts } from './copy-rows.ts';
 import { measureCalm, measureUse } from './machine-use.ts';
 import { runLoad } from './run-load.ts';
 import { compare, Tally } from './tally.ts';
@@ -79,19 +81,20 @@ export async function benchApiKey({
 
 /** A million keys of the shop and of other accounts. @returns one of them, made last */
 async function storeKeys(database: Database, shop: Shop): Promise<string> {
-  const others = 999;
-  await database.pool.query(
-    `insert into account (id, name) select 'other' || number, 'Other' from generate_series(1, $1::int) number`,
-    [others],
-  );
-  for (let from = 1; from < stored; from += chunk)
-    await database.pool.query(
-      `insert into api_key (account_id, id, hash, hint, name, scopes)
-       select case when number % 1000 = 0 then $3 else 'other' || number % 1000 end, gen_random_uuid(),
-         sha256(convert_to('bench ' || number, 'UTF8')), 'abcd', 'Bench', '{messages:send}'
-       from generate_series($1::int, $2::int) number`,
-      [from, Math.min(stored - 1, from + chunk - 1), shop.id],
-    );
+  const ids = await multiplyAccounts(database, shop, 1_000);
+  await addKey(database, shop.id, { scopes: ['messages:send'] });
+  for (let from = 1; from < stored - 1; from += chunk)
+    await copyRows(database, {
+      table: 'api_key',
+      where: sql`one.name = 'Test'`,
+      times: sql`generate_series(${from}::int, ${Math.min(stored - 2, from + chunk - 1)}::int)`,
+      columns: {
+        account_id: sql`(${ids}::text[])[1 + copy % 1000]`,
+        id: sql`gen_random_uuid()`,
+        hash: sql`sha256(convert_to('bench ' || copy, 'UTF8'))`,
+        name: sql`'Bench'`,
+      },
+    });
   await database.pool.query('analyze api_key');
   return addKey(database, shop.id, { scopes: ['messages:send'] });
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { glob } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { migrate } from '../src/foundation/database/migrate.ts';
 import { openDatabase } from '../src/foundation/database/open-database.ts';
 import { importingFiles } from './importing-files.ts';
@@ -11,10 +11,11 @@ import { startTestPostgres } from './test-postgres.ts';
 /**
  * Runs the test files of a folder (or the files and folders named) with Node's own runner, on one PostgreSQL with one migrated
  * template database that each file clones. Where TEST_POSTGRES_BIN names a PostgreSQL, only the files that use it are run:
- * the others would do the same as ever, without a database or on the embedded one. Of a whole folder the commands are left
- * out then: they start processes for minutes, to run statements that the other files have tried.
+ * the others would do the same as ever, without a database or on the embedded one. Of a whole folder the commands and the
+ * attacks are left out then: they take minutes to run statements that the other files have tried.
  */
 const testDatabase = 'test/support/test-database.ts';
+const repeating = [join('test', 'command', sep), join('test', 'hostile', sep)];
 const [folder = 'test', ...named] = process.argv.slice(2);
 const options = named.filter((argument) => argument.startsWith('-'));
 const wanted = named.filter((argument) => !argument.startsWith('-'));
@@ -69,7 +70,7 @@ async function onOtherPostgres(all: readonly string[]): Promise<string[]> {
   const used = await importingFiles(all, testDatabase);
   return wanted.length > 0
     ? used
-    : used.filter((file) => !file.startsWith(join('test', 'command')));
+    : used.filter((file) => !repeating.some((folder) => file.startsWith(folder)));
 }
 
 async function filesOf(name: string): Promise<string[]> {

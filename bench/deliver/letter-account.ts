@@ -1,12 +1,15 @@
 import type { KeyObject } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from '../../src/foundation/clock.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
+import { QueueControlStore } from '../../src/queue/control-store.ts';
 import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
 import { addSendingDomain } from '../../src/sender/sending-domain-store.ts';
 import { openShop, publishShopTemplate, type Shop } from '../../test/support/shop.ts';
 import { benchMasterKey } from '../bench-service.ts';
+import { copyAccount } from '../copy-rows.ts';
 import { sinkTimeoutMs } from './bench-sink.ts';
 import { fillQueue } from './fill-queue.ts';
 import { letter } from './letter.ts';
@@ -31,18 +34,7 @@ export async function addLetterAccount(
   shop: Shop,
   id: string,
 ): Promise<AccountId> {
-  const statements = [
-    `insert into account (id, name, add_ons, retention_days)
-     select $2, $2, add_ons, retention_days from account where id = $1`,
-    `insert into sender (account_id, address, display_names, verified_at)
-     select $2, address, display_names, verified_at from sender where account_id = $1`,
-    `insert into template (account_id, id, name, created_by, published_version)
-     select $2, id, name, created_by, published_version from template where account_id = $1 and id = 't-0001'`,
-    `insert into template_version (account_id, template_id, version, content_hash, sender_address, source, compiled)
-     select $2, template_id, version, content_hash, sender_address, source, compiled from template_version
-     where account_id = $1 and template_id = 't-0001'`,
-  ];
-  for (const statement of statements) await database.pool.query(statement, [shop.id, id]);
+  await copyAccount(database, shop.id, [id]);
   await setUpLetter(database, { ...shop, id: id as AccountId }, key);
   return id as AccountId;
 }
@@ -80,21 +72,13 @@ export async function fillWhilePaused(
   accountId: AccountId,
   count: number,
 ): Promise<void> {
-  await pauseAccount(database, accountId);
+  await new QueueControlStore(database, systemClock).control('pause', { accountId });
   await fillQueue(database, accountId, count);
   await waitForFollowers(database);
 }
 
-/** Keeps the workers from an account's messages, so that a queue can be filled before it is measured. */
-async function pauseAccount(database: Database, accountId: AccountId): Promise<void> {
-  await database.pool.query(
-    `insert into delivery_pause (account_id, destination) values ($1, '*') on conflict do nothing`,
-    [accountId],
-  );
-}
-
 export async function resumeAccount(database: Database, accountId: AccountId): Promise<void> {
-  await database.pool.query('delete from delivery_pause where account_id = $1', [accountId]);
+  await new QueueControlStore(database, systemClock).control('resume', { accountId });
 }
 
 /** Resolves once every outcome is written. */

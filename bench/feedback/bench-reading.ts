@@ -5,6 +5,7 @@ import type { BenchDatabase } from '../bench-database.ts';
 import type { BenchOptions, BenchResult } from '../bench-result.ts';
 import { type BenchService, startBenchService } from '../bench-service.ts';
 import { openHistory } from '../history/open-history.ts';
+import { percentile } from '../median.ts';
 import { type ReadingCase, reportCases, searchCases } from './reading-cases.ts';
 
 /** Milliseconds that a report and a page of messages may take. */
@@ -128,8 +129,4 @@ export async function measureReading(
     });
   }
   return results;
-}
-
-function percentile(numbers: readonly number[], part: number): number {
-  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length * part)] ?? 0;
 }

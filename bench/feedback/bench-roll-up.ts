@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { BenchOptions, BenchResult } from '../bench-result.ts';
 import { startBenchService } from '../bench-service.ts';
+import { percentile } from '../median.ts';
 import { runLoad } from '../run-load.ts';
 import { deliveredMessages, openTrackingRequest } from './reader-requests.ts';
 import { startThrowawayHistory } from './throwaway-history.ts';
@@ -69,8 +70,4 @@ async function countOpens({ pool }: Database): Promise<number> {
      where span = 'day' and sum_of = 'all'`,
   );
   return rows[0]?.count ?? 0;
-}
-
-function percentile(numbers: readonly number[], part: number): number {
-  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length * part)] ?? 0;
 }

@@ -4,6 +4,7 @@ import { openBenchAccount } from '../bench-account.ts';
 import { type BenchDatabase, startBenchDatabase } from '../bench-database.ts';
 import { fillHistory } from '../history/fill-history.ts';
 import { openHistoryAccounts } from '../history/history-account.ts';
+import { planHistory } from '../history/history-plan.ts';
 
 /** A small history on a folder that is thrown away, for benchmarks that add to it. */
 export async function startThrowawayHistory(
@@ -13,19 +14,8 @@ export async function startThrowawayHistory(
   try {
     const shop = await openBenchAccount(opened.database);
     const accounts = await openHistoryAccounts(opened.database, shop);
-    const until = Date.now() - 30 * 60 * 1_000;
     if (messages > 0)
-      await fillHistory(
-        opened.database,
-        {
-          messages,
-          from: until - 90 * 24 * 60 * 60 * 1_000,
-          until,
-          ...accounts,
-          clientId: shop.integration.clientId,
-        },
-        createLog('error'),
-      );
+      await fillHistory(opened.database, planHistory(messages, accounts), createLog('error'));
     return { ...opened, shop };
   } catch (error) {
     await opened.stop();

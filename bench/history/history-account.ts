@@ -1,7 +1,8 @@
 import type { Database } from '../../src/foundation/database/open-database.ts';
-import type { AccountId, TemplateId } from '../../src/foundation/ids.ts';
+import type { TemplateId } from '../../src/foundation/ids.ts';
 import { publishShopTemplate, type Shop } from '../../test/support/shop.ts';
-import { multiplyAccounts } from '../bench-account.ts';
+import { copyTemplate, multiplyAccounts } from '../copy-rows.ts';
+import type { HistoryPlan } from './history-plan.ts';
 
 const accounts = 8;
 const templates = 40;
@@ -10,7 +11,7 @@ const templates = 40;
 export async function openHistoryAccounts(
   database: Database,
   shop: Shop,
-): Promise<{ accountIds: AccountId[]; templateIds: TemplateId[] }> {
+): Promise<Pick<HistoryPlan, 'accountIds' | 'templateIds' | 'clientId'>> {
   const templateIds = Array.from(
     { length: templates },
     (_, index) => `history-${String(index + 1).padStart(2, '0')}` as TemplateId,
@@ -26,15 +27,7 @@ export async function openHistoryAccounts(
         <a href="https://shop.test/orders/{{Order Number}}">order</a> <a href="https://shop.test/help">help</a>`,
     },
   });
-  for (const statement of [
-    `insert into template (account_id, id, name, created_by, published_version)
-     select account_id, other, other, created_by, published_version from template, unnest($3::text[]) other
-     where account_id = $1 and id = $2`,
-    `insert into template_version (account_id, template_id, version, content_hash, sender_address, source, compiled)
-     select account_id, other, version, content_hash, sender_address, source, compiled
-     from template_version, unnest($3::text[]) other where account_id = $1 and template_id = $2`,
-  ])
-    await database.pool.query(statement, [shop.id, first, others]);
-  const accountIds = (await multiplyAccounts(database, shop, accounts)) as AccountId[];
-  return { accountIds, templateIds };
+  await copyTemplate(database, shop.id, first, others);
+  const accountIds = await multiplyAccounts(database, shop, accounts);
+  return { accountIds, templateIds, clientId: shop.integration.clientId };
 }

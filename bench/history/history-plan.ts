@@ -14,34 +14,17 @@ export interface HistoryPlan {
   readonly clientId: string;
 }
 
-/** The messages of one weekly partition: numbers `first` up to `end`, not included. */
-export interface HistoryWeek {
-  readonly from: number;
-  readonly first: bigint;
-  readonly end: bigint;
-}
+const days = 90;
+/** Before now, so that what follows a message is past, too. */
+const settleMs = 30 * 60 * 1_000;
 
-const week = 7 * 24 * 60 * 60 * 1_000;
-/** Monday, 29 December 1969: partitions begin on Mondays. */
-const firstMonday = -3 * 24 * 60 * 60 * 1_000;
-
-/** The weeks that hold messages of the plan, in their order. */
-export function weeksOf({ messages, from, until }: HistoryPlan): HistoryWeek[] {
-  const span = BigInt(until - from);
-  const count = BigInt(messages);
-  /** The first message at or after a time. */
-  const numberAt = (time: number): bigint => {
-    if (time <= from) return 0n;
-    if (time >= until) return count;
-    return (BigInt(time - from) * count + span - 1n) / span;
-  };
-  const weeks: HistoryWeek[] = [];
-  const start = Math.floor((from - firstMonday) / week) * week + firstMonday;
-  for (let monday = start; monday < until; monday += week) {
-    const [first, end] = [numberAt(monday), numberAt(monday + week)];
-    if (first < end) weeks.push({ from: monday, first, end });
-  }
-  return weeks;
+/** Messages of the last 90 days. */
+export function planHistory(
+  messages: number,
+  of: Pick<HistoryPlan, 'accountIds' | 'templateIds' | 'clientId'>,
+): HistoryPlan {
+  const until = Date.now() - settleMs;
+  return { messages, from: until - days * 24 * 60 * 60 * 1_000, until, ...of };
 }
 
 /** A hundred places, taken by accounts as their shares are; `n` messages spread over them evenly. */

@@ -13,7 +13,7 @@ import { openBenchAccount } from '../bench-account.ts';
 import { type BenchDatabase, openBenchFolder } from '../bench-database.ts';
 import { fillHistory } from './fill-history.ts';
 import { openHistoryAccounts } from './history-account.ts';
-import type { HistoryPlan } from './history-plan.ts';
+import { type HistoryPlan, planHistory } from './history-plan.ts';
 
 export interface History extends BenchDatabase {
   readonly plan: HistoryPlan;
@@ -23,11 +23,8 @@ export interface History extends BenchDatabase {
 
 /** Changes with what a filled history holds: folders of another form are filled anew. */
 const form = 1;
-const days = 90;
-/** Before now, so that what follows a message is past, too. */
-const settleMs = 30 * 60 * 1_000;
 
-/** A statement writes the messages of a week, or the totals of all. */
+/** A vacuum takes all. */
 const statementTimeoutMs = 60 * 60 * 1_000;
 
 interface HistoryInfo {
@@ -92,14 +89,7 @@ async function fillFolder(
   try {
     await migrate(database);
     const shop = await openBenchAccount(database);
-    const until = Date.now() - settleMs;
-    const plan: HistoryPlan = {
-      messages,
-      from: until - days * 24 * 60 * 60 * 1_000,
-      until,
-      ...(await openHistoryAccounts(database, shop)),
-      clientId: shop.integration.clientId,
-    };
+    const plan = planHistory(messages, await openHistoryAccounts(database, shop));
     await fillHistory(database, plan, log);
     writeFileSync(
       infoFile,

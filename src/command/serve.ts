@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
-import { createApp, type NodeRole } from '../app.ts';
+import type { NodeRole } from '../app.ts';
 import { readConfig } from '../config/config.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { createLog } from '../foundation/log.ts';
@@ -58,6 +58,8 @@ async function serveProcess(
   });
   if (installation === undefined) return 0;
   const inboxToken = config.inboxToken ?? (await readInboxToken(config.dataDir));
+  // What is wrong with settings or database is said before all of this is loaded, and the first of several never loads it.
+  const { createApp } = await import('../app.ts');
   const app = createApp({
     config: { ...config, inboxToken },
     log,

@@ -1,8 +1,6 @@
-import { createApp } from '../app.ts';
 import { readConfig } from '../config/config.ts';
 import { buildMissingConsole } from '../console-server/build-missing-console.ts';
 import { createLog } from '../foundation/log.ts';
-import { applyDemo } from '../manifest/apply-demo.ts';
 import { hasDemoKey } from '../manifest/demo-environment.ts';
 import { endOrphanedLeases } from '../queue/orphaned-lease-store.ts';
 import { createStartLinks } from './create-start-links.ts';
@@ -31,6 +29,9 @@ export async function start(
       if (orphaned > 0) log.info({ orphaned }, 'took back what a killed service was sending');
     }
     const config = await withInboxToken(settings, log);
+    // What is wrong with settings or database is said before all of this is loaded.
+    const { createApp } = await import('../app.ts');
+    const { applyDemo } = await import('../manifest/apply-demo.ts');
     const app = createApp({ config, log, ...installation });
     try {
       const demo = config.demo && (await applyDemo({ ...installation, dataDir: config.dataDir }));

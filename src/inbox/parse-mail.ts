@@ -1,5 +1,5 @@
 import libmime from 'libmime';
-import { type HeaderLines, simpleParser } from 'mailparser';
+import type { HeaderLines } from 'mailparser';
 import type { MailContent, MailHeaderField } from './inbox-message.ts';
 
 /** The content of a message that can't be parsed. */
@@ -14,6 +14,8 @@ const parseTimeoutMs = 10_000;
  * unreadable parts are missing.
  */
 export async function parseMail(source: Buffer): Promise<MailContent> {
+  // A start need not wait for this library.
+  const { simpleParser } = await import('mailparser');
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), parseTimeoutMs);

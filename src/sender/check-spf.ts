@@ -1,5 +1,4 @@
 import type { DNSResolver } from 'mailauth';
-import { spf } from 'mailauth/lib/spf/index.js';
 import type { Dns, DnsType } from '../foundation/dns/dns-answer.ts';
 import type { ServiceNames } from './sending-domain.ts';
 
@@ -40,6 +39,8 @@ export async function checkSpf(
     service.addresses.length > 0 ? service.addresses : await resolveAddresses(dns, service.host);
   if (addresses.length === 0)
     return { passes: false, text: `The mail server ${service.host} has no address record.` };
+  // A start need not wait for this library.
+  const { spf } = await import('mailauth/lib/spf/index.js');
   for (const ip of addresses) {
     const { status } = await spf({
       sender: `bounce@${domain}`,

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { openBenchAccount } from '../../bench/bench-account.ts';
 import { fillHistory } from '../../bench/history/fill-history.ts';
 import { openHistoryAccounts } from '../../bench/history/history-account.ts';
+import { planHistory } from '../../bench/history/history-plan.ts';
 import { writeFeedbackEvents } from '../../src/feedback/bounce/feedback-event-store.ts';
 import { handleFeedbackMail } from '../../src/feedback/bounce/handle-feedback-mail.ts';
 import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
@@ -28,18 +29,7 @@ import { waitFor } from '../support/wait-for.ts';
 const log = createLog('silent');
 const { database: filled } = await createTestDatabase();
 const shop = await openBenchAccount(filled);
-const until = Date.now() - 30 * 60 * 1_000;
-await fillHistory(
-  filled,
-  {
-    messages: 4_000,
-    from: until - 90 * 24 * 60 * 60 * 1_000,
-    until,
-    ...(await openHistoryAccounts(filled, shop)),
-    clientId: shop.integration.clientId,
-  },
-  log,
-);
+await fillHistory(filled, planHistory(4_000, await openHistoryAccounts(filled, shop)), log);
 
 test('the followers of events make of a filled history what it was filled with', async () => {
   const tables = ['message_search', 'report_total', 'report_destination', 'report_latency'];

@@ -30,7 +30,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await runAdminStatement(
     admin,
-    `create database ${name} template ${required('TEST_TEMPLATE_DATABASE')} owner ${roleOf(service)}`,
+    `create database ${name} template ${required('TEST_TEMPLATE_DATABASE')} strategy file_copy owner ${roleOf(service)}`,
   );
   const url = withDatabase(service, name);
   await runAdminStatement(url, installTestClock(name));

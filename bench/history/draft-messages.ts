@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../src/foundation/database/open-database.ts';
-import { accountPlaces, type HistoryPlan, type HistoryWeek } from './history-plan.ts';
+import { accountPlaces, type HistoryPlan } from './history-plan.ts';
 
 type Kysely = Database['kysely'];
 
@@ -22,16 +22,17 @@ const domains = 300;
 const tags = 12;
 
 /**
- * Two temporary tables of a week, both dropped with the transaction: `draft` with a row for each message, `draft_event` with
+ * Two temporary tables of the messages `first` up to `end`, not included, both dropped with the transaction: `draft` with a row for each message, `draft_event` with
  * what became of it. All is a function of the message's number.
  *
  * Of a hundred messages 95 are delivered, 4 of them after a delay; 2 bounce since the mailbox is gone, 1 since it is full,
  * some expire or are canceled; 3 have a copy. Half ask for tracking and are opened and clicked by people and machines.
  */
-export async function draftWeek(
+export async function draftMessages(
   transaction: Kysely,
   plan: HistoryPlan,
-  week: HistoryWeek,
+  first: number,
+  end: number,
 ): Promise<void> {
   const places = accountPlaces(plan.accountIds);
   const readers = Math.max(1, Math.floor((plan.messages * readersPerHundred) / 100));
@@ -63,7 +64,7 @@ export async function draftWeek(
           ${chance(9)} < 0.04 as deferred_place, ${chance(10)} < 0.03 as copy_place,
           ${chance(11)} as r_leave, ${chance(12)} as r_took, ${chance(13)} as r_open, ${chance(14)} as r_machine,
           ${chance(15)} as r_click, floor(${chance(16)} * 1048576 * 97)::bigint % ${readers}::bigint as reader
-        from generate_series(${week.first}::bigint, ${week.end}::bigint - 1) as n offset 0) as chances offset 0) as named`.execute(
+        from generate_series(${first}::bigint, ${end}::bigint - 1) as n offset 0) as chances offset 0) as named`.execute(
     transaction,
   );
   await sql`

@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../src/foundation/database/open-database.ts';
-import { uuid7 } from './draft-week.ts';
-import { stageTotals } from './write-totals.ts';
+import { uuid7 } from './draft-messages.ts';
 
 type Kysely = Database['kysely'];
 
@@ -96,14 +95,10 @@ const eventId = sql`
     then overlay(overlay(${eventDigits}::uuid::text placing '8' from 15) placing 'a' from 20)::uuid
     else ${uuid7(sql`(extract(epoch from e.at) * 1000)::bigint`, eventDigits)} end`;
 
-/** Writes the drafts of a week as the rows that accepting, delivering and the search follower leave, to these partitions. */
-export async function writeWeek(
-  transaction: Kysely,
-  tables: { readonly message: string; readonly event: string; readonly search: string },
-  clientId: string,
-): Promise<void> {
+/** Writes the drafts as the rows that accepting and delivering leave. */
+export async function writeDrafts(transaction: Kysely, clientId: string): Promise<void> {
   await sql`
-    insert into ${sql.table(tables.message)} (account_id, id, retention_days, template_id, template_version, state, transactional, track_opens,
+    insert into message (account_id, id, retention_days, template_id, template_version, state, transactional, track_opens,
       track_clicks, deliver_when_delayed, external_id, tag, client_id, accepted_at, state_at, content)
     select account_id, id, 90, template_id, 1, outcome, transactional, tracked, tracked, outcome <> 'expired', external_id,
       tag, ${clientId}::text, accepted_at, done_at,
@@ -112,39 +107,9 @@ export async function writeWeek(
         case when cc_address is null then '' else '"cc":["' || cc_address || '"],' end, n % 1000, n, n % 5000, n % 200)::json
     from draft order by n`.execute(transaction);
   await sql`
-    insert into ${sql.table(tables.event)} (account_id, message_id, retention_days, id, at, kind, recipient, detail)
+    insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
     select d.account_id, d.id, 90,
       ${eventId},
       e.at, e.kind, e.recipient, ${detail}
     from draft_event e join draft d using (n) order by e.at`.execute(transaction);
-  await sql`
-    insert into ${sql.table(tables.search)} (account_id, message_id, retention_days, recipient, address, state, template_id, tag, external_id)
-    select account_id, id, 90, recipient, address, outcome, template_id, tag, external_id
-    from draft cross join lateral (values (0, to_address), (1, cc_address)) as r (recipient, address)
-    where address is not null order by n, recipient`.execute(transaction);
-}
-
-/** Adds what the followers write beside the messages. */
-export async function followWeek(transaction: Kysely): Promise<void> {
-  await stageTotals(transaction);
-  await sql`
-    insert into suppression (account_id, address, reason, message_id, created_at)
-    select d.account_id, d.to_address,
-      case e.kind when 'bounced' then 'hard_bounce' when 'complained' then 'complaint' else 'unsubscribe' end, d.id, e.at
-    from draft_event e join draft d using (n)
-    where e.kind in ('complained', 'unsubscribed') or (e.kind = 'bounced' and n % 3 <> 0)
-    on conflict do nothing`.execute(transaction);
-  await sql`
-    insert into template_call (account_id, template_id, shape, fields, own_subject, own_preview, last_at, last_message_id)
-    select account_id, template_id, sha256(convert_to(fields::text || false || false, 'UTF8')), fields, false, false, last_at, last_id
-    from (
-      select account_id, template_id, array['First Name', 'Order Number', 'Price', 'Product'] as fields,
-        max(accepted_at) as last_at, max(id::text)::uuid as last_id
-      from draft group by 1, 2) as given
-    where last_at > now() - interval '31 days'
-    on conflict (account_id, template_id, shape) do update
-    set last_at = greatest(template_call.last_at, excluded.last_at),
-      last_message_id = greatest(template_call.last_message_id::text, excluded.last_message_id::text)::uuid`.execute(
-    transaction,
-  );
 }
