@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { commandLine } from '../../src/change/actor.ts';
 import { lockAccount } from '../../src/change/change-lock-store.ts';
 import {
@@ -15,6 +14,7 @@ import { domainSettings, saveDomainSettings } from '../../src/sender/domain-sett
 import { addSendingDomain, removeSendingDomain } from '../../src/sender/sending-domain-store.ts';
 import { saveShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
+import { waitForLock } from '../support/wait-for-lock.ts';
 
 const { database } = await createTestDatabase();
 const accountId = '46100' as AccountId;
@@ -53,12 +53,14 @@ test('a change is recorded with what it changed, and not again where it changes 
 test('a change waits for another one of its account, and is made again where they collide', async () => {
   let waiting = true;
   let attempts = 0;
+  const locked = Promise.withResolvers<void>();
   const held = database.kysely.transaction().execute(async (transaction) => {
     await lockAccount(transaction, accountId);
-    await sleep(300);
+    locked.resolve();
+    await waitForLock(database);
     waiting = false;
   });
-  await sleep(100);
+  await locked.promise;
   await changeResource({ database }, commandLine(accountId), {
     ...poolChange('fast'),
     async write(transaction, before) {

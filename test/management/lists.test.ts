@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { sql } from 'kysely';
+import { lockAccount } from '../../src/change/change-lock-store.ts';
 import { readContacts } from '../../src/manifest/read-contacts.ts';
 import {
   type ManagementClient,
@@ -10,6 +12,7 @@ import {
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { waitForLock } from '../support/wait-for-lock.ts';
 
 const { database, url } = await createTestDatabase();
 const service = await startTestService({ databaseUrl: url, roles: ['http'] });
@@ -143,4 +146,21 @@ test('the largest contact that can be put is read back from an export', async ()
   assert.equal(done.state, 'done', JSON.stringify(done));
   assert.equal(done.rowsWritten, 1);
   assert.equal(readContacts(text, assert.fail)?.rows.length, 1);
+});
+
+test('a contact that is put while its list is removed is not found, which is no fault of the service', async () => {
+  const doomed = `${path}/lists/l-0003`;
+  await owner.put(doomed, { name: 'Doomed' });
+  const answer = await database.kysely.transaction().execute(async (transaction) => {
+    await lockAccount(transaction, shop.id);
+    const put = owner.put(`${doomed}/contacts/zoe@people.test`, { fields: {} });
+    await waitForLock(database);
+    await sql`
+      delete from contact_list where account_id = ${shop.id} and id = 'l-0003'`.execute(
+      transaction,
+    );
+    return { put };
+  });
+  const { status, text } = await answer.put;
+  assert.equal(status, 404, text);
 });

@@ -53,6 +53,11 @@ export function isRetryable(error: unknown): boolean {
   return code !== undefined && retryableCodes.has(code);
 }
 
+/** True if a row that this one refers to isn't there, or is still referred to. */
+export function isForeignKeyViolation(error: unknown): boolean {
+  return codeOf(error) === '23503';
+}
+
 /** True where the row breaks a unique index. */
 export function isUniqueViolation(error: unknown): boolean {
   return codeOf(error) === '23505';

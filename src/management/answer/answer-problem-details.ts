@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ResourceNotFound } from '../../change/change-resource.ts';
-import { isUnavailable } from '../../foundation/database/sqlstate.ts';
+import { isForeignKeyViolation, isUnavailable } from '../../foundation/database/sqlstate.ts';
 import { Busy, Fault } from '../../foundation/errors.ts';
 import { BodyRefusal } from '../../http/limits/body-refusal.ts';
 import { ManifestError } from '../../manifest/manifest-problems.ts';
@@ -68,6 +68,13 @@ function toProblem(error: unknown): Problem {
   }
   if (isUnavailable(error))
     return new Problem('unavailable', 'Try again shortly', { cause: error });
+  // Whatever is checked before the transaction can be removed before it: the race is the caller's to repeat.
+  if (isForeignKeyViolation(error))
+    return new Problem(
+      'conflict',
+      'Something that this request refers to was removed at the same time. Read it again, then retry.',
+      { cause: error },
+    );
   const code = serverCodes[codeOf(error)];
   if (code !== undefined && error instanceof Error) return new Problem(code, error.message);
   if (error instanceof SyntaxError) return new Problem('malformed-request', 'The body is no JSON');

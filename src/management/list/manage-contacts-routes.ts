@@ -87,7 +87,11 @@ export const contactRoutes = resourceRoutes({
       }
       await requireList(call);
       const contact = { email: call.params.email, fields };
-      return (transaction) => writeContacts(transaction, listKeyOf(call), [contact]);
+      return async (transaction) => {
+        // The list may have been removed since.
+        await requireList(call, transaction);
+        await writeContacts(transaction, listKeyOf(call), [contact]);
+      };
     },
   },
   remove: {

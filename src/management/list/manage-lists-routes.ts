@@ -40,8 +40,11 @@ function listOf(call: OperationCall) {
 }
 
 /** @throws Problem where the account has no such list */
-export async function requireList(call: OperationCall): Promise<void> {
-  await requireResource(call, listOf(call));
+export async function requireList(
+  call: OperationCall,
+  transaction?: DatabaseTransaction,
+): Promise<void> {
+  await requireResource(call, listOf(call), transaction);
 }
 
 export const listRoutes = resourceRoutes({
