@@ -31,9 +31,16 @@ const otherTypes = new Set([
   'SCHEDULED_MESSAGE',
 ]);
 
-const maxCount = 1_000;
-const defaultCount = 100;
-const maxOffset = 2_147_483_647;
+/** The numbers that a listing takes, in their bounds, also for the document of the API. */
+export const listNumbers = {
+  count: { minimum: 1, maximum: 1_000, usual: 100, what: 'Lists of the answer.' },
+  offset: {
+    minimum: 0,
+    maximum: 2_147_483_647,
+    usual: 0,
+    what: 'Lists before the first of the answer.',
+  },
+} as const;
 
 /**
  * Parses the parameters of `GET /api/1/list`: names and the values of `listingtype` are case-insensitive, an empty
@@ -51,23 +58,18 @@ export function parseListQuery(query: Readonly<Record<string, unknown>>): ListQu
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
   return {
-    count: readNumber('count', read('count'), defaultCount, 1, maxCount),
-    offset: readNumber('offset', read('offset'), 0, 0, maxOffset),
+    count: readNumber('count', read('count')),
+    offset: readNumber('offset', read('offset')),
     contactLists: readType(read('listingtype')),
   };
 }
 
-function readNumber(
-  name: string,
-  text: string | undefined,
-  defaultValue: number,
-  min: number,
-  max: number,
-): number {
-  if (text === undefined) return defaultValue;
+function readNumber(name: keyof typeof listNumbers, text: string | undefined): number {
+  const { minimum, maximum, usual } = listNumbers[name];
+  if (text === undefined) return usual;
   const number = Number(text);
-  if (!/^\d{1,10}$/.test(text) || number < min || number > max)
-    throw new ListQueryError(`${name} must be a whole number from ${min} to ${max}`);
+  if (!/^\d{1,10}$/.test(text) || number < minimum || number > maximum)
+    throw new ListQueryError(`${name} must be a whole number from ${minimum} to ${maximum}`);
   return number;
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
 import type { Authenticator } from '../access/authenticator.ts';
 import { type AccessFacts, authorize } from '../access/authorize.ts';
 import { tokenOperations } from '../access/token-operations.ts';
@@ -13,6 +14,7 @@ import { unauthorized } from '../http/unauthorized.ts';
 import { chooseAccount } from './choose-account.ts';
 import { ListQueryError, parseListQuery } from './list-query.ts';
 import { type ContactList, readListPage } from './list-store.ts';
+import type { ListingSchema } from './listing-schema.ts';
 
 export interface ListRouteDependencies {
   readonly database: Database;
@@ -29,7 +31,7 @@ export function registerListRoutes(http: Http, dependencies: ListRouteDependenci
   http.get<{ Querystring: Record<string, unknown> }>(
     '/api/1/list',
     { errorHandler: answerListError },
-    async (request) => {
+    async (request): Promise<Static<typeof ListingSchema>> => {
       const account = await admitToList(dependencies, request);
       const { count, offset, contactLists } = parseListQuery(request.query);
       if (!contactLists) return { count, offset, totalCount: 0, result: [] };
@@ -59,7 +61,7 @@ async function admitToList(
   return account;
 }
 
-function toResult(list: ContactList): Record<string, unknown> {
+function toResult(list: ContactList): Static<typeof ListingSchema>['result'][number] {
   return {
     id: list.id,
     name: list.name,

@@ -2,8 +2,9 @@ import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { Access } from '../access/permission.ts';
 import type { Resource } from '../change/change-resource.ts';
 import type { DatabaseTransaction } from '../foundation/database/open-database.ts';
+import type { Wire } from '../foundation/wire.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from './answer/page.ts';
-import type { ManagementOperation, OperationCall, Wire } from './operation.ts';
+import type { ManagementOperation, OperationCall } from './operation.ts';
 import { removeResource, requireResource, saveResource } from './save-resource.ts';
 
 export interface ManagementRoute {

@@ -1,9 +1,11 @@
+import type { Static } from 'typebox';
 import type { Http } from '../http/create-http.ts';
 import { skipBody } from '../http/skip-body.ts';
 import { answerOAuthError, preventCaching } from './answer-oauth-error.ts';
 import { acceptForms, formOf, originOf } from './form-body.ts';
 import { accessTokenSeconds } from './issue-tokens-store.ts';
 import type { TokenEndpoint } from './token-endpoint.ts';
+import type { TokenSchema } from './token-schemas.ts';
 
 /**
  * `POST /token` (contract section 4.1): takes the form of a grant and returns exactly the four members of section
@@ -26,7 +28,7 @@ export function registerTokenRoutes(http: Http, endpoint: TokenEndpoint): void {
         expires_in: accessTokenSeconds,
         access_token: tokens.accessToken,
         refresh_token: tokens.refreshToken,
-      });
+      } satisfies Static<typeof TokenSchema>);
     });
     scope.route({
       method: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'],

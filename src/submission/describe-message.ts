@@ -1,6 +1,11 @@
+import type { Static } from 'typebox';
 import type { Account } from '../account/account.ts';
 import type { MessageId } from '../foundation/ids.ts';
+import type { Wire } from '../foundation/wire.ts';
+import type { MessageStatusSchema } from './answer-schemas.ts';
 import type { StoredMessageStatus } from './message-status-store.ts';
+
+type DescribedMessage = Wire<Static<typeof MessageStatusSchema>>;
 
 /** Events of these kinds say what became of a recipient; others are notes, opens, clicks. */
 const outcomes: ReadonlySet<string> = new Set([
@@ -22,7 +27,7 @@ export function describeMessage(
   messageId: MessageId,
   status: StoredMessageStatus,
   account: Account,
-): Record<string, unknown> {
+): DescribedMessage {
   const { message, entry, events } = status;
   const sending = entry?.leased === true;
   return {
@@ -52,7 +57,11 @@ export function describeMessage(
 }
 
 /** In the order in which events count them. Addresses are null once the message's personal data is erased. */
-function describeRecipients({ message, entry, events }: StoredMessageStatus): unknown[] {
+function describeRecipients({
+  message,
+  entry,
+  events,
+}: StoredMessageStatus): DescribedMessage['recipients'] {
   const { content } = message;
   const addresses: (string | null)[] =
     content === null ? [null] : [content.to, ...(content.cc ?? [])];
@@ -72,7 +81,10 @@ function describeRecipients({ message, entry, events }: StoredMessageStatus): un
 }
 
 /** When the message is tried next and why it waits; null when nothing more is to come. */
-function describeNextAttempt({ entry }: StoredMessageStatus, account: Account): unknown {
+function describeNextAttempt(
+  { entry }: StoredMessageStatus,
+  account: Account,
+): DescribedMessage['nextAttempt'] {
   if (entry === undefined || entry.leased) return null;
   if (account.suspended) {
     return { at: null, reason: 'held, as the account is suspended; sent on once it is not' };

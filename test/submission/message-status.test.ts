@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testAccountFirst } from '../support/account-first.ts';
+import { requireConformity } from '../support/conform.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { getToken, openShop, publishShopTemplate, saveShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -40,6 +41,7 @@ test('a message that was just accepted is queued, and says what comes next', asy
   });
   const answer = await client.status(id);
   assert.equal(answer.status, 200);
+  requireConformity('GET', `${service.url}/ete/v1/message/46100/${id}`, answer);
   const { acceptedAt, stateAt, nextAttempt, recipients, ...rest } = answer.body;
   assert.deepEqual(rest, {
     success: true,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Account } from '../../account/account.ts';
-import { Nullable, strict } from '../answer/common-schemas.ts';
+import { Nullable, strict } from '../../foundation/common-schemas.ts';
 
 export const AccountView = Type.Object(
   {

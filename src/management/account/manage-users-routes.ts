@@ -1,8 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { transferApiKeys } from '../../access/api-key-store.ts';
 import { removeMembership } from '../../account/membership-store.ts';
+import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { PersonId } from '../../foundation/ids.ts';
+import type { Wire } from '../../foundation/wire.ts';
 import { UserSchema } from '../../manifest/manifest-schema.ts';
 import {
   countOwners,
@@ -10,10 +12,9 @@ import {
   readMemberFacts,
 } from '../../session/invitation/account-people-store.ts';
 import { changeInvitation, withdrawInvitation } from '../../session/invitation/invitation-store.ts';
-import { Nullable, strict, Time } from '../answer/common-schemas.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
 import { applyManifestPart } from '../apply-manifest-part.ts';
-import { accountOf, defineOperation, type OperationCall, type Wire } from '../operation.ts';
+import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { inTransaction, recordAudit, requireResource } from '../save-resource.ts';
 import { inviteUser } from './invite-user.ts';

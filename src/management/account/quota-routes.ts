@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { readQuotaUsage } from '../../account/quota-usage-store.ts';
-import { Nullable, strict, Time } from '../answer/common-schemas.ts';
+import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import { accountOf, defineOperation } from '../operation.ts';
 
 const WindowView = Type.Object(

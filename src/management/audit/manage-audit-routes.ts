@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { readAuditPage } from '../../audit/audit-page-store.ts';
+import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
 import type { AccountId } from '../../foundation/ids.ts';
-import { Nullable, strict, Time, TimeOrDay, Uuid } from '../answer/common-schemas.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { readOptionalTime } from '../answer/read-time.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { strict, Time, Uuid } from '../answer/common-schemas.ts';
+import { strict, Time, Uuid } from '../../foundation/common-schemas.ts';
+import type { Wire } from '../../foundation/wire.ts';
 import { notFound } from '../answer/problem.ts';
-import type { OperationCall, Wire } from '../operation.ts';
+import type { OperationCall } from '../operation.ts';
 import {
   type ImportKey,
   type ImportProgress,

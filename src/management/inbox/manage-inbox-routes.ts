@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
+import { Nullable, strict, Time, Uuid } from '../../foundation/common-schemas.ts';
 import type { CapturedMessageSummary, InboxMessageId } from '../../inbox/inbox-message.ts';
 import { readableMail } from '../../inbox/inbox-reader-store.ts';
 import type { InboxStore } from '../../inbox/inbox-store.ts';
-import { Nullable, strict, Time, Uuid } from '../answer/common-schemas.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { type SystemMailKind, systemAccountId, systemMailKinds } from '../../outbox/system-mail.ts';
 import { builtInTemplate } from '../../system-mail/built-in-templates.ts';
@@ -7,7 +8,6 @@ import { publishReplacement, replacementId } from '../../system-mail/publish-tem
 import { compileReplacement } from '../../system-mail/replace-template.ts';
 import { readPublishedSource } from '../../system-mail/system-template-store.ts';
 import { removeTemplate } from '../../template/template-store.ts';
-import { strict } from '../answer/common-schemas.ts';
 import { pageOf } from '../answer/page.ts';
 import { Problem } from '../answer/problem.ts';
 import { defineOperation, type OperationCall } from '../operation.ts';

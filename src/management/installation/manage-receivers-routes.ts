@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { findDestinationProfile } from '../../delivery/shaping/destination-profiles.ts';
 import { type DestinationState, ShapingStore } from '../../delivery/shaping/shaping-store.ts';
+import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import { newId } from '../../foundation/ids.ts';
-import { Nullable, strict, Time } from '../answer/common-schemas.ts';
 import { pageOf } from '../answer/page.ts';
 import { defineOperation, type OperationCall } from '../operation.ts';
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { RateOverride } from '../../delivery/shaping/shaping-store.ts';
+import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
-import { Nullable, strict } from '../answer/common-schemas.ts';
 import type { OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { shapingStoreOf } from './manage-receivers-routes.ts';

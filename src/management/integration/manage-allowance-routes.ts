@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import {
   changeIntegration,
@@ -6,7 +7,6 @@ import {
   readAllowanceUsage,
   readIntegrationOverviews,
 } from '../../session/integration-control-store.ts';
-import { Nullable, strict, Time } from '../answer/common-schemas.ts';
 import { pageOf } from '../answer/page.ts';
 import { defineOperation, type OperationCall } from '../operation.ts';
 import { callerOf, requireResource, saveResource } from '../save-resource.ts';

@@ -9,10 +9,10 @@ import {
 import { keyScopes, permissions } from '../../access/permission.ts';
 import { personOf } from '../../access/principal.ts';
 import { maxOverlapHours, readLiveApiKey, replaceApiKey } from '../../access/rotate-api-key.ts';
+import { Nullable, strict, Time, Uuid } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { Name } from '../../manifest/manifest-schema.ts';
 import { actorPermissions } from '../access/admit-actor.ts';
-import { Nullable, strict, Time, Uuid } from '../answer/common-schemas.ts';
 import { pageOf } from '../answer/page.ts';
 import { invalidField, notFound } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';

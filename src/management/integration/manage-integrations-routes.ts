@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { findPersonByEmail } from '../../account/person-store.ts';
+import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import type { Wire } from '../../foundation/wire.ts';
 import { IntegrationSchema } from '../../manifest/manifest-schema.ts';
 import { readConsents, removeConsent } from '../../session/authorize/consent-page-store.ts';
 import { ClientSecretHasher } from '../../session/client-secret.ts';
@@ -13,11 +15,10 @@ import {
   type StoredIntegration,
 } from '../../session/integration-store.ts';
 import { revokeClientTokens, revokePairTokens } from '../../session/revoke-tokens-store.ts';
-import { Nullable, strict, Time } from '../answer/common-schemas.ts';
 import { pageOf } from '../answer/page.ts';
 import { notFound } from '../answer/problem.ts';
 import { applyManifestPart } from '../apply-manifest-part.ts';
-import { accountOf, defineOperation, type OperationCall, type Wire } from '../operation.ts';
+import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { inTransaction, recordAudit } from '../save-resource.ts';
 

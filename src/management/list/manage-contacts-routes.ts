@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { csvLine } from '../../feedback/csv-line.ts';
+import { StringMap, strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import {
   maxContactFieldLength,
@@ -15,7 +16,6 @@ import {
   writeContacts,
 } from '../../list/contact-store.ts';
 import { readContactColumns } from '../../manifest/read-manifest-store.ts';
-import { StringMap, strict, Time } from '../answer/common-schemas.ts';
 import { invalidField } from '../answer/problem.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';

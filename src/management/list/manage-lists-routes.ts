@@ -1,10 +1,11 @@
 import { type Static, Type } from 'typebox';
+import { strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import type { Wire } from '../../foundation/wire.ts';
 import { type ContactList, readLists, removeList } from '../../list/list-store.ts';
 import { ListSchema } from '../../manifest/manifest-schema.ts';
-import { strict, Time } from '../answer/common-schemas.ts';
 import { applyManifestPart } from '../apply-manifest-part.ts';
-import { accountOf, type OperationCall, type Wire } from '../operation.ts';
+import { accountOf, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { requireResource } from '../save-resource.ts';
 

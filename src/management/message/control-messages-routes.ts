@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
+import { strict, Uuid } from '../../foundation/common-schemas.ts';
 import type { ClientId, TemplateId } from '../../foundation/ids.ts';
 import { newMessageId } from '../../foundation/ids.ts';
 import type { MessageContent } from '../../submission/message-content.ts';
 import type { StoredMessage } from '../../submission/message-status-store.ts';
 import { parseOverride } from '../../template/parse-override.ts';
 import { missingFields } from '../../template/template-fields.ts';
-import { strict, Uuid } from '../answer/common-schemas.ts';
 import { Problem } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { recordAudit } from '../save-resource.ts';

@@ -1,11 +1,12 @@
 import { Type } from 'typebox';
+import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
 import type { TemplateId } from '../../foundation/ids.ts';
 import { renderMessage } from '../../rendering/render-message.ts';
 import { RenderingTooLarge } from '../../rendering/rendering-too-large.ts';
 import { explainMessage } from '../../report/explain-message.ts';
+import { messageStatus, statusRecipient } from '../../submission/answer-schemas.ts';
 import { describeMessage } from '../../submission/describe-message.ts';
 import { readMessageStatus, type StoredMessage } from '../../submission/message-status-store.ts';
-import { Nullable, strict, Time, TimeOrDay, Uuid } from '../answer/common-schemas.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, writeCursor } from '../answer/page.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import { readOptionalTime } from '../answer/read-time.ts';
@@ -48,24 +49,10 @@ const MessageLineView = Type.Object(
 /** As the contract's message operation answers it, and the content. */
 const MessageView = Type.Object(
   {
-    messageId: Uuid,
-    templateId: Type.String(),
-    templateVersion: Type.Integer(),
-    state: Type.String(),
-    stateAt: Time('Since when it is in this state.'),
-    acceptedAt: Time('When it was accepted.'),
-    transactional: Type.Boolean(),
-    externalId: Nullable(Type.String()),
-    tag: Nullable(Type.String()),
-    trackOpens: Type.Boolean(),
-    trackClicks: Type.Boolean(),
-    deliveryWhenDelayed: Type.String(),
+    ...messageStatus,
     recipients: Type.Array(
       Type.Object({
-        address: Nullable(Type.String()),
-        role: Type.String(),
-        state: Type.String(),
-        at: Time('Since when.'),
+        ...statusRecipient,
         explanation: Type.Object(
           {
             sentence: Type.String({ description: 'Why it has not arrived, or that it has.' }),
@@ -73,21 +60,6 @@ const MessageView = Type.Object(
           },
           { ...strict, title: 'Explanation' },
         ),
-      }),
-    ),
-    suppressedRecipients: Type.Array(Type.String()),
-    nextAttempt: Nullable(
-      Type.Object({
-        at: Nullable(Time('When.')),
-        reason: Type.String({ description: 'Why it waits.' }),
-      }),
-    ),
-    events: Type.Array(
-      Type.Object({
-        at: Time('When it happened.'),
-        kind: Type.String(),
-        recipient: Nullable(Type.Integer({ description: '0 To, 1 and up Cc; null the message.' })),
-        detail: Type.Unknown(),
       }),
     ),
     content: Nullable(
@@ -172,12 +144,12 @@ export const getMessage = defineOperation({
       accountOf(call),
     );
     const secret = await secretNamesOf(call, status.message);
-    const recipients = (described.recipients as object[]).map((recipient, place) => ({
+    const recipients = described.recipients.map((recipient, place) => ({
       ...recipient,
       explanation: explainMessage(status, place),
     }));
     const content = maskContent(status.message.content, secret);
-    return { ...described, recipients, content } as never;
+    return { ...described, recipients, content };
   },
 });
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
+import { strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
-import { strict, Time } from '../answer/common-schemas.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { removeResource, requireResource, saveResource } from '../save-resource.ts';
 import { readPausedAt } from './queue-page-store.ts';

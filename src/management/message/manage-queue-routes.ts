@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Nullable, strict, Time } from '../answer/common-schemas.ts';
+import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import { accountOf, defineOperation } from '../operation.ts';
 import { recordAudit } from '../save-resource.ts';
 import { readWaitingDestinations } from './queue-page-store.ts';

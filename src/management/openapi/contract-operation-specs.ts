@@ -1,13 +1,10 @@
 import { type TSchema, Type } from 'typebox';
+import { FaultSchema } from '../../http/fault-schema.ts';
+import { listNumbers } from '../../list/list-query.ts';
+import { ListingErrorSchema, ListingSchema } from '../../list/listing-schema.ts';
+import { OAuthErrorSchema, TokenFormSchema, TokenSchema } from '../../session/token-schemas.ts';
+import { AcceptedSchema, MessageStatusSchema } from '../../submission/answer-schemas.ts';
 import { sendBodySchema } from '../../submission/send-body-schema.ts';
-import {
-  AcceptedSchema,
-  FaultSchema,
-  ListingErrorSchema,
-  ListingSchema,
-  OAuthErrorSchema,
-  TokenSchema,
-} from './shared-schemas.ts';
 
 interface Parameter {
   readonly name: string;
@@ -33,10 +30,6 @@ export interface ContractOperationSpec {
   readonly answers: Readonly<Record<number, readonly [description: string, TSchema | undefined]>>;
 }
 
-function text(description: string): TSchema {
-  return Type.String({ description });
-}
-
 function pathParameter(name: string, description: string): Parameter {
   return { name, in: 'path', required: true, description, schema: Type.String({ maxLength: 64 }) };
 }
@@ -44,23 +37,6 @@ function pathParameter(name: string, description: string): Parameter {
 function queryParameter(name: string, required: boolean, description: string): Parameter {
   return { name, in: 'query', required, description, schema: Type.String() };
 }
-
-const tokenForm = Type.Object(
-  {
-    grant_type: Type.Enum(['password', 'authorization_code', 'refresh_token']),
-    client_id: text('The client id of the integration.'),
-    client_secret: text('Its secret.'),
-    username: Type.Optional(text('Password grant: the service user’s email address.')),
-    password: Type.Optional(text('Password grant: the service user’s password.')),
-    code: Type.Optional(text('Code grant: the grant code received at the redirect URL.')),
-    redirect_uri: Type.Optional(text('Code grant: the registered redirect URI.')),
-    code_verifier: Type.Optional(text('Code grant with PKCE (RFC 7636).')),
-    refresh_token: Type.Optional(
-      text('Refresh grant: the one from the most recent token response.'),
-    ),
-  },
-  { title: 'TokenForm' },
-);
 
 const sendFaults: ContractOperationSpec['answers'] = {
   400: [
@@ -89,7 +65,7 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
     description:
       'Password, code or refresh grant. Initial requests are limited per user and client; refresh requests are not.',
     bearer: false,
-    body: { type: 'application/x-www-form-urlencoded', schema: tokenForm },
+    body: { type: 'application/x-www-form-urlencoded', schema: TokenFormSchema },
     answers: {
       200: ['A new pair of tokens.', TokenSchema],
       400: ['The request, grant or scope cannot be used.', OAuthErrorSchema],
@@ -163,10 +139,7 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
       pathParameter('message_id', 'The message.'),
     ],
     answers: {
-      200: [
-        'The message.',
-        Type.Object({}, { title: 'MessageStatus', additionalProperties: true }),
-      ],
+      200: ['The message.', MessageStatusSchema],
       400: ['Invalid ID.', FaultSchema],
       401: ['Unauthorized Request.', FaultSchema],
       503: ['IO Exception was encountered.', FaultSchema],
@@ -182,20 +155,13 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
       'For a password token that of the first membership, or the one named in X-Account-Id.',
     bearer: true,
     parameters: [
-      {
-        name: 'count',
-        in: 'query',
+      ...Object.entries(listNumbers).map(([name, { minimum, maximum, usual, what }]) => ({
+        name,
+        in: 'query' as const,
         required: false,
-        description: 'Lists of the answer. Default 100.',
-        schema: Type.Integer({ minimum: 1, maximum: 1_000 }),
-      },
-      {
-        name: 'offset',
-        in: 'query',
-        required: false,
-        description: 'Lists before the first of the answer. Default 0.',
-        schema: Type.Integer({ minimum: 0 }),
-      },
+        description: `${what} Default ${usual}.`,
+        schema: Type.Integer({ minimum, maximum }),
+      })),
       queryParameter('listingtype', false, 'Default `CONTACT_LIST`, the only kind stored.'),
       {
         name: 'X-Account-Id',

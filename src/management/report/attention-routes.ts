@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { readQuotaUsage } from '../../account/quota-usage-store.ts';
+import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import { readReport } from '../../report/read-report-store.ts';
-import { Nullable, strict } from '../answer/common-schemas.ts';
 import { accountOf, defineOperation } from '../operation.ts';
 import { readAttentionFacts, readThrottledReceivers } from './attention-store.ts';
 import { findAttention } from './find-attention.ts';

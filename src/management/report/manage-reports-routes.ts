@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
+import { Nullable, strict, TimeOrDay } from '../../foundation/common-schemas.ts';
 import { type ReportResultRow, readReport } from '../../report/read-report-store.ts';
 import { reportColumns } from '../../report/report-columns.ts';
 import { reportCsv } from '../../report/report-csv.ts';
 import { parseTimeZone, type ReportQuery, reportGroups } from '../../report/report-query.ts';
-import { Nullable, strict, TimeOrDay } from '../answer/common-schemas.ts';
 import { invalidField } from '../answer/problem.ts';
 import { readTime } from '../answer/read-time.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';

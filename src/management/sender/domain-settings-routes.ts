@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { poolsOf } from '../../delivery/direct/source-pools.ts';
 import { dayOf, defaultWarmUpPlan } from '../../delivery/warm-up/warm-up-plan.ts';
+import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import { parseDomainName } from '../../foundation/domain-name.ts';
 import {
   domainSettings,
@@ -8,7 +9,6 @@ import {
   saveDomainSettings,
 } from '../../sender/domain-settings.ts';
 import { canOperate } from '../access/admit-actor.ts';
-import { Nullable, strict } from '../answer/common-schemas.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { requireResource, saveResource } from '../save-resource.ts';

@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
+import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import type { Wire } from '../../foundation/wire.ts';
 import { settingsOfDomain } from '../../sender/domain-settings.ts';
 import { readRecordFindings } from '../../sender/record-findings.ts';
 import type { SendingDomain } from '../../sender/sending-domain.ts';
@@ -8,11 +10,10 @@ import {
   readSendingDomains,
   removeSendingDomain,
 } from '../../sender/sending-domain-store.ts';
-import { Nullable, strict, Time } from '../answer/common-schemas.ts';
 import { requirePreconditions } from '../answer/entity-tag.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { notFound } from '../answer/problem.ts';
-import { accountOf, defineOperation, type OperationCall, type Wire } from '../operation.ts';
+import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { recordAudit, removeResource } from '../save-resource.ts';
 import { domainSettingMembers } from './domain-settings-routes.ts';
 

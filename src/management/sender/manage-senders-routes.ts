@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
+import { strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { SenderSchema } from '../../manifest/manifest-schema.ts';
 import { readSender, readSenders, removeSender, type Sender } from '../../sender/sender-store.ts';
 import { canOperate } from '../access/admit-actor.ts';
-import { strict } from '../answer/common-schemas.ts';
 import { noSystemMail, notFound, Problem } from '../answer/problem.ts';
 import { applyManifestPart } from '../apply-manifest-part.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
+import { strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { readDraft, removeDraft, saveDraft } from '../../template/template-page-store.ts';
-import { strict, Time } from '../answer/common-schemas.ts';
 import { accountOf, actorOf, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { requireTemplate } from './manage-templates-routes.ts';

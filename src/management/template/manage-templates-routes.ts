@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
 import { readMembers } from '../../account/membership-store.ts';
+import { strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { TemplateSchema } from '../../manifest/manifest-schema.ts';
 import {
@@ -9,7 +10,6 @@ import {
   type TemplateFacts,
 } from '../../template/template-page-store.ts';
 import { removeTemplate, saveTemplate } from '../../template/template-store.ts';
-import { strict } from '../answer/common-schemas.ts';
 import { invalidField } from '../answer/problem.ts';
 import { accountOf, actorOf, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
+import { FieldValues, Nullable, strict } from '../../foundation/common-schemas.ts';
 import { parseOverride } from '../../template/parse-override.ts';
 import { readTemplateVersion } from '../../template/template-page-store.ts';
-import { FieldValues, Nullable, strict } from '../answer/common-schemas.ts';
 import { invalidField, notFound } from '../answer/problem.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { requireTemplate } from './manage-templates-routes.ts';

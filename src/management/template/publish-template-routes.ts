@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
 import { readTemplateUsage } from '../../feedback/template-usage/template-usage-store.ts';
+import { strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { parseTemplateId } from '../../foundation/ids.ts';
 import {
@@ -19,7 +20,6 @@ import {
   setPublishedVersion,
 } from '../../template/template-page-store.ts';
 import { saveTemplate } from '../../template/template-store.ts';
-import { strict } from '../answer/common-schemas.ts';
 import { requirePreconditions } from '../answer/entity-tag.ts';
 import { invalidField, notFound, Problem } from '../answer/problem.ts';
 import { applyManifestPart } from '../apply-manifest-part.ts';

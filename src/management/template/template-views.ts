@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
+import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import { maxSourceText, TemplateSchema } from '../../manifest/manifest-schema.ts';
 import type { TemplateSource } from '../../template/template-source.ts';
-import { Nullable, strict, Time } from '../answer/common-schemas.ts';
 
 const templateProperties = TemplateSchema.properties;
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
+import { strict, Uuid } from '../../foundation/common-schemas.ts';
 import { parseEmailAddress } from '../../foundation/email-address.ts';
 import { type ClientId, newMessageId } from '../../foundation/ids.ts';
 import { readSender } from '../../sender/sender-store.ts';
@@ -9,7 +10,6 @@ import { computeSizeBounds, findOversizedPart } from '../../template/size-bounds
 import { MAX_RENDERED_TEXT } from '../../template/template-limits.ts';
 import { findVersionByContent } from '../../template/template-page-store.ts';
 import { writeVersion } from '../../template/template-store.ts';
-import { strict, Uuid } from '../answer/common-schemas.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
 import { acceptManually } from '../message/accept-manually.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';

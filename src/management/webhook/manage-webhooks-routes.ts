@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
 import { type Static, Type } from 'typebox';
+import { Nullable, strict, Time, Uuid } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import type { Wire } from '../../foundation/wire.ts';
 import {
   addEndpoint,
   changeEndpoint,
@@ -11,10 +13,9 @@ import {
   type WebhookEndpoint,
 } from '../../webhook/endpoint-store.ts';
 import { webhookKinds } from '../../webhook/webhook-kinds.ts';
-import { Nullable, strict, Time, Uuid } from '../answer/common-schemas.ts';
 import { pageOf } from '../answer/page.ts';
 import { invalidField, notFound } from '../answer/problem.ts';
-import { accountOf, defineOperation, type OperationCall, type Wire } from '../operation.ts';
+import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import {
   inTransaction,
   recordAudit,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
+import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
 import { readLog } from '../../webhook/delivery-store.ts';
-import { Nullable, strict, Time, TimeOrDay, Uuid } from '../answer/common-schemas.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { invalidField } from '../answer/problem.ts';
 import { readTime } from '../answer/read-time.ts';
