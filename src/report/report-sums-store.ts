@@ -28,7 +28,7 @@ export interface ReportTotals {
 type Span = 'quarter' | 'day';
 
 /** The rows of `report_sum` that totals add up to. */
-export function sumRows({ totals, destinations }: ReportTotals, spans: readonly Span[]) {
+function sumRows({ totals, destinations }: ReportTotals, spans: readonly Span[]) {
   const wanted = sql`span = any (${spans}::text[])`;
   return sql`
     select account_id, span, sum_of, key, sum_tag as tag, begins, ${sums}
@@ -49,7 +49,7 @@ export function sumRows({ totals, destinations }: ReportTotals, spans: readonly 
 }
 
 /** The rows of `report_latency_sum`. */
-export function latencySumRows({ latencies }: ReportTotals, spans: readonly Span[]) {
+function latencySumRows({ latencies }: ReportTotals, spans: readonly Span[]) {
   return sql`
     select account_id, span, template_id, begins, ${packSteps} as histogram
     from (

@@ -94,7 +94,7 @@ async function addFacts(transaction: Kysely, facts: RawBuilder<unknown>): Promis
  * Parts of a `with` that count facts in the columns of `reportFacts`: `total`, `destination` and `latency`, which has a row
  * for each step.
  */
-export function totalsOf(facts: RawBuilder<unknown>): RawBuilder<unknown> {
+function totalsOf(facts: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     facts as materialized (${facts}),
     total as materialized (
