@@ -2,7 +2,10 @@ import type { Command } from 'commander';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Adds `domain …`, `source …` and `destination …`: sending domains, source addresses, and the pace of those who receive. */
+/**
+ * Adds `domain …`, `source …` and `destination …`: sending domains, source addresses, and rate limits per
+ * destination.
+ */
 export function addDirectCommands(
   program: Command,
   environment: Environment,
@@ -12,32 +15,32 @@ export function addDirectCommands(
   addSourceCommands(program, environment, done);
   const destination = program
     .command('destination')
-    .description('shows and overrides the learnt pace of receivers, also while the service runs');
+    .description(
+      'shows and overrides learned rate limits per destination, even while the service runs',
+    );
   destination
     .command('list')
-    .description(
-      'every receiver known: pace, connections, messages per connection, what it said last',
-    )
+    .description('lists all destinations: rate, connections, messages per connection, last reply')
     .action(async () => {
       const { listDestinations } = await import('./destination.ts');
       done(await listDestinations(environment));
     });
   destination
     .command('set')
-    .description('fixes the pace of a receiver; what is not given is learnt')
+    .description('sets the limits of a destination; limits that you don’t give are learned')
     .argument('<name>')
-    .option('--rate <number>', 'messages per second of all nodes together')
-    .option('--connections <number>', 'connections of all nodes together')
-    .option('--messages-per-connection <number>', 'messages that a connection carries')
-    .option('--learn', 'goes back to what was learnt')
+    .option('--rate <number>', 'messages per second, all nodes together')
+    .option('--connections <number>', 'connections, all nodes together')
+    .option('--messages-per-connection <number>', 'messages per connection')
+    .option('--learn', 'returns to learned limits')
     .action(async (name: string, options: Record<string, string | boolean>) => {
       const { setDestination } = await import('./destination.ts');
       done(await setDestination(name, options, environment));
     });
   destination
     .command('tls [domain]')
-    .description('how TLS went with the servers of all domains or of one, by day in UTC')
-    .option('--days <number>', 'how many days back, today included', '7')
+    .description('TLS results per day (UTC), for all domains or one')
+    .option('--days <number>', 'number of days, including today', '7')
     .action(async (domain: string | undefined, options: { readonly days: string }) => {
       const { listTlsResultsCommand: listTlsResults } = await import('./tls-results.ts');
       done(await listTlsResults(domain, options, environment));
@@ -49,20 +52,18 @@ function addSourceCommands(
   environment: Environment,
   done: (exitCode: number) => void,
 ): void {
-  const source = program
-    .command('source')
-    .description('shows the addresses that mail leaves from, and warms them up');
+  const source = program.command('source').description('shows and warms up source addresses');
   source
     .command('list')
-    .description('every address of DIRECT_SOURCES: pool, name, warm-up plan, used today')
+    .description('lists the addresses in DIRECT_SOURCES: pool, name, warm-up plan, used today')
     .action(async () => {
       const { listSources } = await import('./source.ts');
       done(await listSources(environment));
     });
   source
     .command('warm-up <address>')
-    .description('begins a warm-up plan: 50 messages a day at first, doubling every second day')
-    .option('--goal <number>', 'messages a day at which the plan ends')
+    .description('starts a warm-up plan: 50 messages a day at first, doubling every second day')
+    .option('--goal <number>', 'messages per day at which the plan ends')
     .option('--off', 'ends the plan')
     .action(
       async (address: string, options: { readonly goal?: string; readonly off?: boolean }) => {
@@ -79,12 +80,12 @@ function addDomainCommands(
 ): void {
   const domain = program
     .command('domain')
-    .description('sets up the domains that an account sends from, also while the service runs');
+    .description('manages the sending domains of an account, even while the service runs');
   const plain = [
-    ['list', 'the domains of an account and how far they are set up', '<account>'],
-    ['show', 'the records to publish, and what was found', '<account> <domain>'],
-    ['check', 'looks the records up now', '<account> <domain>'],
-    ['rotate', 'makes new DKIM keys, which take over once published', '<account> <domain>'],
+    ['list', 'lists the domains of an account and their state', '<account>'],
+    ['show', 'shows the records to publish and what was found', '<account> <domain>'],
+    ['check', 'checks the records now', '<account> <domain>'],
+    ['rotate', 'creates new DKIM keys, which take over once published', '<account> <domain>'],
     ['remove', 'removes a domain and its keys', '<account> <domain>'],
   ] as const;
   for (const [name, description, places] of plain) {
@@ -99,9 +100,9 @@ function addDomainCommands(
   }
   domain
     .command('add <account> <domain>')
-    .description('adds a domain with DKIM keys of its own and prints the records to publish')
-    .option('--ed25519', 'an Ed25519 key beside the RSA one')
-    .option('--return-path <label>', 'label of the host that bounces come back to', 'bounces')
+    .description('adds a domain with its own DKIM keys and prints the records to publish')
+    .option('--ed25519', 'adds an Ed25519 key besides the RSA key')
+    .option('--return-path <label>', 'label of the return-path host', 'bounces')
     .action(
       async (
         account: string,
@@ -114,8 +115,8 @@ function addDomainCommands(
     );
   domain
     .command('warm-up <account> <domain>')
-    .description('begins a warm-up plan: 50 messages a day at first, doubling every second day')
-    .option('--goal <number>', 'messages a day at which the plan ends')
+    .description('starts a warm-up plan: 50 messages a day at first, doubling every second day')
+    .option('--goal <number>', 'messages per day at which the plan ends')
     .option('--off', 'ends the plan')
     .action(
       async (
@@ -129,15 +130,15 @@ function addDomainCommands(
     );
   domain
     .command('pool <account> <domain> <pool>')
-    .description('sends the mail of a domain from the source addresses of a pool')
+    .description('sends the domain’s mail from the source addresses of a pool')
     .action(async (account: string, name: string, pool: string) => {
       const { poolCommand } = await import('./domain.ts');
       done(await poolCommand(account, name, pool, environment));
     });
   domain
     .command('tracking <account> <domain> [host]')
-    .description('lets tracked links carry a host of the domain, such as links.shop.example')
-    .option('--off', 'lets them carry PUBLIC_URL again')
+    .description('uses a host of the domain, such as links.shop.example, in tracked links')
+    .option('--off', 'uses PUBLIC_URL in tracked links again')
     .action(
       async (
         account: string,

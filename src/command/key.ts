@@ -7,7 +7,7 @@ import { addRotateMaster } from './key/add-rotate-master.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Adds `key …`; each of its commands comes from a file of its own. */
+/** Adds `key …`; each of its commands is in its own file. */
 export function addKeyCommands(
   program: Command,
   environment: Environment,
@@ -15,7 +15,7 @@ export function addKeyCommands(
 ): void {
   const key = program
     .command('key')
-    .description('creates, lists, rotates and revokes keys, also while the service runs');
+    .description('creates, lists, rotates and revokes keys, even while the service runs');
   addCreateKey(key, environment, done);
   addListKeys(key, environment, done);
   addRotateKey(key, environment, done);

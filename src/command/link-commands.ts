@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Adds `set-up-link`, `inbox-link` and `operator …`: who gets into the installation at first, and who looks after it. */
+/** Adds `set-up-link`, `inbox-link` and `operator …`: first access and operators. */
 export function addLinkCommands(
   program: Command,
   environment: Environment,
@@ -10,7 +10,7 @@ export function addLinkCommands(
 ): void {
   program
     .command('set-up-link')
-    .description('prints a link that makes the first owner; it works once, for a day')
+    .description('prints a link that creates the first owner; it works once, for a day')
     .action(async () => {
       const { printSetUpLink } = await import('./print-link.ts');
       done(await printSetUpLink(environment));
@@ -24,10 +24,10 @@ export function addLinkCommands(
     });
   const operator = program
     .command('operator')
-    .description('lists, adds and removes operators, who look after the whole installation');
+    .description('lists, adds and removes operators, who manage the whole installation');
   operator
     .command('list')
-    .description('the e-mail address of every operator')
+    .description('lists the email addresses of all operators')
     .action(async () => {
       const { listOperatorsCommand } = await import('./operator.ts');
       done(await listOperatorsCommand(environment));

@@ -1,9 +1,9 @@
-/** What can be done to waiting messages, as the help says it. */
+/** Actions on queued messages, as described in the help. */
 export const queueActions = {
-  pause: 'keeps them from being sent; without --message, also what comes later',
+  pause: 'holds messages back; without --message, future ones too',
   resume: 'ends a pause',
-  cancel: 'withdraws them for good',
-  retry: 'makes them due now, also those that failed or wait for a person',
+  cancel: 'cancels messages permanently',
+  retry: 'makes messages due now, including failed and held ones',
 } as const;
 
 export type QueueAction = keyof typeof queueActions;

@@ -17,11 +17,11 @@ function readCount(text: string): number {
 }
 
 /**
- * Runs one command of the command line. Each command's file is loaded when it is asked for, so that a start does not
- * pay for the others.
- * @param args what stands behind the program's name
+ * Runs one command of the command line. Each command's file is loaded on demand, so that `start` doesn't load the
+ * others.
+ * @param args the arguments after the program name
  * @returns the exit code: 0, or 1 for wrong usage and failed checks
- * @throws OperatorError for what the operator can mend
+ * @throws OperatorError for problems that the operator can fix
  */
 export async function runCommand(
   args: readonly string[],
@@ -33,11 +33,11 @@ export async function runCommand(
     .version(await readReleaseVersion())
     .exitOverride()
     .showHelpAfterError()
-    .addHelpText('after', '\nSettings come from the environment; the README lists them.');
+    .addHelpText('after', '\nSettings come from environment variables; see the README.');
   program
     .command('start')
     .description(
-      'the whole service in one process, with its own database unless DATABASE_URL is set',
+      'the whole service in one process, with an embedded database unless DATABASE_URL is set',
     )
     .action(async () => {
       const { start } = await import('./start.ts');
@@ -48,31 +48,31 @@ export async function runCommand(
     .description('one node of several on your own database (DATABASE_URL)')
     .option(
       '--role <roles>',
-      'what this node does: http, worker, or both separated by a comma',
+      'roles of this node: http, worker, or both separated by a comma',
       'http,worker',
     )
     .option('--processes <count>', 'processes that share the port and the work', readCount)
-    .addHelpText('after', '\nWithout --processes, one for each core.')
+    .addHelpText('after', '\nDefault for --processes: one per core.')
     .action(async (options: { role: string; processes?: number }) => {
       const { serve } = await import('./serve.ts');
       exitCode = await serve(environment, options.role, options.processes);
     });
   program
     .command('migrate')
-    .description('brings the database to this release; every start does so too')
-    .option('--plan', 'says what would be done and what to change by hand, and changes nothing')
+    .description('migrates the database to this release; every start does this too')
+    .option('--plan', 'shows pending migrations and manual changes without changing anything')
     .action(async (options: { plan?: boolean }) => {
       const { migrateCommand } = await import('./migrate.ts');
       exitCode = await migrateCommand(environment, options.plan);
     });
   const queue = program
     .command('queue')
-    .description('lists, pauses, resumes, cancels and retries messages that wait');
+    .description('lists, pauses, resumes, cancels and retries queued messages');
   queue
     .command('list')
-    .description('what waits, by destination: how many, until when, and why')
-    .requiredOption('--account <id>', 'whose messages')
-    .option('--message <id>', 'one of them')
+    .description('waiting messages by destination: how many, until when, and why')
+    .requiredOption('--account <id>', 'the account of the messages')
+    .option('--message <id>', 'one message')
     .action(async (options: { readonly account: string; readonly message?: string }) => {
       const { listQueue } = await import('./queue-list.ts');
       exitCode = await listQueue(options, environment);
@@ -81,9 +81,9 @@ export async function runCommand(
     queue
       .command(action)
       .description(description)
-      .requiredOption('--account <id>', 'whose messages')
-      .option('--message <id>', 'one of them')
-      .option('--destination <domain>', 'those to this domain')
+      .requiredOption('--account <id>', 'the account of the messages')
+      .option('--message <id>', 'one message')
+      .option('--destination <domain>', 'messages to this domain')
       .action(async (options: QueueCommandOptions) => {
         const { queueCommand } = await import('./queue.ts');
         exitCode = await queueCommand(action as QueueAction, options, environment);
@@ -91,26 +91,26 @@ export async function runCommand(
   }
   program
     .command('report')
-    .description('counts what became of messages again')
+    .description('recalculates statistics')
     .command('reclassify')
     .description(
-      'judges opens and clicks anew, by the programs and networks that this release knows, and counts the report again',
+      'reclassifies opens and clicks with the programs and networks that this release knows, and recalculates the report',
     )
-    .requiredOption('--account <id>', 'whose messages')
-    .requiredOption('--from <day>', 'since this day in UTC, such as 2026-11-22')
+    .requiredOption('--account <id>', 'the account of the messages')
+    .requiredOption('--from <day>', 'first day in UTC, such as 2026-11-22')
     .action(async (options: { readonly account: string; readonly from: string }) => {
       const { reclassifyReport } = await import('./report.ts');
       exitCode = await reclassifyReport(options, environment);
     });
   program
     .command('apply')
-    .description('creates and changes what a manifest names, as often as you like')
+    .description('creates and updates what a manifest describes; safe to repeat')
     .argument('<file>', 'the manifest, YAML or JSON; - for standard input')
-    .option('--prune', 'also removes what it does not name, in the accounts that it names')
-    .option('--dry-run', 'says what would be done and changes nothing')
+    .option('--prune', 'also deletes what the manifest doesn’t contain, in its accounts')
+    .option('--dry-run', 'shows the changes without making them')
     .addHelpText(
       'after',
-      '\nStrings may hold references to the environment, so that secrets stay out of the file.',
+      '\nStrings may contain references to environment variables, so that secrets stay out of the file.',
     )
     .action(async (file: string, options: ApplyOptions) => {
       const { applyCommand } = await import('./apply.ts');
@@ -118,15 +118,18 @@ export async function runCommand(
     });
   program
     .command('export')
-    .description('writes the manifest that sets an installation up as this one is')
-    .argument('[folder]', 'where to, with the contacts of lists; default: standard output, without')
+    .description('writes the manifest of this installation')
+    .argument(
+      '[folder]',
+      'target, including the contacts of lists; default: standard output, without contacts',
+    )
     .action(async (folder: string | undefined) => {
       const { exportCommand } = await import('./export.ts');
       exitCode = await exportCommand(folder, environment);
     });
   program
     .command('doctor')
-    .description('checks database, key, mail connection, clock and disk, and says what to do')
+    .description('checks database, key, mail connection, clock and disk, and says what to fix')
     .action(async () => {
       const { doctor } = await import('./doctor.ts');
       exitCode = await doctor(environment);

@@ -26,7 +26,7 @@ test('doctor finds a running service well', async () => {
   const service = runSignalpost(['start'], environment);
   await service.printed(/Service\s+http/);
   const { code, said } = await doctor(environment);
-  assert.match(said, /^ok {3}database .* answers and is current$/m);
+  assert.match(said, /^ok {3}database .* answers and is up to date$/m);
   assert.match(said, /^ok {3}key /m);
   assert.match(said, /^ok {3}clock {5}within 0\.\d s of the database’s$/m);
   assert.equal(code, 0);
@@ -106,7 +106,7 @@ test('doctor finds that DNS does not know the name of a server that delivers by 
   const well = await doctor({ ...direct, SMTP_HOSTNAME: 'mail.sender.test' });
   assert.match(
     well.said,
-    /^ok {3}mail {6}goes straight to the recipients’ servers, as mail\.sender/m,
+    /^ok {3}mail {6}delivers directly to the recipients’ servers, as mail\.sender/m,
   );
   const wrong = await doctor({ ...direct, SMTP_HOSTNAME: 'mial.sender.test' });
   assert.match(wrong.said, /^FAIL mail {6}DNS has no address for mial\.sender\.test/m);
@@ -122,11 +122,11 @@ test('migrate brings a database to this release, and doctor agrees', async () =>
   const settings = { ...environment, DATABASE_URL: url };
   assert.match(
     (await doctor(settings)).said,
-    /^FAIL database .*lacks migrations.*\n\s+Run: signalpost migrate/m,
+    /^FAIL database .*needs migrations.*\n\s+Run: signalpost migrate/m,
   );
   const run = runSignalpost(['migrate'], settings);
   assert.equal(await run.exit, 0);
-  assert.match(run.output.stdout, /The database is current/);
+  assert.match(run.output.stdout, /The database is up to date/);
   assert.match((await doctor(settings)).said, /^ok {3}database/m);
 });
 
@@ -163,7 +163,7 @@ test('migrate --plan and doctor name users whose tokens sent mail that their rol
     assert.match(said, /The API key “Test” of account 46100 has users:write/);
     assert.doesNotMatch(said, new RegExp(unused.email));
   }
-  assert.match(plan.output.stdout, /The database is current/);
+  assert.match(plan.output.stdout, /The database is up to date/);
   await saveMembership(database.kysely, {
     accountId: shop.id,
     personId: viewer.id,

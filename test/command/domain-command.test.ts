@@ -53,7 +53,7 @@ test('what cannot be is one sentence', async () => {
     [['domain', 'add', '46100', 'no domain'], /is no domain/],
     [['domain', 'add', 'nobody', 'a.test'], /no account nobody/],
     [['domain', 'show', '46100', 'other.test'], /no sending domain other\.test/],
-    [['destination', 'set', 'unknown', '--rate', '5'], /No receiver unknown/],
+    [['destination', 'set', 'unknown', '--rate', '5'], /Destination unknown not found/],
     [['destination', 'set', 'unknown'], /Give --rate/],
     [['destination', 'set', 'unknown', '--rate', '5', '--learn'], /--learn without them/],
     [
@@ -80,24 +80,24 @@ test('the pace of a receiver is shown, fixed, and learnt again', async () => {
   const telling = setInterval(() => void tell(), 1_000);
   const { out } = await run('destination', 'list');
   clearInterval(telling);
-  const usual = /^google\t20\/s\t40 connections\t100 messages a connection\tsending 3/;
+  const usual = /^google\t20\/s\t40 connections\t100 messages per connection\tsending 3/;
   assert.match(out, usual);
   const list = async () => (await run('destination', 'list')).out;
   const fix = ['--rate', '2.5', '--connections', '3', '--messages-per-connection', '7'];
   assert.equal((await run('destination', 'set', 'google', ...fix)).code, 0);
   assert.match(
     await list(),
-    /^google\t2\.5\/s \(fixed\)\t3 connections \(fixed\)\t7 messages a connection \(fixed\)\t/,
+    /^google\t2\.5\/s \(fixed\)\t3 connections \(fixed\)\t7 messages per connection \(fixed\)\t/,
   );
   await run('destination', 'set', 'google', '--learn');
-  assert.match(await list(), /^google\t20\/s\t40 connections\t100 messages a connection\t/);
+  assert.match(await list(), /^google\t20\/s\t40 connections\t100 messages per connection\t/);
   const [known] = await store.list();
   const session = { maxMessages: 12, learnedAt: Date.now(), reason: '421 too many messages' };
   assert.ok(known !== undefined);
   await store.save('google', known.version, { ...known.throttle, session }, undefined);
   assert.match(
     await list(),
-    /\t12 messages a connection \(since 20[^ ]+Z: 421 too many messages\)\t/,
+    /\t12 messages per connection \(since 20[^ ]+Z: 421 too many messages\)\t/,
   );
 });
 
@@ -122,5 +122,5 @@ test('how TLS went is listed by day and domain, with what failed', async () => {
 
 test('the domains of an account that does not exist are no empty list', async () => {
   const { code, err } = await run('domain', 'list', '9999');
-  assert.deepEqual([code, err], [1, 'signalpost: There is no account 9999.\n']);
+  assert.deepEqual([code, err], [1, 'signalpost: Account 9999 not found.\n']);
 });

@@ -70,7 +70,7 @@ test('set-up-link prints a link that makes the first owner, once, and operator c
   assert.equal(late.code, 1);
   assert.match(
     late.error,
-    /^signalpost: This installation is set up already\. .*operator add EMAIL/,
+    /^signalpost: This installation is already set up\. .*operator add EMAIL/,
   );
 
   assert.equal((await run('operator', 'list')).out, 'ann@shop.test\n');
@@ -86,7 +86,7 @@ test('set-up-link prints a link that makes the first owner, once, and operator c
   const unknown = await run('operator', 'add', 'nobody@shop.test');
   assert.deepEqual(
     [unknown.code, unknown.error],
-    [1, 'signalpost: There is no user "nobody@shop.test".\n'],
+    [1, 'signalpost: User "nobody@shop.test" not found.\n'],
   );
   const kinds = (await run('audit', '--json')).out
     .trim()

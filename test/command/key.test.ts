@@ -84,7 +84,7 @@ test('a key is printed alone, sends at once while the service runs, and stands i
   assert.equal(one.expiresAt, null);
   const table = await run('key', 'list', shop.id);
   const [head = '', line = ''] = table.out.split('\n');
-  assert.match(head, /^ID +KEY +NAME +SCOPES +LIMITS +MADE BY +EXPIRES +LAST USED$/);
+  assert.match(head, /^ID +KEY +NAME +SCOPES +LIMITS +CREATED BY +EXPIRES +LAST USED$/);
   assert.match(
     line,
     new RegExp(`^${one.id}  sp_46100_…${key.slice(-11, -7)}  Shop server  messages:send  -`),
@@ -137,7 +137,7 @@ test('a key is rotated with overlap, the old one ends after it, and a revoked on
   await ended(second.out.trim());
   const again = await run('key', 'rotate', shop.id, newest?.id ?? '');
   assert.equal(again.code, 1);
-  assert.match(again.err, /has no API key .* that still works/);
+  assert.match(again.err, /has no active API key/);
 
   const [{ id: thirdId } = { id: '' }] = await listed();
   assert.equal(await status(third.out.trim()), 200);
@@ -153,8 +153,8 @@ test('what can be no key is one clear sentence, and leaves nothing behind', asyn
   const before = await listed();
   const create = ['key', 'create', shop.id, '--name', 'No', '--scope', 'messages:send'];
   for (const [args, sentence] of [
-    [['key', 'create', 'nobody', ...create.slice(3)], /There is no account nobody\./],
-    [['key', 'create', 'no body', ...create.slice(3)], /must be the id of one/],
+    [['key', 'create', 'nobody', ...create.slice(3)], /Account nobody not found\./],
+    [['key', 'create', 'no body', ...create.slice(3)], /"no body" is not a valid account id/],
     [
       [...create, '--scope', 'messages:all'],
       /--scope "messages:all" is unknown; use any of .*messages:send/,
@@ -175,7 +175,7 @@ test('what can be no key is one clear sentence, and leaves nothing behind', asyn
       ['key', 'rotate', shop.id, '019a0000-0000-7000-8000-000000000000', '--overlap-hours', '721'],
       /from 0 to 720/,
     ],
-    [['key', 'list', '46999'], /There is no account 46999/],
+    [['key', 'list', '46999'], /Account 46999 not found/],
   ] as const) {
     const answer = await run(...args);
     assert.equal(answer.code, 1, args.join(' '));

@@ -36,7 +36,7 @@ test('a message that does not wait is said, with exit code 1', async () => {
 test('an id that can be none is one sentence', async () => {
   const answer = await run('cancel', '--account', 'a1', '--message', 'nonsense');
   assert.equal(answer.code, 1);
-  assert.match(answer.stderr, /^signalpost: --message must be the id of a message/);
+  assert.match(answer.stderr, /^signalpost: --message must be a message id/);
 });
 
 test('the list says why most of what waits for a destination does, and where it stops counting', async () => {
@@ -84,13 +84,13 @@ test('a pause is for a domain name; one that stands for what is none can be lift
   const wide = () => run('pause', '--account', 'a1', '--destination', 'Bücher.test');
   assert.equal((await wide()).stdout, 'Done: mail to xn--bcher-kva.test is paused.\n');
   const again = await wide();
-  assert.equal(again.stdout, 'Nothing to do: mail to xn--bcher-kva.test is paused already.\n');
+  assert.equal(again.stdout, 'Nothing to do: mail to xn--bcher-kva.test is already paused.\n');
 });
 
 test('an account that does not exist is said, with exit code 1', async () => {
   for (const action of ['list', 'cancel', 'pause', 'resume', 'retry']) {
     const answer = await run(action, '--account', '9999');
     assert.equal(answer.code, 1, action);
-    assert.equal(answer.stderr, 'signalpost: There is no account 9999.\n', action);
+    assert.equal(answer.stderr, 'signalpost: Account 9999 not found.\n', action);
   }
 });

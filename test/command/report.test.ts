@@ -39,7 +39,7 @@ test('opens of a reader that is known since are machines in the report, from the
   const answer = await reclassify(from);
   assert.equal(
     answer.stdout,
-    `1 open or click is judged otherwise; the report is counted anew from ${from}.\n`,
+    `1 open or click was reclassified; the report was recalculated from ${from}.\n`,
     answer.stderr,
   );
   assert.equal(answer.code, 0);
@@ -49,7 +49,10 @@ test('opens of a reader that is known since are machines in the report, from the
 test('days whose messages are not kept whole any more are refused, and the report stays', async () => {
   const old = await reclassify(dayOf(Date.now() - 200 * day));
   assert.equal(old.code, 1);
-  assert.match(old.stderr, /^signalpost: --from must be a day from \d{4}-\d\d-\d\d, since when/);
+  assert.match(
+    old.stderr,
+    /^signalpost: --from must be a day from \d{4}-\d\d-\d\d, the first with complete data/,
+  );
   await pool.query('insert into retention_rule (account_id, engagement_days) values ($1, 3)', [
     account,
   ]);

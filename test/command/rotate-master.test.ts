@@ -97,7 +97,7 @@ test('ASVS 4.0.3 6.4.1: the master key is rotated while the service runs, killed
   assert.match(ended.out, /The previous master key has ended/);
   assert.equal(existsSync(join(dataDir, 'signalpost.previous.key')), false);
   assert.equal(await lists(second.url, refreshed.access_token), 200);
-  assert.equal((await rotate('--finish', '--yes')).out, 'No rotation is under way.\n');
+  assert.equal((await rotate('--finish', '--yes')).out, 'No rotation is in progress.\n');
   await second.stop();
   const third = await start();
   assert.equal(await lists(third.url, given.access_token), 401);

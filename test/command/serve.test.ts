@@ -72,13 +72,13 @@ test('a node with another key is refused with a sentence', async () => {
 test('an unknown role is refused with a sentence', async () => {
   const node = runSignalpost(['serve', '--role', 'http,cook'], environment);
   assert.equal(await node.exit, 1);
-  assert.match(node.output.stderr, /--role knows http and worker, not "cook"/);
+  assert.match(node.output.stderr, /--role must be http, worker or both, not "cook"/);
 });
 
 test('serve without a database of one’s own is refused with a sentence', async () => {
   const node = runSignalpost(['serve'], { DATA_DIR: dataDir, PORT: '0' });
   assert.equal(await node.exit, 1);
-  assert.match(node.output.stderr, /serve needs DATABASE_URL/);
+  assert.match(node.output.stderr, /serve requires DATABASE_URL/);
 });
 
 test('a node runs a process for each core, starts one that dies again, and stops all of them', async () => {

@@ -123,7 +123,7 @@ test('an operator takes a second factor away from somebody who lost it', async (
   const { rows } = await database.pool.query('select from second_factor');
   assert.equal(rows.length, 0);
   assert.match((await run('audit', '--person', somebody.email)).out, /second_factor_removed/);
-  assert.match((await run('user', 'disable', 'no@one.test')).err, /There is no user "no@one.test"/);
+  assert.match((await run('user', 'disable', 'no@one.test')).err, /User "no@one.test" not found/);
 });
 
 test('the audit log is read by person, kind, outcome and time, and holds no secret', async () => {
@@ -203,7 +203,10 @@ test('a time that does not exist is refused; a day is its beginning', async () =
 
 test('an outcome that no event has is refused', async () => {
   const { code, err } = await run('audit', '--outcome', 'foo');
-  assert.deepEqual([code, err], [1, 'signalpost: --outcome is success or refused, not "foo".\n']);
+  assert.deepEqual(
+    [code, err],
+    [1, 'signalpost: --outcome must be success or refused, not "foo".\n'],
+  );
 });
 
 test('a link by which a user sets a password is printed alone, works once, and is recorded', async () => {

@@ -175,7 +175,7 @@ const mistakes: [string, Record<string, string>, RegExp][] = [
   [
     'an address of another machine',
     { HOST: '203.0.113.1', DATA_DIR: join(folder, 'empty') },
-    /HOST 203\.0\.113\.1 is no address of this machine/,
+    /HOST 203\.0\.113\.1 is not an address of this machine/,
   ],
 ];
 

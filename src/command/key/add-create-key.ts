@@ -9,13 +9,13 @@ export function addCreateKey(
 ): void {
   key
     .command('create')
-    .description('creates an API key and prints it, alone, on standard output; it is shown once')
+    .description('creates an API key and prints only the key on standard output; it is shown once')
     .argument('<account>')
     .requiredOption('--name <name>', 'what the key is for')
-    .requiredOption('--scope <scope>', 'what it can do, such as messages:send; repeatable', gather)
-    .option('--expires-in-days <number>', 'when it ends; default: it doesn’t expire')
-    .option('--network <cidr>', 'where requests can come from; repeatable', gather)
-    .option('--template <id>', 'what it can send with; repeatable', gather)
+    .requiredOption('--scope <scope>', 'a permission, such as messages:send; repeatable', gather)
+    .option('--expires-in-days <number>', 'lifetime; default: doesn’t expire')
+    .option('--network <cidr>', 'network that requests may come from; repeatable', gather)
+    .option('--template <id>', 'template that the key can send with; repeatable', gather)
     .action(async (account: string, options: CreateKeyOptions) => {
       const { createKey } = await import('./create-key.ts');
       done(await createKey(account, options, environment));

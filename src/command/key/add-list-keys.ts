@@ -8,9 +8,9 @@ export function addListKeys(
 ): void {
   key
     .command('list')
-    .description('the API keys of an account, newest first, without their secrets')
+    .description('lists the API keys of an account, newest first, without their secrets')
     .argument('<account>')
-    .option('--json', 'as JSON, one key a line')
+    .option('--json', 'as JSON, one key per line')
     .action(async (account: string, options: { readonly json?: boolean }) => {
       const { listKeys } = await import('./list-keys.ts');
       done(await listKeys(account, options, environment));

@@ -8,9 +8,9 @@ export function addRevokeKey(
 ): void {
   key
     .command('revoke')
-    .description('ends an API key on every node within a second')
+    .description('revokes an API key on every node within a second')
     .argument('<account>')
-    .argument('<id>', 'as `key list` shows it')
+    .argument('<id>', 'as shown by `key list`')
     .action(async (account: string, id: string) => {
       const { revokeKey } = await import('./revoke-key.ts');
       done(await revokeKey(account, id, environment));

@@ -9,10 +9,10 @@ export function addRotateKey(
 ): void {
   key
     .command('rotate')
-    .description('replaces an API key by one like it and prints that one; both work for a while')
+    .description('replaces an API key and prints the new one; both work during the overlap')
     .argument('<account>')
-    .argument('<id>', 'as `key list` shows it')
-    .option('--overlap-hours <number>', 'how long the old one still works, 0 to 720', '24')
+    .argument('<id>', 'as shown by `key list`')
+    .option('--overlap-hours <number>', 'how long the old key keeps working, 0 to 720', '24')
     .action(async (account: string, id: string, options: RotateKeyOptions) => {
       const { rotateKey } = await import('./rotate-key.ts');
       done(await rotateKey(account, id, options, environment));

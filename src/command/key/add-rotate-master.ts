@@ -10,11 +10,11 @@ export function addRotateMaster(
   key
     .command('rotate-master')
     .description(
-      'puts a new master key in the place of SIGNALPOST_KEY; run it again until it says that it is done',
+      'replaces the master key (SIGNALPOST_KEY); repeat until it reports that it is done',
     )
-    .option('--finish', 'says what works by the previous key alone')
-    .option('--yes', 'with --finish: ends the previous key')
-    .addHelpText('after', '\ndocs/hardening.md has the steps.')
+    .option('--finish', 'lists what still depends on the previous key')
+    .option('--yes', 'with --finish: removes the previous key')
+    .addHelpText('after', '\nSee docs/hardening.md for the steps.')
     .action(async (options: RotateMasterOptions) => {
       const { rotateMaster } = await import('../rotate-master.ts');
       done(await rotateMaster(options, environment));
