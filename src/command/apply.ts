@@ -13,8 +13,7 @@ import { joinInstallation } from './join-installation.ts';
 
 /**
  * `apply FILE`: applies a manifest to the installation of DATABASE_URL or DATA_DIR, even while its service runs.
- * Prints the changes on
- * standard output and problems with the manifest on standard error.
+ * Prints the changes on standard output and problems with the manifest on standard error.
  * @param file the manifest, `-` for standard input
  * @returns the exit code: 0, or 1 if the manifest can't be applied; nothing is changed then
  * @throws OperatorError if the manifest can't be read, or the installation can't be reached

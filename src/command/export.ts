@@ -20,8 +20,7 @@ const contactsPerPage = 5_000;
 
 /**
  * `export [FOLDER]`: writes the manifest of the installation to standard output; with a folder, to `manifest.yaml`
- * there, with a CSV
- * file of the contacts of each list. Unpublished templates are skipped and named on standard error.
+ * there, with a CSV file of the contacts of each list. Unpublished templates are skipped and named on standard error.
  * @returns the exit code: 0
  * @throws OperatorError if the folder can't be written, or the installation can't be reached
  */

@@ -12,8 +12,7 @@ export const followKeyIntervalMs = 3_000;
 
 /**
  * Follows a rotation of the master key while the process runs: loads new key files, uses the key that the database
- * names for new data,
- * and records which keys it has, so that `rotate-master` knows when it can continue.
+ * names for new data, and records which keys it has, so that `rotate-master` knows when it can continue.
  */
 export function followKey(
   database: Database,

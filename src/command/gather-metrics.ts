@@ -19,8 +19,7 @@ type Message = Partial<MetricsRequest & MetricsResponse>;
 /**
  * For one of several processes that share a port: reports its metrics whenever the first process asks.
  * @returns a function for `/metrics`: the sum over all processes, from the first one; only this process's metrics if
- * the first one
- * doesn't answer in time
+ * the first one doesn't answer in time
  */
 export function shareMetrics(own: Registry): () => Promise<string> {
   const waiting = new Map<number, (text: string) => void>();

@@ -10,8 +10,7 @@ import { type Installation, openInstallation } from './open-installation.ts';
 
 /**
  * Opens the installation of DATABASE_URL or DATA_DIR, whether its service runs or not: connects to the embedded
- * database of a running
- * service, or starts it for the duration of the command.
+ * database of a running service, or starts it for the duration of the command.
  * @throws OperatorError if the installation can't be reached
  */
 export async function joinInstallation(config: Config): Promise<Installation> {

@@ -8,8 +8,7 @@ import { requireAccount } from './require-account.ts';
 
 /**
  * `queue list --account ID [--message ID]`: how many messages are waiting, until when and why: one line per
- * destination, or the
- * details of one message.
+ * destination, or the details of one message.
  * @returns the exit code: 0, or 1 if the given message is unknown
  * @throws OperatorError for invalid or unknown ids, or an installation that can't be reached
  */

@@ -10,10 +10,8 @@ const dayMs = 86_400_000;
 
 /**
  * `report reclassify --account ID --from DAY`: reclassifies the opens and clicks since a day (UTC) with the programs
- * and networks that
- * this release knows, and recalculates the report for that time, day by day. Days with deleted data are refused,
- * because
- * they would be lost from the report.
+ * and networks that this release knows, and recalculates the report for that time, day by day. Days with deleted data
+ * are refused, because they would be lost from the report.
  * @returns the exit code
  * @throws OperatorError for an invalid account or day, or an installation that can't be reached
  */

@@ -41,8 +41,7 @@ const pollIntervalMs = 250;
 
 /**
  * `key rotate-master`: each run continues where the previous one stopped, for whatever reason. The database says
- * which key is
- * current; processes know both keys before that changes, and accept both until `--finish --yes`.
+ * which key is current; processes know both keys before that changes, and accept both until `--finish --yes`.
  */
 export async function rotateMaster(
   { finish = false, yes = false }: RotateMasterOptions,

@@ -16,8 +16,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * `serve`: one of several nodes on the operator's own database, with the given roles. A worker-only node listens too,
- * for /healthz,
- * /readyz and /metrics.
+ * for /healthz, /readyz and /metrics.
  * @param processes number of processes that share the port and the work; one per core by default
  * @throws OperatorError without DATABASE_URL or for an unknown role
  */

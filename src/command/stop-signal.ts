@@ -3,8 +3,7 @@ const duplicateSignalMs = 500;
 
 /**
  * Aborts at the first SIGTERM, SIGINT or SIGHUP; a second one, after a moment, ends the process at once. A parent
- * process can send the
- * message `stop` instead, which never counts as a second signal.
+ * process can send the message `stop` instead, which never counts as a second signal.
  */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();

@@ -21,8 +21,7 @@ export function reportUrl(url: string): void {
 
 /**
  * Keeps a number of processes of this command running, which share one port. One that dies is restarted, after a
- * growing delay if it
- * dies at once. The first is started alone, so that a startup problem is reported once.
+ * growing delay if it dies at once. The first is started alone, so that a startup problem is reported once.
  * @throws OperatorError if the port or the address is not available
  * @returns the exit code: 0 after a graceful stop, the first process's own if it never became ready
  */

@@ -12,8 +12,7 @@ const safeMethods = new Set(['GET', 'HEAD']);
 
 /**
  * Lets in only those who may see password resets, and never a request from another site's page. Unauthenticated
- * callers
- * get a 401 with instructions.
+ * callers get a 401 with instructions.
  */
 export function guardInbox(
   http: Http,

@@ -11,8 +11,7 @@ const heartbeatMs = 20_000;
 
 /**
  * `GET /inbox/updates`: server-sent events (WHATWG HTML, section 9.2) for the pages: `arrived` and `emptied`, without
- * content; the
- * page then reloads itself.
+ * content; the page then reloads itself.
  */
 export function registerLiveUpdatesRoutes(
   http: Http,

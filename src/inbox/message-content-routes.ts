@@ -6,8 +6,7 @@ import { prepareHtml } from './prepare-html.ts';
 
 /**
  * The HTML of a message, wherever it is opened, may show its own style and embedded images and open links in new
- * tabs. No
- * scripts, no forms, no remote content, no origin of this service.
+ * tabs. No scripts, no forms, no remote content, no origin of this service.
  */
 const mailPolicy = [
   'sandbox allow-popups allow-popups-to-escape-sandbox',

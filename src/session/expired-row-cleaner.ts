@@ -8,8 +8,7 @@ const cleanIntervalMs = 60_000;
 
 /**
  * Removes expired tokens, codes, sessions, links, guesses and audit log entries once a minute, in small chunks with
- * one short
- * statement each.
+ * one short statement each.
  */
 export class ExpiredRowCleaner {
   readonly #database: Database;

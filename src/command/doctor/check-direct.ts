@@ -6,8 +6,7 @@ import { findAddressProblems } from './find-address-problems.ts';
 
 /**
  * With direct delivery: checks that the resolvers answer and resolve each EHLO name of this server (required by RFC
- * 5321 section
- * 4.1.1.1), and that each address has a matching PTR record. Contacts no receiving server.
+ * 5321 section 4.1.1.1), and that each address has a matching PTR record. Contacts no receiving server.
  */
 export async function checkDirect(config: Config): Promise<Diagnosis> {
   const dns = new DnsClient(chooseDnsServers(config.dnsServers));

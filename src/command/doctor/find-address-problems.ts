@@ -4,8 +4,7 @@ import type { Dns } from '../../foundation/dns/dns-answer.ts';
 
 /**
  * Large receivers reject mail from addresses without matching forward and reverse DNS: each source's PTR record must
- * name its EHLO
- * name, and that name must resolve to the address (RFC 1912 section 2.1).
+ * name its EHLO name, and that name must resolve to the address (RFC 1912 section 2.1).
  * @returns a sentence for each address that doesn't match
  */
 export async function findAddressProblems(dns: Dns, config: Config): Promise<string[]> {
