@@ -21,8 +21,7 @@ export class AccessTokenStore {
 
   /**
    * Finds the token with this hash if it has not expired, its person and integration are enabled and, for a token
-   * bound to
-   * an account, the person still belongs to that account.
+   * bound to an account, the person still belongs to that account.
    */
   async find(hash: Buffer): Promise<StoredCredential<TokenPrincipal> | undefined> {
     const { rows } = await sql<Row>`

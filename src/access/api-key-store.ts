@@ -120,8 +120,7 @@ export async function removeApiKey(
 
 /**
  * Transfers the keys that a person created in an account to an owner of that account, so that they outlive the
- * person's
- * role. Locks the owner's role meanwhile, so that ending it a moment later removes these keys too.
+ * person's role. Locks the owner's role meanwhile, so that ending it a moment later removes these keys too.
  * @returns the number of keys; 0 if the recipient is not an owner
  */
 export async function transferApiKeys(
@@ -221,8 +220,7 @@ function toPrincipal(accountId: AccountId, row: KeyRow): KeyPrincipal {
 
 /**
  * Records that keys were used just now. Keys that another node is writing or wrote recently are skipped, so that
- * nodes never
- * wait for each other here and a busy key is written at most twice a minute.
+ * nodes never wait for each other here and a busy key is written at most twice a minute.
  */
 export async function recordApiKeyUsage(
   kysely: Kysely,

@@ -40,8 +40,8 @@ export function looksLikeApiKey(text: string): boolean {
 
 /**
  * Parses and hashes API keys of the form `sp_ACCOUNT_RANDOM_CHECKSUM`, where RANDOM has 256 bits in base 62 and
- * CHECKSUM is
- * the CRC-32 of everything before it, so that secret scanners recognize a leaked key offline. Only hashes are stored.
+ * CHECKSUM is the CRC-32 of everything before it, so that secret scanners recognize a leaked key offline. Only hashes
+ * are stored.
  */
 export class ApiKeyParser {
   readonly #legacyKeys: PurposeKeys;

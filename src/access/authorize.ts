@@ -44,8 +44,7 @@ const withoutAccount: Decision = Object.freeze({ account: undefined });
 
 /**
  * Decides whether a principal may perform an operation. All access decisions of the contract and the management API
- * are
- * made here (ASVS 4.0.3 section 4.1.1).
+ * are made here (ASVS 4.0.3 section 4.1.1).
  * @returns a promise only if the database is queried
  */
 export function authorize(

@@ -32,9 +32,8 @@ export interface CredentialCacheDependencies<Holder> {
 
 /**
  * Caches the holders of bearer credentials. Notifications evict revoked credentials; while notifications may be
- * missed,
- * every lookup queries the database. Unknown credentials aren't cached, since another node may have issued one a
- * moment ago.
+ * missed, every lookup queries the database. Unknown credentials aren't cached, since another node may have issued
+ * one a moment ago.
  */
 export class CredentialCache<Holder> {
   readonly #dependencies: CredentialCacheDependencies<Holder>;

@@ -21,8 +21,8 @@ const maxListed = 100;
 
 /**
  * Finds marketers and viewers who had tokens of an integration that sent email in their account in the last 90 days.
- * Which
- * user of the integration sent a message isn't stored, so it lists all of them. Works on the schema of 0.1.0 too.
+ * Which user of the integration sent a message isn't stored, so it lists all of them. Works on the schema of 0.1.0
+ * too.
  */
 async function findLostSenders(kysely: Database['kysely']): Promise<LostSender[]> {
   const { rows } = await sql<LostSender>`

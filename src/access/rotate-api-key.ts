@@ -38,8 +38,7 @@ export interface ApiKeyRotation {
 
 /**
  * Replaces an API key within the transaction: creates one with the same name, scopes, limits and lifetime, and lets
- * the
- * old one expire after the overlap.
+ * the old one expire after the overlap.
  * @returns the new key's text, available only now, or why none was created
  */
 export async function replaceApiKey(

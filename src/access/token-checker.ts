@@ -18,8 +18,7 @@ export interface TokenCheckerDependencies {
 
 /**
  * Checks access tokens. Forged tokens fail the checksum without a query; notifications evict tokens that were revoked
- * or
- * whose person or integration was disabled.
+ * or whose person or integration was disabled.
  */
 export class TokenChecker {
   readonly #mint: TokenMint;

@@ -26,8 +26,7 @@ const tokenPattern = /^sp[arcl]_[A-Za-z0-9_-]{59}$/;
 
 /**
  * Creates and recognizes tokens: a prefix, 256 random bits and a 96-bit keyed checksum, all in base64url. The
- * checksum
- * rejects forged tokens without a query; a token is valid only if its hash is in the database.
+ * checksum rejects forged tokens without a query; a token is valid only if its hash is in the database.
  */
 export class TokenMint {
   readonly #keys: PurposeKeys;

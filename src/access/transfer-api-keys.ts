@@ -13,8 +13,7 @@ export interface ApiKeyTransfer {
 
 /**
  * Transfers the API keys that a person created to someone else, in every account that the new owner owns; the
- * remaining
- * keys are removed with the person.
+ * remaining keys are removed with the person.
  * @param newOwnerEmail undefined: no transfer
  * @returns undefined if there are keys and the new owner can take over none of them
  */

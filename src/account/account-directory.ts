@@ -11,8 +11,7 @@ import { personTopic, readPerson } from './person-store.ts';
 
 /**
  * Caches accounts, people and memberships; entries are current within a second of a change on any node. Returns
- * promises
- * only if the database is queried.
+ * promises only if the database is queried.
  */
 export class AccountDirectory {
   readonly #accounts: Cache<Account>;

@@ -12,11 +12,11 @@ import { exitOnSignal } from './exit-on-signal.ts';
 import { joinInstallation } from './join-installation.ts';
 
 /**
- * `apply FILE`: sets up what a manifest names, in the installation of DATABASE_URL or DATA_DIR, also while its service
- * runs. Prints what became of everything on standard output, what is wrong with the manifest on standard error.
+ * `apply FILE`: applies a manifest to the installation of DATABASE_URL or DATA_DIR, even while its service runs.
+ * Prints the changes on standard output and problems with the manifest on standard error.
  * @param file the manifest, `-` for standard input
- * @returns the exit code: 0, or 1 for a manifest that cannot be applied; nothing is changed then
- * @throws OperatorError for an unreadable manifest, or an installation that cannot be reached
+ * @returns the exit code: 0, or 1 if the manifest can't be applied; nothing is changed then
+ * @throws OperatorError if the manifest can't be read, or the installation can't be reached
  */
 export async function applyCommand(
   file: string,
@@ -48,7 +48,7 @@ async function applyTo(
     return await applyManifest(installation.database, installation.key, manifest, options);
   } catch (cause) {
     if (!isUnavailable(cause)) throw cause;
-    throw new OperatorError('The database went away meanwhile; apply the manifest again.', {
+    throw new OperatorError('The database became unavailable; apply the manifest again.', {
       cause,
     });
   } finally {

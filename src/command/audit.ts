@@ -15,7 +15,7 @@ export interface AuditOptions {
   readonly json?: boolean;
 }
 
-/** `audit`: the newest security-relevant events that fit, newest first; one line each, or JSON lines. */
+/** `audit`: the newest matching audit log entries, newest first; one per line, or as JSON lines. */
 export async function auditCommand(
   options: AuditOptions,
   environment: Readonly<Record<string, string | undefined>>,
@@ -54,20 +54,20 @@ function describe(line: AuditLogEntry): string {
 
 function readOutcome(text: string | undefined): AuditEvent['outcome'] | undefined {
   if (text === undefined || text === 'success' || text === 'refused') return text;
-  throw new OperatorError(`--outcome is success or refused, not "${text}".`);
+  throw new OperatorError(`--outcome must be success or refused, not "${text}".`);
 }
 
 function readTime(text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
   const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? parseTimestamp(text) : undefined;
   if (time === undefined)
-    throw new OperatorError(`--since is a time such as 2026-01-31T12:00Z, not "${text}".`);
+    throw new OperatorError(`--since must be a time such as 2026-01-31T12:00Z, not "${text}".`);
   return time;
 }
 
 function readCount(text: string): number {
   const count = Number(text);
   if (!/^\d{1,5}$/.test(text) || count < 1)
-    throw new OperatorError(`--most is a number from 1 to 99999, not "${text}".`);
+    throw new OperatorError(`--most must be a number from 1 to 99999, not "${text}".`);
   return count;
 }

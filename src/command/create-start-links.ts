@@ -4,17 +4,17 @@ import type { Config } from '../config/config.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { createOneTimeLink } from '../session/one-time-link.ts';
 
-/** What the start prints for the person who started it: being on the same machine gives nobody anything. */
+/** Links printed at the start for the person who ran it; access from the same machine alone grants nothing. */
 export interface StartLinks {
-  /** Undefined where the installation has its owner. */
+  /** Undefined if the installation already has its owner. */
   readonly setUp: string | undefined;
-  /** Undefined where mail is not captured. */
+  /** Undefined if mail is not captured. */
   readonly inbox: string | undefined;
-  /** Nobody looks after the installation, and no link makes somebody. */
+  /** The installation has no operator, and no link creates one. */
   readonly lacksOperator: boolean;
 }
 
-/** @param serviceUrl where people reach the service */
+/** @param serviceUrl the public base URL */
 export async function createStartLinks(
   database: Database,
   config: Config,

@@ -12,7 +12,7 @@ import { recordCommand } from './record-command.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `destination list`: one line for each receiver. */
+/** `destination list`: one line per destination. */
 export async function listDestinations(environment: Environment): Promise<number> {
   return withRunningInstallation(environment, async ({ database }) => {
     for (const one of await new ShapingStore(database, newId(), Date.now).list())
@@ -21,7 +21,10 @@ export async function listDestinations(environment: Environment): Promise<number
   });
 }
 
-/** `destination set NAME`: fixes rate, connections and messages per connection; what is not given is learnt. */
+/**
+ * `destination set NAME`: overrides rate, connections and messages per connection; limits that are not given are
+ * learned.
+ */
 export async function setDestination(
   name: string,
   options: Readonly<Record<string, string | boolean>>,
@@ -35,16 +38,18 @@ export async function setDestination(
   };
   if (Object.values(rateOverride).some((value) => value !== undefined) === learn)
     throw new OperatorError(
-      'Give --rate, --connections or --messages-per-connection, or --learn without them.',
+      'Give --rate, --connections or --messages-per-connection, or --learn alone.',
     );
   return withRunningInstallation(environment, async ({ database }) => {
     const store = new ShapingStore(database, newId(), Date.now);
     await database.kysely.transaction().execute(async (transaction) => {
       if (!(await store.override(name, rateOverride, transaction)))
-        throw new OperatorError(`No receiver ${name} is known yet; see destination list.`);
+        throw new OperatorError(`Destination ${name} not found; see destination list.`);
       await recordCommand(transaction, { kind: 'receiver_changed', detail: { id: name } });
     });
-    process.stdout.write(learn ? `${name} is learnt again.\n` : `${name} is fixed.\n`);
+    process.stdout.write(
+      learn ? `${name} uses learned limits again.\n` : `The limits of ${name} are set.\n`,
+    );
     return 0;
   });
 }
@@ -55,7 +60,7 @@ function describe(one: DestinationState): string {
   const slowdown =
     pace.slowedAt === undefined
       ? ''
-      : `, asked for less at ${new Date(pace.slowedAt).toISOString()}: ${slowedReason ?? ''}`;
+      : `, throttled at ${new Date(pace.slowedAt).toISOString()}: ${slowedReason ?? ''}`;
   const fixed = (value: number | undefined): string => (value === undefined ? '' : ' (fixed)');
   const connections = override.connections ?? pace.connections;
   return [
@@ -73,11 +78,11 @@ function describeConnectionLimit({
   override,
 }: DestinationState): string {
   const fixed = override.messagesPerConnection;
-  if (fixed !== undefined) return `${fixed} messages a connection (fixed)`;
+  if (fixed !== undefined) return `${fixed} messages per connection (fixed)`;
   if (session === undefined)
-    return `${findDestinationProfile(name).messagesPerConnection} messages a connection`;
+    return `${findDestinationProfile(name).messagesPerConnection} messages per connection`;
   const since = new Date(session.learnedAt).toISOString();
-  return `${session.maxMessages} messages a connection (since ${since}: ${session.reason})`;
+  return `${session.maxMessages} messages per connection (since ${since}: ${session.reason})`;
 }
 
 function readCount(name: string, text: string | boolean | undefined): number | undefined {

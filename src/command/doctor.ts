@@ -22,8 +22,8 @@ const checks = [
 ] as const;
 
 /**
- * `doctor`: looks at each thing that the service depends on, changes nothing, and says what to do.
- * @returns 0 where all is well, 1 where something needs the operator
+ * `doctor`: checks everything that the service depends on, changes nothing, and says what to do.
+ * @returns 0 if everything is fine, 1 if something needs the operator
  */
 export async function doctor(
   environment: Readonly<Record<string, string | undefined>>,

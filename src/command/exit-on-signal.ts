@@ -1,9 +1,9 @@
 import { constants } from 'node:os';
 
 /**
- * For commands that may start the embedded database and are soon done. It runs in a session of its own, out of reach of a
- * terminal's Ctrl-C, and is ended as this process exits; a process that a signal ends at once would leave it running. What
- * the command had not committed is rolled back.
+ * For short commands that may start the embedded database. The database has its own session, so a terminal's Ctrl-C
+ * doesn't reach it; it is stopped when this process exits, but a signal that kills the process at once would leave it
+ * running. Uncommitted changes are rolled back.
  */
 export function exitOnSignal(): void {
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)

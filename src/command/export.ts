@@ -19,11 +19,10 @@ import { withRunningInstallation } from './open-running.ts';
 const contactsPerPage = 5_000;
 
 /**
- * `export [FOLDER]`: writes the manifest that the installation could have been set up with, on standard output; with a
- * folder, `manifest.yaml` there, with a CSV file of the contacts of each list. Templates that are left out, since nothing of
- * them is published, are named on standard error.
+ * `export [FOLDER]`: writes the manifest of the installation to standard output; with a folder, to `manifest.yaml`
+ * there, with a CSV file of the contacts of each list. Unpublished templates are skipped and named on standard error.
  * @returns the exit code: 0
- * @throws OperatorError for a folder that cannot be written, or an installation that cannot be reached
+ * @throws OperatorError if the folder can't be written, or the installation can't be reached
  */
 export async function exportCommand(
   folder: string | undefined,
@@ -39,7 +38,7 @@ export async function exportCommand(
   return 0;
 }
 
-/** Everything is read as it was at one moment, so that the manifest and the contacts of its lists fit together. */
+/** Reads everything from one snapshot, so that the manifest and the contacts of its lists are consistent. */
 function inSnapshot(
   { kysely }: Database,
   read: (transaction: Database['kysely']) => Promise<void>,
@@ -63,7 +62,7 @@ async function reportSkippedTemplates(kysely: Database['kysely']): Promise<void>
   for (const accountId of await readAccountIds(kysely))
     for (const id of await readUnpublishedTemplates(kysely, accountId))
       process.stderr.write(
-        `Left out: the template ${id} of the account ${accountId} has no published version.\n`,
+        `Skipped: template ${id} of account ${accountId} has no published version.\n`,
       );
 }
 
@@ -87,7 +86,7 @@ async function exportTo(kysely: Database['kysely'], folder: string): Promise<voi
     }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new OperatorError(`The folder ${folder} cannot be written: ${reason}.`, { cause });
+    throw new OperatorError(`Can't write to the folder ${folder}: ${reason}.`, { cause });
   }
 }
 
@@ -111,7 +110,7 @@ async function* writeContacts(
   }
 }
 
-/** RFC 4180 section 2, and nothing else: `apply` reads what was there. */
+/** RFC 4180 section 2 without extensions, so that `apply` reads back the same values. */
 function csvLine(values: readonly string[]): string {
   const cells = values.map((value) =>
     /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value,

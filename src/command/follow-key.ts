@@ -7,12 +7,12 @@ import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { PeriodicTask } from '../foundation/periodic-task.ts';
 
-/** How often a process looks whether the master key was rotated, in milliseconds. */
+/** How often a process checks for a rotation of the master key, in milliseconds. */
 const followKeyIntervalMs = 3_000;
 
 /**
- * Follows a rotation of the master key while the process runs: reads key files that are new, makes new things with the key
- * that the database names, and says there which keys it has, so that `rotate-master` knows when it may go on.
+ * Follows a rotation of the master key while the process runs: loads new key files, uses the key that the database
+ * names for new data, and records which keys it has, so that `rotate-master` knows when it can continue.
  */
 export function followKey(
   database: Database,
@@ -33,11 +33,11 @@ export function followKey(
       if (missing !== undefined && missing !== warned)
         log.error(
           { fingerprint: missing },
-          'the master key was rotated, and this process lacks the new key',
+          'the master key was rotated, but this process lacks the new key',
         );
       warned = missing;
     } catch (error) {
-      log.debug({ err: error }, 'the master key cannot be looked at');
+      log.debug({ err: error }, 'could not check the master key');
     }
   };
   const task = new PeriodicTask(followKeyIntervalMs, round);

@@ -1,14 +1,14 @@
 import cluster, { type Worker } from 'node:cluster';
 import { AggregatorRegistry, Gauge, type MetricObject, type Registry } from 'prom-client';
 
-/** Milliseconds after which the answer goes without the processes that have not said theirs. */
+/** Milliseconds after which the response omits processes that have not reported their metrics. */
 const metricsTimeoutMs = 2_000;
 
-/** What a process asks of the first one, and the first one of all: the numbers for request `want`. */
+/** Sent by a process to the first one, and by the first one to all: a request for metrics with the id `want`. */
 interface MetricsRequest {
   readonly metricsWanted: number;
 }
-/** A process’s own numbers, or to the one that asked, everybody’s as text. */
+/** A process's own metrics, or the aggregated text for the process that asked. */
 interface MetricsResponse {
   readonly metricsOf: number;
   readonly own?: MetricObject[];
@@ -17,16 +17,16 @@ interface MetricsResponse {
 type Message = Partial<MetricsRequest & MetricsResponse>;
 
 /**
- * In one of several processes that share a port: says its own numbers whenever the first process asks for them.
- * @returns what answers `/metrics`: the sum over all processes, from the first one; this process's own where that one
- *   does not answer in time
+ * For one of several processes that share a port: reports its metrics whenever the first process asks.
+ * @returns a function for `/metrics`: the sum over all processes, from the first one; only this process's metrics if
+ * the first one doesn't answer in time
  */
 export function shareMetrics(own: Registry): () => Promise<string> {
   const waiting = new Map<number, (text: string) => void>();
   let last = 0;
   const processes = new Gauge({
     name: 'signalpost_processes',
-    help: 'Processes of this node that the numbers are of',
+    help: 'Processes of this node included in the metrics',
     registers: [own],
   });
   processes.set(1);
@@ -54,7 +54,7 @@ export function shareMetrics(own: Registry): () => Promise<string> {
   };
 }
 
-/** In the first process: answers each process that asks with the sum of the numbers of all. */
+/** In the first process: answers each request with the aggregated metrics of all processes. */
 export function gatherMetrics(): void {
   const gatherings = new Map<number, (own: MetricObject[]) => void>();
   let last = 0;
@@ -88,7 +88,7 @@ function workersOf(): Worker[] {
   return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 }
 
-/** One that is just dying hears nothing, which is no error. */
+/** Sending to a process that is exiting is not an error. */
 function sendMessage(worker: Worker, message: Message): void {
   worker.send(message, () => undefined);
 }

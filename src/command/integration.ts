@@ -17,7 +17,7 @@ import { recordCommand } from './record-command.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `integration list`: every integration, one line each. */
+/** `integration list`: all integrations, one per line. */
 export async function listIntegrationsCommand(environment: Environment): Promise<number> {
   return withRunningInstallation(environment, async ({ database }) => {
     for (const one of await readIntegrationOverviews(database.kysely))
@@ -26,7 +26,7 @@ export async function listIntegrationsCommand(environment: Environment): Promise
   });
 }
 
-/** `integration show CLIENT`: its registration, and who used what of the allowance in the last hour. */
+/** `integration show CLIENT`: its registration, and the use of its allowance in the last hour. */
 export async function showIntegration(
   clientText: string,
   environment: Environment,
@@ -44,7 +44,7 @@ export async function showIntegration(
       `grants         ${one.grants.join(', ')}`,
       `state          ${stateOf(one)}`,
       `PKCE           ${one.requirePkce ? 'required' : 'optional'}`,
-      `allowance      ${one.allowance} initial token requests per person and hour`,
+      `allowance      ${one.allowance} initial token requests per person per hour`,
       `old secret     ${until === undefined ? 'none' : `works until ${until}`}`,
       ...(await readAllowanceUsage(database.kysely, clientId)).map(
         ({ email, used, left }) => `  ${email}: ${used} used, ${left} left in this hour`,
@@ -55,7 +55,7 @@ export async function showIntegration(
   });
 }
 
-/** `integration set CLIENT`: disables or enables it, requires PKCE, or lifts the allowance. */
+/** `integration set CLIENT`: disables or enables it, requires PKCE, or raises the allowance. */
 export async function setIntegration(
   clientText: string,
   options: { readonly disabled?: string; readonly pkce?: string; readonly allowance?: string },
@@ -70,7 +70,7 @@ export async function setIntegration(
     ...(options.allowance && { allowance: readAllowance(options.allowance) }),
   };
   if (Object.keys(settings).length === 0)
-    throw new OperatorError('Say what to set: --disabled, --pkce or --allowance.');
+    throw new OperatorError('Give --disabled, --pkce or --allowance.');
   return withRunningInstallation(environment, async ({ database }) => {
     await database.kysely.transaction().execute(async (transaction) => {
       if (!(await changeIntegration(transaction, clientId, settings))) throw unknown(clientId);
@@ -81,7 +81,7 @@ export async function setIntegration(
   });
 }
 
-/** `integration rotate-secret CLIENT`: prints the new secret once; the old one works on for the overlap. */
+/** `integration rotate-secret CLIENT`: prints the new secret once; the old one works for the overlap. */
 export async function rotateClientSecretCommand(
   clientText: string,
   options: { readonly overlap: string },
@@ -105,7 +105,7 @@ export async function rotateClientSecretCommand(
   });
 }
 
-/** The account that the integration is of sees it in its audit log. */
+/** Recorded in the audit log of the integration's account. */
 async function recordChange(
   transaction: Database['kysely'],
   kind: string,
@@ -122,35 +122,39 @@ function stateOf({ disabled }: IntegrationOverview): string {
 
 function readClientId(text: string): ClientId {
   const clientId = parseClientId(text);
-  if (clientId === undefined) throw new OperatorError(`"${text}" cannot be a client id.`);
+  if (clientId === undefined) throw new OperatorError(`"${text}" is not a valid client id.`);
   return clientId;
 }
 
 function unknown(clientId: ClientId): OperatorError {
-  return new OperatorError(`There is no integration "${clientId}".`);
+  return new OperatorError(`Integration "${clientId}" not found.`);
 }
 
 function readChoice(name: string, text: string, yes: string, no: string): boolean {
   if (text === yes) return true;
   if (text === no) return false;
-  throw new OperatorError(`${name} is ${yes} or ${no}, not "${text}".`);
+  throw new OperatorError(`${name} must be ${yes} or ${no}, not "${text}".`);
 }
 
 function readAllowance(text: string): number {
   const value = Number(text);
   if (!/^\d{1,4}$/.test(text) || value < 1 || value > maxAllowance)
-    throw new OperatorError(`--allowance is a number from 1 to ${maxAllowance}, not "${text}".`);
+    throw new OperatorError(
+      `--allowance must be a number from 1 to ${maxAllowance}, not "${text}".`,
+    );
   return value;
 }
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
-/** Seconds of `30m`, `24h`, `7d`; `0` for none. */
+/** Parses `30m`, `24h` or `7d` into seconds; `0` for none. */
 function readDuration(text: string): number {
   if (text === '0') return 0;
   const [, count = '', unit = ''] = /^(\d{1,4})([smhd])$/.exec(text) ?? [];
   const seconds = Number(count) * (units[unit] ?? 0);
   if (seconds === 0)
-    throw new OperatorError(`--overlap is a time such as 30m, 24h or 7d, or 0, not "${text}".`);
+    throw new OperatorError(
+      `--overlap must be a duration such as 30m, 24h or 7d, or 0, not "${text}".`,
+    );
   return seconds;
 }

@@ -9,12 +9,12 @@ import { createLog } from '../foundation/log.ts';
 import { type Installation, openInstallation } from './open-installation.ts';
 
 /**
- * The installation of DATABASE_URL or DATA_DIR, whether its service runs or not: the embedded database of a running service
- * is joined, else it is started for as long as the command takes.
- * @throws OperatorError for an installation that cannot be reached
+ * Opens the installation of DATABASE_URL or DATA_DIR, whether its service runs or not: connects to the embedded
+ * database of a running service, or starts it for the duration of the command.
+ * @throws OperatorError if the installation can't be reached
  */
 export async function joinInstallation(config: Config): Promise<Installation> {
-  // The start of the embedded database is no news here; a person reads what is printed.
+  // Don't log the start of the embedded database: a person reads the output.
   const log = createLog(config.logLevel === 'info' ? 'warn' : config.logLevel);
   const running =
     config.databaseUrl === undefined ? await findRunningEmbedded(config.dataDir) : undefined;
@@ -25,7 +25,7 @@ export async function joinInstallation(config: Config): Promise<Installation> {
     await requireServer(database);
     if (!(await isSchemaCurrent(database))) {
       throw new OperatorError(
-        'The service that runs on this DATA_DIR is of another release; restart it with this one first.',
+        'The service running on this DATA_DIR is a different release; restart it with this release first.',
       );
     }
     const key = await loadMasterKey(config);

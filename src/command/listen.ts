@@ -8,7 +8,7 @@ import { OperatorError } from '../foundation/errors.ts';
 import type { Http } from '../http/create-http.ts';
 import { canListenShared, listenShared } from '../http/listen-shared.ts';
 
-/** A place to listen at, and the settings that name it. */
+/** An address to listen on, and the settings that define it. */
 interface ListenAddress {
   readonly host: string;
   readonly port: number;
@@ -18,18 +18,18 @@ interface ListenAddress {
 
 const errorMessages: Readonly<Record<string, (listenAddress: ListenAddress) => string>> = {
   EADDRINUSE: ({ host, port, portName }) =>
-    `Port ${port} on ${host} is taken by another program; set ${portName} to another one, or to 0 for a free one.`,
+    `Port ${port} on ${host} is already in use; set ${portName} to another port, or to 0 for any free one.`,
   EACCES: ({ port, portName }) =>
-    `This user may not listen on port ${port}; set ${portName} to one from 1024 up.`,
+    `This user can't listen on port ${port}; set ${portName} to 1024 or higher.`,
   EADDRNOTAVAIL: ({ host, hostName }) =>
-    `${hostName} ${host} is no address of this machine; set ${hostName} to one that is, or to 0.0.0.0 for all.`,
+    `${hostName} ${host} is not an address of this machine; set ${hostName} to one that is, or to 0.0.0.0 for all.`,
   ENOTFOUND: ({ host, hostName }) =>
-    `${hostName} ${host} is not a known name; set ${hostName} to an address of this machine.`,
+    `${hostName} ${host} can't be resolved; set ${hostName} to an address of this machine.`,
 };
 
 /**
- * Starts what works in the background, the server for reports among it.
- * @throws OperatorError where BOUNCE_PORT or BOUNCE_HOST cannot be had
+ * Starts background work, including the server for bounces.
+ * @throws OperatorError if BOUNCE_PORT or BOUNCE_HOST is not available
  */
 export async function startApp(app: Pick<App, 'start'>, { bounceServer }: Config): Promise<void> {
   try {
@@ -45,9 +45,9 @@ export async function startApp(app: Pick<App, 'start'>, { bounceServer }: Config
 }
 
 /**
- * Takes a port for processes that will share it, and gives it back: sharing it would hide that another program has it.
- * @returns PORT, or a free one where it is 0
- * @throws OperatorError where the port or the address cannot be had
+ * Checks that a port is free before processes share it: sharing would hide that another program uses it.
+ * @returns PORT, or a free one if it is 0
+ * @throws OperatorError if the port or the address is not available
  */
 export async function choosePort({ host, port }: Pick<Config, 'host' | 'port'>): Promise<number> {
   const server = createServer();
@@ -63,9 +63,9 @@ export async function choosePort({ host, port }: Pick<Config, 'host' | 'port'>):
 }
 
 /**
- * Listens on HOST and PORT; several processes of a node on one port.
- * @returns the address at which this machine reaches the service, with the port that was taken
- * @throws OperatorError where the port or the address cannot be had
+ * Listens on HOST and PORT; the processes of a node share one port.
+ * @returns the local URL of the service, with the actual port
+ * @throws OperatorError if the port or the address is not available
  */
 export async function listen(http: Http, { host, port }: Config): Promise<string> {
   try {
@@ -78,12 +78,12 @@ export async function listen(http: Http, { host, port }: Config): Promise<string
   return localUrl(host, bound.port);
 }
 
-/** The address at which this machine reaches a service that listens on a host and port. */
+/** The URL at which this machine reaches a service on a host and port. */
 export function localUrl(host: string, port: number): string {
   return `http://${hostForUrl(host)}:${port}`;
 }
 
-/** What an error of the operating system means to the operator; other errors as they are. */
+/** Translates an operating system error for the operator; other errors are returned unchanged. */
 function listenProblem(cause: unknown, listenAddress: ListenAddress): unknown {
   const { syscall } = cause as { readonly syscall?: unknown };
   const message = errorMessages[codeOf(cause) ?? ''];
@@ -91,7 +91,7 @@ function listenProblem(cause: unknown, listenAddress: ListenAddress): unknown {
   return new OperatorError(message(listenAddress), { cause });
 }
 
-/** A wildcard address is reached by the loopback; an IPv6 address stands in brackets (RFC 3986 section 3.2.2). */
+/** The loopback address for a wildcard; IPv6 addresses in brackets (RFC 3986 section 3.2.2). */
 function hostForUrl(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

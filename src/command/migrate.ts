@@ -10,8 +10,8 @@ import { exitOnSignal } from './exit-on-signal.ts';
 import { openInstallation } from './open-installation.ts';
 
 /**
- * `migrate`: brings the database to this release and ends.
- * @param plan true: says what would be done and what has to be changed by hand, and changes nothing
+ * `migrate`: migrates the database to this release and exits.
+ * @param plan true: lists the migrations and manual changes without changing anything
  */
 export async function migrateCommand(
   environment: Readonly<Record<string, string | undefined>>,
@@ -23,7 +23,7 @@ export async function migrateCommand(
   const installation = await openInstallation(config, createLog(config.logLevel));
   const advice = await adviseOnOperators(installation.database.kysely);
   await installation.close();
-  process.stdout.write('The database is current.\n');
+  process.stdout.write('The database is up to date.\n');
   if (advice !== undefined) process.stdout.write(`${advice}\n`);
   return 0;
 }
@@ -48,15 +48,15 @@ async function printPlan(config: Config): Promise<number> {
     const missing = await findMissingMigrations(database);
     const lines =
       missing.length === 0
-        ? ['The database is current.']
+        ? ['The database is up to date.']
         : [`${missing.length} migrations to run:`, ...missing.map((name) => `  ${name}`)];
-    // An empty database has nobody who could lose anything.
+    // In an empty database, nobody can lose access.
     const { rows } = await database.pool.query<{ exists: boolean }>(
       "select to_regclass('session_pair') is not null and to_regclass('api_key') is not null as exists",
     );
     const changes = rows[0]?.exists === true ? await describeLostAccess(database.kysely) : [];
     if (changes.length > 0)
-      lines.push('', 'To change by hand:', ...changes.map((one) => `  ${one}`));
+      lines.push('', 'Manual changes required:', ...changes.map((one) => `  ${one}`));
     process.stdout.write(`${lines.join('\n')}\n`);
     return 0;
   } finally {

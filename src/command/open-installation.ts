@@ -13,19 +13,19 @@ import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { followKey } from './follow-key.ts';
 
-/** A database that is ready for this release, and the key that belongs to it. */
+/** A database migrated to this release, and its key. */
 export interface Installation {
   readonly database: Database;
   readonly key: MasterKey;
-  /** Undefined on the operator's own database. */
+  /** Undefined for the operator's own database. */
   readonly embedded: EmbeddedDatabase | undefined;
   close(): Promise<void>;
 }
 
 /**
  * Opens the operator's database (DATABASE_URL) or starts the embedded one, migrates it and checks the key.
- * @param signal calls the start off, also one that waits for another node's migration; it then rejects with the reason
- * @throws OperatorError where something stands in the way; nothing is left running then
+ * @param signal aborts, even while waiting for another node's migration; rejects with its reason
+ * @throws OperatorError if the installation can't be opened; nothing is left running then
  */
 export async function openInstallation(
   config: Config,
@@ -64,7 +64,10 @@ export async function openInstallation(
   }
 }
 
-/** @returns what breaks the connections that a pool has made since, and with them the statements that wait on them */
+/**
+ * @returns a function that closes all connections that the pool opens from now on, and so aborts statements waiting
+ * on them
+ */
 function connectionBreaker(pool: Database['pool']): () => void {
   const clients = new Set<{ end?(): Promise<void> }>();
   pool.on('connect', (client) => clients.add(client));

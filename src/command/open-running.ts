@@ -21,8 +21,8 @@ export interface RunningInstallation {
 }
 
 /**
- * Runs a command on the database of DATABASE_URL, or on that of the service that runs on DATA_DIR.
- * @throws OperatorError where there is none, or none that this release can work on
+ * Runs a command on the database of DATABASE_URL, or of the service running on DATA_DIR.
+ * @throws OperatorError if there is none, or this release can't use it
  */
 export async function withRunningInstallation<Result>(
   environment: Readonly<Record<string, string | undefined>>,
@@ -35,7 +35,7 @@ export async function withRunningInstallation<Result>(
       : { url: config.databaseUrl };
   if (settings === undefined)
     throw new OperatorError(
-      `No service runs on ${config.dataDir}; start it, or set DATA_DIR or DATABASE_URL.`,
+      `No service is running on ${config.dataDir}; start it, or set DATA_DIR or DATABASE_URL.`,
     );
   const database = openDatabase(settings, {
     applicationName: 'signalpost command',
@@ -50,7 +50,7 @@ export async function withRunningInstallation<Result>(
     await requireServer(database);
     if (!(await isSchemaCurrent(database).catch(() => false)))
       throw new OperatorError(
-        `The database at ${describeServer(settings)} was not set up by this release; run signalpost migrate, or restart its service with this one.`,
+        `The database at ${describeServer(settings)} was not set up by this release; run signalpost migrate, or restart its service with this release.`,
       );
     return await use({ config, database, key });
   } finally {

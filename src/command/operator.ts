@@ -5,7 +5,7 @@ import { recordCommand } from './record-command.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `operator list`: one e-mail address a line. */
+/** `operator list`: one email address per line. */
 export async function listOperatorsCommand(environment: Environment): Promise<number> {
   return withRunningInstallation(environment, async ({ database }) => {
     for (const email of await listOperators(database.kysely)) process.stdout.write(`${email}\n`);
@@ -14,8 +14,8 @@ export async function listOperatorsCommand(environment: Environment): Promise<nu
 }
 
 /**
- * `operator add|remove EMAIL`, also while the service runs; recorded in the audit log.
- * @throws OperatorError for an address that nobody has
+ * `operator add|remove EMAIL`, even while the service runs; recorded in the audit log.
+ * @throws OperatorError if the user doesn't exist
  */
 export async function changeOperator(
   action: 'add' | 'remove',
@@ -24,7 +24,7 @@ export async function changeOperator(
 ): Promise<number> {
   return withRunningInstallation(environment, async ({ database }) => {
     const person = await findPersonByEmail(database.kysely, email);
-    if (person === undefined) throw new OperatorError(`There is no user "${email}".`);
+    if (person === undefined) throw new OperatorError(`User "${email}" not found.`);
     const operator = action === 'add';
     await database.kysely.transaction().execute(async (transaction) => {
       await setOperator(transaction, person.id, operator);

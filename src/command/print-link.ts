@@ -9,14 +9,14 @@ import { serviceUrl } from './service-url.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * `set-up-link`: prints the link that makes the first owner. The earlier one ends.
- * @throws OperatorError where the installation has its owner
+ * `set-up-link`: prints the link that creates the first owner and invalidates the previous one.
+ * @throws OperatorError if the installation already has its owner
  */
 export async function printSetUpLink(environment: Environment): Promise<number> {
   return withRunningInstallation(environment, async (installation) => {
     if (!(await isSetUpOpen(installation.database.kysely))) {
       throw new OperatorError(
-        'This installation is set up already. `signalpost operator add EMAIL` makes one of its users an operator.',
+        'This installation is already set up. To make one of its users an operator, run: signalpost operator add EMAIL',
       );
     }
     return print('set-up', installation);
@@ -24,8 +24,8 @@ export async function printSetUpLink(environment: Environment): Promise<number> 
 }
 
 /**
- * `inbox-link`: prints a link to the inbox. The earlier one ends; browsers that opened one stay in.
- * @throws OperatorError where mail is not captured
+ * `inbox-link`: prints a link to the inbox and invalidates the previous one; browsers that opened one keep access.
+ * @throws OperatorError if mail is not captured
  */
 export async function printInboxLink(environment: Environment): Promise<number> {
   return withRunningInstallation(environment, async (installation) => {
@@ -37,7 +37,7 @@ export async function printInboxLink(environment: Environment): Promise<number> 
   });
 }
 
-/** The link alone on standard output, so that scripts can use it. */
+/** Standard output contains only the link, so that scripts can use it. */
 async function print(
   purpose: OneTimeLinkPurpose,
   { config, database }: RunningInstallation,

@@ -7,10 +7,10 @@ import { withRunningInstallation } from './open-running.ts';
 import { requireAccount } from './require-account.ts';
 
 /**
- * `queue list --account ID [--message ID]`: what waits, until when and why: one line for each destination, or that of one
- * message.
- * @returns the exit code: 0, or 1 where a message that was named is unknown
- * @throws OperatorError for ids of nothing, or an installation that cannot be reached
+ * `queue list --account ID [--message ID]`: how many messages are waiting, until when and why: one line per
+ * destination, or the details of one message.
+ * @returns the exit code: 0, or 1 if the given message is unknown
+ * @throws OperatorError for invalid or unknown ids, or an installation that can't be reached
  */
 export async function listQueue(
   options: { readonly account: string; readonly message?: string },
@@ -18,10 +18,10 @@ export async function listQueue(
 ): Promise<number> {
   const accountId = parseAccountId(options.account);
   if (accountId === undefined)
-    throw new OperatorError(`--account must be the id of an account, not "${options.account}".`);
+    throw new OperatorError(`--account must be an account id, not "${options.account}".`);
   const messageId = options.message === undefined ? undefined : parseMessageId(options.message);
   if (options.message !== undefined && messageId === undefined)
-    throw new OperatorError(`--message must be the id of a message, not "${options.message}".`);
+    throw new OperatorError(`--message must be a message id, not "${options.message}".`);
   return withRunningInstallation(environment, async ({ database: { kysely } }) => {
     await requireAccount(kysely, accountId);
     if (messageId === undefined) {
@@ -49,6 +49,6 @@ export async function listQueue(
 }
 
 function showNext(next: Date | null, reason: string | null): string {
-  const when = next === null ? 'waits for a person' : `next ${next.toISOString()}`;
+  const when = next === null ? 'held for review' : `next ${next.toISOString()}`;
   return reason === null ? when : `${when}\t${reason}`;
 }

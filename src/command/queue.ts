@@ -16,10 +16,10 @@ const done: Readonly<Record<QueueAction, string>> = {
 };
 
 /**
- * `queue pause|resume|cancel|retry --account ID [--message ID | --destination DOMAIN]`: acts on waiting messages of the
- * installation of DATABASE_URL, or of the service that runs on DATA_DIR. Prints how many it was done to.
- * @returns the exit code: 0, or 1 where a message that was named does not wait
- * @throws OperatorError for ids of nothing, a pause of what is no domain, or an installation that cannot be reached
+ * `queue pause|resume|cancel|retry --account ID [--message ID | --destination DOMAIN]`: acts on queued messages of
+ * the installation of DATABASE_URL, or of the service running on DATA_DIR. Prints how many messages were changed.
+ * @returns the exit code: 0, or 1 if the given message is not waiting
+ * @throws OperatorError for unknown ids, an invalid domain, or an installation that can't be reached
  */
 export async function queueCommand(
   action: QueueAction,
@@ -39,7 +39,7 @@ export async function queueCommand(
   });
 }
 
-/** What the audit log says; a pause of more than one message is a setting of its own. */
+/** Audit log kinds; a pause of more than one message is a setting of its own. */
 const kinds: Readonly<Record<QueueAction, string>> = {
   pause: 'pause_created',
   resume: 'pause_removed',
@@ -63,33 +63,33 @@ function describe(
     const what =
       selection.destination === undefined ? 'the account' : `mail to ${selection.destination}`;
     return changed === 0
-      ? `Nothing to do: ${what} is ${action === 'pause' ? 'paused already' : 'not paused'}.`
+      ? `Nothing to do: ${what} is ${action === 'pause' ? 'already paused' : 'not paused'}.`
       : `Done: ${what} is ${done[action]}.`;
   }
-  const sending = busy === 0 ? '' : `; ${busy} being sent at this moment`;
+  const sending = busy === 0 ? '' : `; ${busy} being sent now`;
   return `${changed} ${changed === 1 ? 'message' : 'messages'} ${done[action]}${sending}.`;
 }
 
 function readSelection(action: QueueAction, options: QueueCommandOptions): QueueSelection {
   const accountId = parseAccountId(options.account);
   if (accountId === undefined)
-    throw new OperatorError(`--account must be the id of an account, not "${options.account}".`);
+    throw new OperatorError(`--account must be an account id, not "${options.account}".`);
   const { message, destination } = options;
   if (message !== undefined && destination !== undefined)
-    throw new OperatorError('Name a message or a destination, not both.');
+    throw new OperatorError('Give a message or a destination, not both.');
   const messageId = message === undefined ? undefined : parseMessageId(message);
   if (message !== undefined && messageId === undefined)
-    throw new OperatorError(`--message must be the id of a message, not "${message}".`);
+    throw new OperatorError(`--message must be a message id, not "${message}".`);
   if (destination === undefined) return { accountId, messageId };
   const domain = parseDomainName(destination);
   if (domain === undefined && action === 'pause')
     throw new OperatorError(
-      `--destination must be a domain name of several labels, such as example.com, not "${destination}".`,
+      `--destination must be a domain name with at least two labels, such as example.com, not "${destination}".`,
     );
   return { accountId, destination: domain ?? destination.toLowerCase() };
 }
 
-/** A pause of what is no domain name can stand from before such names were refused, and has to be lifted as it stands. */
+/** A pause of an invalid domain name may exist from earlier releases; it must be possible to lift it. */
 async function findPause(
   store: QueueControlStore,
   selection: QueueSelection,

@@ -3,8 +3,8 @@ import { commandLine } from '../change/actor.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 
 /**
- * Writes into the audit log what an operator does by command, under the kind that the management API gives to the same.
- * @param transaction that of the change, so that neither is there without the other
+ * Records a command in the audit log, with the same kind that the management API uses.
+ * @param transaction the transaction of the change, so that both are committed together
  */
 export async function recordCommand(
   transaction: Database['kysely'],

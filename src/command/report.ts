@@ -9,11 +9,11 @@ import { withRunningInstallation } from './open-running.ts';
 const dayMs = 86_400_000;
 
 /**
- * `report reclassify --account ID --from DAY`: judges the opens and clicks since a day (UTC) anew, by the programs and networks
- * that this release knows, and counts the report of that time again, day by day. What is not kept whole any more would be
- * lost from the report, so an earlier day is refused.
+ * `report reclassify --account ID --from DAY`: reclassifies the opens and clicks since a day (UTC) with the programs
+ * and networks that this release knows, and recalculates the report for that time, day by day. Days with deleted data
+ * are refused, because they would be lost from the report.
  * @returns the exit code
- * @throws OperatorError for an account or a day that can be none, or an installation that cannot be reached
+ * @throws OperatorError for an invalid account or day, or an installation that can't be reached
  */
 export async function reclassifyReport(
   options: { readonly account: string; readonly from: string },
@@ -21,21 +21,18 @@ export async function reclassifyReport(
 ): Promise<number> {
   const accountId = parseAccountId(options.account);
   if (accountId === undefined)
-    throw new OperatorError(`--account must be the id of an account, not "${options.account}".`);
+    throw new OperatorError(`--account must be an account id, not "${options.account}".`);
   const from = parseTimestamp(`${options.from}T00:00:00Z`)?.getTime();
   if (!/^\d{4}-\d\d-\d\d$/.test(options.from) || from === undefined)
     throw new OperatorError(`--from must be a day such as 2026-11-22, not "${options.from}".`);
   return withRunningInstallation(environment, async ({ database: { kysely } }) => {
     const days = await fullRetentionDays(kysely, accountId);
-    if (days === undefined)
-      throw new OperatorError(
-        `--account names no account: there is none with the id ${accountId}.`,
-      );
+    if (days === undefined) throw new OperatorError(`--account: there is no account ${accountId}.`);
     const now = Date.now();
     const earliest = Math.ceil((now - days * dayMs) / dayMs) * dayMs;
     if (from < earliest || from > now)
       throw new OperatorError(
-        `--from must be a day from ${new Date(earliest).toISOString().slice(0, 10)}, since when everything is kept, to today.`,
+        `--from must be a day from ${new Date(earliest).toISOString().slice(0, 10)}, the first with complete data, to today.`,
       );
     const changed = await reclassifyEngagements(
       kysely,
@@ -46,7 +43,7 @@ export async function reclassifyReport(
     for (let at = from; at <= now; at += dayMs)
       await rebuildReport(kysely, accountId, new Date(at), new Date(at + dayMs));
     process.stdout.write(
-      `${changed} ${changed === 1 ? 'open or click is' : 'opens and clicks are'} judged otherwise; the report is counted anew from ${options.from}.\n`,
+      `${changed} ${changed === 1 ? 'open or click was' : 'opens and clicks were'} reclassified; the report was recalculated from ${options.from}.\n`,
     );
     return 0;
   });

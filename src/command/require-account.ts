@@ -3,11 +3,14 @@ import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
 
-/** An empty answer would say that the account has nothing. @throws OperatorError where there is no such account */
+/**
+ * Without this check, an unknown account would look like an empty one. @throws OperatorError if the account doesn't
+ * exist
+ */
 export async function requireAccount(
   kysely: Database['kysely'],
   accountId: AccountId,
 ): Promise<void> {
   if ((await readAccount(kysely, accountId)) === undefined)
-    throw new OperatorError(`There is no account ${accountId}.`);
+    throw new OperatorError(`Account ${accountId} not found.`);
 }

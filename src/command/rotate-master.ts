@@ -31,24 +31,24 @@ export interface RotateMasterOptions {
   readonly yes?: boolean;
 }
 
-/** Everything that is encrypted under the master key. */
+/** Everything encrypted with the master key. */
 export const sealedColumns = [sealedSecondFactors, sealedDkimKeys, ...sealedWebhookSecrets];
 
-/** A process that was not heard of for this long has ended, in seconds. */
+/** Seconds without a sign of life after which a process is considered gone. */
 const nodeTimeoutSeconds = 15;
 const waitTimeoutMs = 60_000;
 const pollIntervalMs = 250;
 
 /**
- * `key rotate-master`: each run goes on where the one before stopped, whatever ended it. The database says which key is the
- * current one; processes know both keys before it changes, and accept both until `--finish --yes`.
+ * `key rotate-master`: each run continues where the previous one stopped, for whatever reason. The database says
+ * which key is current; processes know both keys before that changes, and accept both until `--finish --yes`.
  */
 export async function rotateMaster(
   { finish = false, yes = false }: RotateMasterOptions,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
   return await withRunningInstallation(environment, async ({ config, database, key }) => {
-    // Refuses a key that is none of the database's.
+    // Rejects a key that doesn't belong to the database.
     await key();
     if (finish) return await finishRotation(config, database, yes);
     return await rotate(config, database);
@@ -74,9 +74,10 @@ async function rotate(config: Config, database: Database): Promise<number> {
   await recordLeftovers(database);
   const { renewed, unreadable } = await resealAll(database, key);
   if (config.key === undefined) await promoteNextKey(config.dataDir, next);
-  print(`The new master key is in use. ${renewed} secrets were encrypted anew.`);
-  if (unreadable > 0) print(`${unreadable} secrets open with neither key; they were lost before.`);
-  print('What was made with the previous key still works. To end that, run:');
+  print(`The new master key is in use. ${renewed} secrets were re-encrypted.`);
+  if (unreadable > 0)
+    print(`${unreadable} secrets can’t be decrypted with either key; they were lost before.`);
+  print('Data created with the previous key still works. To end that, run:');
   print('  signalpost key rotate-master --finish');
   return 0;
 }
@@ -84,22 +85,20 @@ async function rotate(config: Config, database: Database): Promise<number> {
 async function finishRotation(config: Config, database: Database, yes: boolean): Promise<number> {
   const state = await readKeyState(database);
   if (state.previous === null) {
-    // A run that was killed may have left the file.
+    // A killed run may have left the file behind.
     if (config.key === undefined) await removePreviousKey(config.dataDir);
-    print('No rotation is under way.');
+    print('No rotation is in progress.');
     return 0;
   }
   if (state.followedAt === null)
-    throw new OperatorError(
-      'The rotation has not come that far; run: signalpost key rotate-master',
-    );
+    throw new OperatorError('The rotation isn’t ready for that; run: signalpost key rotate-master');
   if (config.key === undefined) await promoteNextKey(config.dataDir, state.current ?? '');
   const key = await loadMasterKey(config);
   select(key, state);
   await resealAll(database, key);
   await printLeftovers(database, state);
   if (!yes) {
-    print('Nothing was changed. To end the previous key, run:');
+    print('Nothing was changed. To remove the previous key, run:');
     print('  signalpost key rotate-master --finish --yes');
     return 0;
   }
@@ -107,12 +106,12 @@ async function finishRotation(config: Config, database: Database, yes: boolean):
   if (config.key === undefined) await removePreviousKey(config.dataDir);
   else print('Remove SIGNALPOST_KEY_PREVIOUS from the settings of every node.');
   print(
-    'The previous master key has ended. Keep a copy of it with backups from before the rotation.',
+    'The previous master key was removed. Keep a copy of it with backups from before the rotation.',
   );
   return 0;
 }
 
-/** The key after the current one; undefined where there is none. */
+/** The key after the current one; undefined if there is none. */
 function nextOf(key: MasterKey, current: string): string | undefined {
   const names = key.fingerprints;
   return names[names.indexOf(current) + 1];
@@ -121,7 +120,7 @@ function nextOf(key: MasterKey, current: string): string | undefined {
 function select(key: MasterKey, { current, previous }: KeyState): void {
   if (key.select(current ?? key.fingerprint, previous) !== undefined)
     throw new OperatorError(
-      'This command needs both keys: set SIGNALPOST_KEY and SIGNALPOST_KEY_PREVIOUS, or run it on the DATA_DIR that has them.',
+      'This command needs both keys: set SIGNALPOST_KEY and SIGNALPOST_KEY_PREVIOUS, or run it on the DATA_DIR that contains them.',
     );
 }
 
@@ -169,13 +168,13 @@ async function resealAll(
 async function printLeftovers(database: Database, { switchedAt }: KeyState): Promise<void> {
   const { integrations, apiKeys, people, refreshTokens } = await readKeyLeftovers(database);
   const since = switchedAt?.toISOString() ?? '';
-  print(`These stop working with the previous key, since they were not used after ${since}:`);
-  printList('client secrets of integrations (rotate-secret makes new ones)', integrations);
+  print(`These stop working with the previous key, because they were not used after ${since}:`);
+  printList('client secrets of integrations (create new ones with rotate-secret)', integrations);
   printList('API keys', apiKeys);
-  printList('recovery codes of people (they make new ones at /me)', people);
+  printList('recovery codes of people (they can create new ones at /me)', people);
   print(`  refresh tokens: ${refreshTokens}`);
   print(
-    `And in mail that was sent before ${since}: unsubscribe links, tracked links, bounces to return paths.`,
+    `And in email sent before ${since}: unsubscribe links, tracked links, bounces to return paths.`,
   );
 }
 

@@ -15,9 +15,9 @@ import { reportUrl, superviseProcesses } from './supervise-processes.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * `serve`: one node of several on the operator's own database, for the roles named. A worker-only node listens too,
+ * `serve`: one of several nodes on the operator's own database, with the given roles. A worker-only node listens too,
  * for /healthz, /readyz and /metrics.
- * @param processes how many processes share the port and the work; one for each core where not given
+ * @param processes number of processes that share the port and the work; one per core by default
  * @throws OperatorError without DATABASE_URL or for an unknown role
  */
 export async function serve(
@@ -48,7 +48,7 @@ async function serveProcess(
   const roles = readRoles(roleText);
   if (config.databaseUrl === undefined) {
     throw new OperatorError(
-      'serve needs DATABASE_URL, since its nodes share one database; start runs everything in one process.',
+      'serve requires DATABASE_URL, because its nodes share one database; start runs everything in one process.',
     );
   }
   const log = createLog(config.logLevel);
@@ -83,6 +83,7 @@ async function serveProcess(
 function readRoles(text: string): Set<NodeRole> {
   const names = text.split(',').map((name) => name.trim());
   const wrong = names.find((name) => name !== 'http' && name !== 'worker');
-  if (wrong !== undefined) throw new OperatorError(`--role knows http and worker, not "${wrong}".`);
+  if (wrong !== undefined)
+    throw new OperatorError(`--role must be http, worker or both, not "${wrong}".`);
   return new Set(names as NodeRole[]);
 }

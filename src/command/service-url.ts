@@ -4,7 +4,7 @@ import { dataFolderAt } from '../embedded-database/data-folder.ts';
 import { readServiceInfo } from '../embedded-database/service-lock.ts';
 import { localUrl } from './listen.ts';
 
-/** Where people reach the running service: PUBLIC_URL, or where it listens as far as this machine knows. */
+/** Where people reach the running service: PUBLIC_URL, or its listening address as seen from this machine. */
 export function serviceUrl(config: Config): string {
   if (config.publicUrl !== undefined) return config.publicUrl;
   const note =

@@ -8,7 +8,7 @@ import { describeWarmUp, readWarmUp } from './warm-up-option.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `source list`: one line for each address of DIRECT_SOURCES. */
+/** `source list`: one line per address in DIRECT_SOURCES. */
 export async function listSources(environment: Environment): Promise<number> {
   return withRunningInstallation(environment, async ({ config, database }) => {
     const store = new WarmUpStore(database, newId());
@@ -28,7 +28,7 @@ export async function listSources(environment: Environment): Promise<number> {
   });
 }
 
-/** `source warm-up ADDRESS`. @throws OperatorError for an address that DIRECT_SOURCES does not name */
+/** `source warm-up ADDRESS`. @throws OperatorError if the address is not in DIRECT_SOURCES */
 export async function warmUpSource(
   address: string,
   options: { readonly goal?: string; readonly off?: boolean },

@@ -12,9 +12,9 @@ import { welcome } from './welcome.ts';
 import { withInboxToken } from './with-inbox-token.ts';
 
 /**
- * `start`: the whole service in one process. Prints where everything is once it answers.
- * @returns the exit code, after SIGTERM or SIGINT and an orderly stop
- * @throws OperatorError for what stops the start; nothing is left running then
+ * `start`: the whole service in one process. Prints its URLs once it is ready.
+ * @returns the exit code, after SIGTERM or SIGINT and a graceful stop
+ * @throws OperatorError if the start fails; nothing is left running then
  */
 export async function start(
   environment: Readonly<Record<string, string | undefined>>,
@@ -26,7 +26,8 @@ export async function start(
     const installation = await openInstallation(settings, log, signal);
     if (installation.embedded !== undefined) {
       const orphaned = await endOrphanedLeases(installation.database);
-      if (orphaned > 0) log.info({ orphaned }, 'took back what a killed service was sending');
+      if (orphaned > 0)
+        log.info({ orphaned }, 'released messages that a killed service was sending');
     }
     const config = await withInboxToken(settings, log);
     // What is wrong with settings or database is said before all of this is loaded.

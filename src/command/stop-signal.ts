@@ -1,9 +1,9 @@
-/** A terminal's Ctrl-C comes twice under npm: from the terminal to the whole group, and again from npm. */
+/** Under npm, a terminal's Ctrl-C arrives twice: from the terminal, which signals the whole group, and from npm. */
 const duplicateSignalMs = 500;
 
 /**
- * Aborts at the first SIGTERM, SIGINT or SIGHUP; a second one, somewhat later, ends the process at once. A parent process
- * may ask by the message `stop` instead, which a terminal's signal to the whole group does not turn into a second one.
+ * Aborts at the first SIGTERM, SIGINT or SIGHUP; a second one, after a moment, ends the process at once. A parent
+ * process can send the message `stop` instead, which never counts as a second signal.
  */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
@@ -21,7 +21,6 @@ export function stopSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** Resolves once the signal is aborted. */
 export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) =>

@@ -2,17 +2,17 @@ import type { App } from '../app.ts';
 import type { Log } from '../foundation/log.ts';
 import type { Installation } from './open-installation.ts';
 
-/** An orderly stop takes no longer; what is still under way then is found by its lease at the next start. */
+/** Upper limit for a graceful stop; the next start recovers unfinished messages by their leases. */
 const stopTimeoutMs = 28_000;
 
-/** Stops the service, then the database, within 30 seconds of being asked. */
+/** Stops the service, then the database, within 30 seconds. */
 export async function stopWithTimeout(
   app: App,
   installation: Installation,
   log: Log,
 ): Promise<void> {
   const timer = setTimeout(() => {
-    log.warn('the stop took too long; leaving what is unfinished to the next start');
+    log.warn('the stop took too long; the next start will finish the rest');
     process.exit(0);
   }, stopTimeoutMs);
   timer.unref();

@@ -6,7 +6,7 @@ import { gatherMetrics } from './gather-metrics.ts';
 import { choosePort } from './listen.ts';
 import { aborted } from './stop-signal.ts';
 
-/** What a process tells the first one. */
+/** Sent by a process to the first one. */
 interface ReadyMessage {
   readonly answersAt: string;
 }
@@ -14,16 +14,16 @@ interface ReadyMessage {
 const minRestartDelayMs = 500;
 const maxRestartDelayMs = 30_000;
 
-/** Says to the first process where this one answers. */
+/** Reports the URL of this process to the first one. */
 export function reportUrl(url: string): void {
   process.send?.({ answersAt: url } satisfies ReadyMessage);
 }
 
 /**
- * Keeps so many processes of this command running, which share one port: one that dies is started again, after a pause
- * that grows while it dies at once. The first is started alone, so that what keeps it from starting is said once.
- * @throws OperatorError where the port or the address cannot be had
- * @returns the exit code: 0 after an orderly stop, the first process's own where it never answered
+ * Keeps a number of processes of this command running, which share one port. One that dies is restarted, after a
+ * growing delay if it dies at once. The first is started alone, so that a startup problem is reported once.
+ * @throws OperatorError if the port or the address is not available
+ * @returns the exit code: 0 after a graceful stop, the first process's own if it never became ready
  */
 export async function superviseProcesses(
   count: number,
@@ -46,7 +46,7 @@ export async function superviseProcesses(
   return 0;
 }
 
-/** One place for a process, filled again whenever it is empty. */
+/** Runs a process in this slot and restarts it whenever it exits. */
 async function superviseProcess(
   given: Worker,
   fork: () => Worker,
@@ -67,14 +67,14 @@ async function superviseProcess(
         : Math.min(restartDelayMs * 2, maxRestartDelayMs);
     log.error(
       { pid: worker.process.pid, code, pause: restartDelayMs },
-      'a process died and is started again',
+      'a process died and will be restarted',
     );
     await delay(restartDelayMs, undefined, { signal: stopping }).catch(() => undefined);
     if (stopping.aborted) return;
   }
 }
 
-/** Asks again and again: a process that is just starting does not listen yet. */
+/** Repeats the request: a process that is just starting doesn't listen for it yet. */
 function askToStop(worker: Worker, stopping: AbortSignal): { end(): void } {
   let timer: NodeJS.Timeout | undefined;
   const ask = (): void => {

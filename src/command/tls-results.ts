@@ -7,7 +7,7 @@ const retentionDays = 60;
 const maxLines = 10_000;
 const dayMs = 86_400_000;
 
-/** `destination tls`: one line for each day and domain. @throws OperatorError for a number of days that is none */
+/** `destination tls`: one line per day and domain. @throws OperatorError for an invalid number of days */
 export async function listTlsResultsCommand(
   domain: string | undefined,
   { days: text }: { readonly days: string },

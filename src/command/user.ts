@@ -13,19 +13,19 @@ import type { UserActionName } from './user-actions.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface UserOptions {
-  /** Of `disable`: who takes over the API keys. */
+  /** For `disable`: the new owner of the API keys. */
   readonly keysTo?: string;
 }
 
-/** What an operator does about one user. */
+/** An action on one user. */
 interface UserAction {
-  /** The kind of entry in the audit log. */
+  /** The kind of audit log entry. */
   readonly kind: string;
-  /** What is printed before what `run` returns. */
+  /** Printed before the result of `run`. */
   readonly done?: string;
   /**
-   * @returns what else there is to say
-   * @throws OperatorError where it does not apply to this user
+   * @returns additional output
+   * @throws OperatorError if the action doesn't apply to this user
    */
   run(
     transaction: Database['kysely'],
@@ -37,7 +37,7 @@ interface UserAction {
 const actions: Readonly<Record<UserActionName, UserAction>> = {
   disable: {
     kind: 'user_disabled',
-    done: 'is kept out, on every node within a second',
+    done: 'is locked out, on every node within a second',
     async run(transaction, person, { options }) {
       const handed = await handKeysOver(transaction, person, options.keysTo);
       await disablePerson(transaction, person.id);
@@ -60,14 +60,16 @@ const actions: Readonly<Record<UserActionName, UserAction>> = {
       const token = new TokenMint(await key()).mint('link');
       const store = new PasswordLinkStore({ kysely: transaction });
       if (!(await store.create(transaction, id, token.hash)))
-        throw new OperatorError(`${email} got a link less than two minutes ago; wait a moment.`);
+        throw new OperatorError(
+          `${email} got a link less than two minutes ago; try again in a moment.`,
+        );
       const base = config.publicUrl ?? `http://${config.host}:${config.port}`;
       return `${base}/set-password/${token.text}`;
     },
   },
   'remove-second-factor': {
     kind: 'second_factor_removed',
-    done: 'signs in with the password alone now',
+    done: 'now signs in with only the password',
     async run(transaction, { id, email }) {
       const store = new SecondFactorStore({ kysely: transaction });
       if ((await store.find(id)) === undefined)
@@ -79,8 +81,9 @@ const actions: Readonly<Record<UserActionName, UserAction>> = {
 };
 
 /**
- * `user disable|enable|password-link|remove-second-factor EMAIL`, also while the service runs; each is recorded in the audit log.
- * @throws OperatorError for an address that nobody has
+ * `user disable|enable|password-link|remove-second-factor EMAIL`, even while the service runs; recorded in the audit
+ * log.
+ * @throws OperatorError if the user doesn't exist
  */
 export async function userCommand(
   name: UserActionName,
@@ -92,7 +95,7 @@ export async function userCommand(
   return withRunningInstallation(environment, async (installation) => {
     const { database } = installation;
     const person = await findPersonByEmail(database.kysely, email);
-    if (person === undefined) throw new OperatorError(`There is no user "${email}".`);
+    if (person === undefined) throw new OperatorError(`User "${email}" not found.`);
     const more = await database.kysely.transaction().execute(async (transaction) => {
       const said = await action.run(transaction, person, { options, installation });
       await recordCommand(transaction, { kind: action.kind, personId: person.id });
@@ -104,7 +107,7 @@ export async function userCommand(
   });
 }
 
-/** @throws OperatorError where nobody with the address can take any of the keys over */
+/** @throws OperatorError if the new owner can't take over any of the keys */
 async function handKeysOver(
   transaction: Database['kysely'],
   { id, email }: PersonWithPassword,
@@ -113,7 +116,7 @@ async function handKeysOver(
   const handed = await transferAllApiKeys(transaction, id, keysTo);
   if (handed === undefined)
     throw new OperatorError(
-      `--keys-to must be the address of another person who owns an account where ${email} made API keys.`,
+      `--keys-to must be the address of another person who owns an account where ${email} created API keys.`,
     );
   for (const [accountId, count] of handed.transferred)
     await recordCommand(transaction, {

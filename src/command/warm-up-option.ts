@@ -3,8 +3,8 @@ import { OperatorError } from '../foundation/errors.ts';
 import type { WarmUpSchedule } from '../sender/sending-domain.ts';
 
 /**
- * The plan that `--goal` or `--off` asks for, from today on; undefined: none.
- * @throws OperatorError where neither is given, or the goal cannot be
+ * The plan for `--goal` or `--off`, starting today; undefined: none.
+ * @throws OperatorError if neither is given, or the goal is invalid
  */
 export function readWarmUp(options: {
   readonly goal?: string;
@@ -13,13 +13,12 @@ export function readWarmUp(options: {
   if (options.off === true) return undefined;
   const goal = Number(options.goal);
   if (!(Number.isInteger(goal) && goal > 50 && goal <= 100_000_000))
-    throw new OperatorError('Give --goal, the messages a day at which the plan ends, or --off.');
+    throw new OperatorError('Give --goal, the messages per day at which the plan ends, or --off.');
   return { from: dayOf(Date.now()), plan: defaultWarmUpPlan(goal) };
 }
 
-/** One line for people. */
 export function describeWarmUp(subject: string, warmUp: WarmUpSchedule | undefined): string {
   return warmUp === undefined
     ? `${subject} has no warm-up plan.\n`
-    : `${subject} may send, day by day: ${warmUp.plan.join(', ')}, then without a limit.\n`;
+    : `${subject} may send these numbers of messages per day: ${warmUp.plan.join(', ')}, then without a limit.\n`;
 }

@@ -7,16 +7,16 @@ import { readReleaseVersion } from './read-version.ts';
 
 export interface WelcomeFacts {
   readonly config: Config;
-  /** Where this machine reaches the service. */
+  /** Local URL of the service. */
   readonly url: string;
-  /** True where the demo account is there to be used. */
+  /** Whether the demo account exists. */
   readonly demo: boolean;
-  /** False for a data folder from before 0.2.0: the first message then needs a key first. */
+  /** False for a data folder from before 0.2.0: the first message then requires creating a key. */
   readonly hasDemoKey: boolean;
   readonly links: StartLinks;
 }
 
-/** What `start` prints once the service answers: where everything is, and a first message in one call. */
+/** What `start` prints once the service is ready: its URLs, and how to send a first message with one call. */
 export async function welcome(facts: WelcomeFacts): Promise<string> {
   const { config, url, demo, hasDemoKey, links } = facts;
   const database =
@@ -51,7 +51,7 @@ function describeLinks({ setUp, inbox, lacksOperator }: StartLinks): string[] {
   }
   if (lacksOperator) {
     lines.push(
-      'Nobody looks after the installation as a whole. To make a user its operator:',
+      'This installation has no operator. To make a user its operator:',
       '',
       '  bin/signalpost operator add EMAIL',
       '',
@@ -63,8 +63,9 @@ function describeLinks({ setUp, inbox, lacksOperator }: StartLinks): string[] {
 function describeDelivery(config: Config): string {
   if (config.delivery === 'inbox') return 'stays on this machine, in the inbox';
   const redirected =
-    config.deliveryRedirect === undefined ? '' : ', all of it redirected by DELIVERY_REDIRECT';
-  if (config.delivery === 'direct') return `goes straight to the recipients’ servers${redirected}`;
+    config.deliveryRedirect === undefined ? '' : ', redirected by DELIVERY_REDIRECT';
+  if (config.delivery === 'direct')
+    return `is delivered directly to the recipients’ servers${redirected}`;
   const relays = readSmtpServers(config.smtpUrl ?? '').map(({ host, port }) => `${host}:${port}`);
   return `goes to the relay ${relays.join(', else ')}${redirected}`;
 }
@@ -73,7 +74,7 @@ function firstMessage(config: Config, url: string, hasDemoKey: boolean): string[
   const look =
     config.delivery === 'inbox'
       ? [
-          'Then look at the inbox, in the browser or here:',
+          'Then open the inbox in the browser, or read it here:',
           '',
           `  curl -s -H "Authorization: Bearer $INBOX_TOKEN" ${url}/inbox/api/messages`,
           '',
@@ -99,7 +100,7 @@ function firstMessage(config: Config, url: string, hasDemoKey: boolean): string[
   ];
 }
 
-/** A path as a person in this folder would type it. */
+/** Shortens a path to what a person would type in this folder. */
 function shorten(path: string): string {
   const near = relative(process.cwd(), path);
   return near.startsWith('..') || isAbsolute(near) ? path : `./${near}`;

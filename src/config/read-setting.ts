@@ -64,8 +64,7 @@ export function readDomainList(name: string, text: string | undefined): string[]
 
 /**
  * The host name of a mail server, as A-labels. It is used in EHLO and Message-IDs, and receivers reject mail with an
- * invalid
- * one (RFC 5321 section 4.1.1.1). A single label is enough for a relay on the same network.
+ * invalid one (RFC 5321 section 4.1.1.1). A single label is enough for a relay on the same network.
  * @throws OperatorError
  */
 export function readHostName(name: string, text: string | undefined): string | undefined {

@@ -8,8 +8,7 @@ const root = join(import.meta.dirname, '../..');
 
 /**
  * Builds the console in the background if it is missing and its packages are installed; until then, its pages say
- * that it
- * isn't built yet. Never fails: the service works without its console.
+ * that it isn't built yet. Never fails: the service works without its console.
  */
 export function buildMissingConsole(log: Log): void {
   if (existsSync(join(consoleFolder, 'index.html'))) return;

@@ -14,8 +14,7 @@ export interface ConsolePage {
 
 /**
  * Reads a page of the build and inserts a new nonce; undefined if the console isn't built. Reading the file every
- * time is
- * cheap and makes a console available as soon as it is built.
+ * time is cheap and makes a console available as soon as it is built.
  */
 export async function readConsolePage(
   folder: string,

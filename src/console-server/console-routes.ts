@@ -23,8 +23,7 @@ function consolePolicy(nonce: string): string {
 
 /**
  * For the frame that shows an email: its own script, any styles of the email, and images embedded in it. `sandbox`
- * gives it an
- * opaque origin even if someone opens it directly.
+ * gives it an opaque origin even if someone opens it directly.
  */
 const framePolicy = [
   "default-src 'none'",
@@ -40,8 +39,7 @@ const framePolicy = [
 /**
  * The web console: `GET /console` and everything below it is its page, `GET /console/assets/*` its files, `GET
  * /console/frame` the frame for emails, and `/` redirects to it. Pages are never cached; files have a content hash in
- * their
- * names and are cached for a year. If the console isn't built: 503 with a page that says what to do.
+ * their names and are cached for a year. If the console isn't built: 503 with a page that says what to do.
  */
 export function registerConsoleRoutes(http: Http, folder: string = consoleFolder): void {
   http.get('/', (_request, reply) => reply.redirect('/console', 302));

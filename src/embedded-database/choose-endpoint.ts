@@ -25,8 +25,7 @@ const TEMPORARY_PREFIX = 'signalpost-';
 
 /**
  * Chooses where the database listens: a Unix socket in a folder that only its own user (and root) can enter, or a
- * free
- * loopback port on Windows.
+ * free loopback port on Windows.
  */
 export async function chooseEndpoint(
   folder: DataFolder,

@@ -19,10 +19,8 @@ const POLL_MS = 10;
  * Clears the way for a new PostgreSQL on this data folder.
  *
  * This process holds the service lock, so a PostgreSQL still running here has lost its service and is stopped. The
- * files of a
- * killed one (pid file, socket and socket lock) are removed, because PostgreSQL would take them for those of a
- * running server
- * if the process id now belongs to any other process.
+ * files of a killed one (pid file, socket and socket lock) are removed, because PostgreSQL would take them for those
+ * of a running server if the process id now belongs to any other process.
  */
 export async function clearLeftovers(
   folder: DataFolder,

@@ -20,8 +20,7 @@ export function postmasterLines(folder: DataFolder): string[] {
 
 /**
  * Whether this process is a PostgreSQL on this data folder. The id alone proves nothing: after a reboot, any process
- * may
- * have it.
+ * may have it.
  */
 export function isClusterProcess(pid: number, folder: DataFolder): boolean {
   try {
@@ -36,8 +35,7 @@ export function isClusterProcess(pid: number, folder: DataFolder): boolean {
 
 /**
  * All PostgreSQL processes on this data folder, including backends of a killed postmaster that are still running a
- * statement.
- * Linux only; elsewhere they exit by themselves.
+ * statement. Linux only; elsewhere they exit by themselves.
  */
 export function findClusterProcesses(folder: DataFolder): number[] {
   if (process.platform !== 'linux') return [];

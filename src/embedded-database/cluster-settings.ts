@@ -45,8 +45,7 @@ function settingsText(endpoint: DatabaseEndpoint, durable: boolean): string {
     // Recycle WAL files: creating one stalls every commit while 16 MB of zeros are written.
     ['min_wal_size', '256MB'],
     // One core per statement, so that reports leave the other cores to sending. Also avoids shared memory, which is
-    // scarce in
-    // containers.
+    // scarce in containers.
     ['max_parallel_workers_per_gather', 0],
     // Statements are short, so compiling them costs more than it saves.
     ['jit', 'off'],

@@ -38,8 +38,7 @@ export interface ClusterOptions {
 
 /**
  * Creates the cluster folder unless it exists. It is created in a temporary folder and moved into place when
- * complete, so
- * that a killed start leaves nothing incomplete.
+ * complete, so that a killed start leaves nothing incomplete.
  *
  * @throws OperatorError if it belongs to another major version, or can't be created
  */
@@ -70,8 +69,7 @@ export async function createCluster(
 
 /**
  * Removes the incomplete cluster of a killed start. Its initdb may keep writing for a second or two, so this repeats
- * until
- * nothing is left.
+ * until nothing is left.
  */
 async function removeUnfinished(folder: DataFolder): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
@@ -107,8 +105,7 @@ function requireOwnVersion(folder: DataFolder, version: string): void {
 
 /**
  * A database that root restored from a backup may belong to root and be readable by others, which PostgreSQL rejects:
- * give
- * it back to its user.
+ * give it back to its user.
  */
 function changeOwner(cluster: string, user: DatabaseUser): void {
   if (statSync(cluster).uid !== 0) return;

@@ -55,8 +55,7 @@ export function dataFolderAt(path: string): DataFolder {
  * Creates `DATA_DIR` if missing and checks that it can be read and written.
  *
  * A new folder is private to its owner (0700). Root makes it traversable (0711), because PostgreSQL refuses to run as
- * root and
- * its user must reach its own folder inside; the files in it remain inaccessible to that user.
+ * root and its user must reach its own folder inside; the files in it remain inaccessible to that user.
  *
  * @throws OperatorError if it can't be used
  */
@@ -78,8 +77,7 @@ export function openDataFolder(dataDir: string): DataFolder {
 
 /**
  * Creates a folder and its parents. Not with Node's recursive option, which loops forever on systems that report
- * ENOENT
- * although the parent exists (as /proc does).
+ * ENOENT although the parent exists (as /proc does).
  */
 function makeFolder(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
@@ -109,8 +107,7 @@ function allowTraversal(path: string): void {
 
 /**
  * Translates an operating system error on `DATA_DIR` for the operator; undefined for errors that are not about the
- * folder or
- * the disk.
+ * folder or the disk.
  */
 export function folderProblem(error: unknown, path: string): OperatorError | undefined {
   if (error instanceof OperatorError) return error;

@@ -19,8 +19,7 @@ export function openDatabaseLog(folder: DataFolder): { handle: number; size: num
 
 /**
  * Limits the log's size: a long one is copied to `database.log.1` and truncated. It can't be renamed because
- * PostgreSQL keeps it
- * open; messages between the two steps are lost.
+ * PostgreSQL keeps it open; messages between the two steps are lost.
  */
 export function limitDatabaseLog(folder: DataFolder): void {
   const size = statSync(folder.log, { throwIfNoEntry: false })?.size ?? 0;
@@ -35,8 +34,7 @@ export function limitDatabaseLog(folder: DataFolder): void {
 
 /**
  * Why PostgreSQL exited: the last severe message logged since `from` (a byte offset), or else the last line;
- * undefined if the
- * log is empty or unreadable.
+ * undefined if the log is empty or unreadable.
  */
 export function lastLogError(folder: DataFolder, from: number): string | undefined {
   const recentLog = readLogSince(folder, from);

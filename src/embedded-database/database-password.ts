@@ -36,8 +36,7 @@ export function servicePassword(folder: DataFolder): string {
 
 /**
  * Sets a new superuser password if its file was lost (a backup of the database alone) or emptied (a full disk):
- * whoever can
- * write to the data folder owns the database anyway. PostgreSQL must not be running.
+ * whoever can write to the data folder owns the database anyway. PostgreSQL must not be running.
  */
 export async function resetSuperuserPassword(
   folder: DataFolder,

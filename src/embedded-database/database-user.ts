@@ -10,8 +10,7 @@ const CANDIDATES = ['postgres', '_postgres', 'nobody'];
 
 /**
  * Chooses the user for PostgreSQL, which refuses to run as root; undefined if the service is not root, so that
- * PostgreSQL runs as
- * the same user.
+ * PostgreSQL runs as the same user.
  *
  * An existing database keeps its owner, even if a better candidate appears later.
  */

@@ -34,8 +34,7 @@ const CHECK_INTERVAL_MS = 1_000;
  * A supervised PostgreSQL.
  *
  * `starting → up ⇄ down → stopped`: up while it answers; down from an unexpected exit until a new one answers;
- * stopped by
- * `stop()`, from any state.
+ * stopped by `stop()`, from any state.
  * Events: `down` (it exited; dependents should answer 503) and `up` (it answers again).
  */
 export class EmbeddedDatabase extends EventEmitter<{ down: []; up: [] }> {

@@ -23,10 +23,8 @@ const COPY_PREFIX = 'postgresql-';
  * Finds PostgreSQL's programs in this platform's npm package and checks that they start.
  *
  * They may not at first: the package manager skips the script that creates the links between the libraries, and if
- * the service
- * is root, PostgreSQL's user may be unable to reach the package. So the links are created here, and if that doesn't
- * help (or
- * fails), the programs are copied into the data folder, once per version.
+ * the service is root, PostgreSQL's user may be unable to reach the package. So the links are created here, and if
+ * that doesn't help (or fails), the programs are copied into the data folder, once per version.
  *
  * @throws OperatorError if there is no package for this platform, or it doesn't start
  */

@@ -15,8 +15,7 @@ const POLL_MS = 50;
 
 /**
  * Finds the embedded database of the service that runs on a data folder, for another process of the same
- * installation;
- * undefined if no service runs there.
+ * installation; undefined if no service runs there.
  *
  * @param timeoutMs how long to wait for a database that is still starting, in milliseconds
  * @throws OperatorError if the service's database does not respond in that time

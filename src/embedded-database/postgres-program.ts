@@ -39,8 +39,7 @@ export function programOptions(user: DatabaseUser | undefined) {
 
 /**
  * Starts a PostgreSQL program in its own session: Ctrl-C in the terminal then reaches only the service, which stops
- * PostgreSQL
- * when it no longer needs it.
+ * PostgreSQL when it no longer needs it.
  */
 export function startProgram(
   programs: PostgresPrograms,

@@ -23,8 +23,7 @@ export interface Postmaster {
   ready(): Promise<void>;
   /**
    * Stops it completely if someone else is shutting it down (SIGTERM): it would refuse new connections and wait for
-   * pooled ones
-   * that never close.
+   * pooled ones that never close.
    */
   forceStopIfStopping(): void;
   /** Stops it: transactions are rolled back, everything is flushed, connections are dropped. */

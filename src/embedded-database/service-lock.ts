@@ -19,10 +19,8 @@ const SQLITE_BUSY = 5;
  * Locks a data folder for this process.
  *
  * Uses SQLite's file lock: a kernel lock on every platform, which ends with the process however it exits, so that no
- * stale lock
- * can block a start. PostgreSQL, a child process, doesn't inherit it. Opening and closing the lock file by other
- * means in this
- * process would release the lock (POSIX record locks belong to the process), so nobody reads it.
+ * stale lock can block a start. PostgreSQL, a child process, doesn't inherit it. Opening and closing the lock file by
+ * other means in this process would release the lock (POSIX record locks belong to the process), so nobody reads it.
  *
  * @throws OperatorError if another service runs on the folder
  */

@@ -6,9 +6,8 @@ const SCHEMAS = ['public', 'graphile_worker'];
 
 /**
  * Gives the service an unprivileged role that owns its database (ASVS 4.0.3 1.2.1, 1.2.2), so that a vulnerable
- * statement can't
- * reach files or programs of the machine. In clusters of release 0.1.0, where the superuser owns everything,
- * ownership is transferred.
+ * statement can't reach files or programs of the machine. In clusters of release 0.1.0, where the superuser owns
+ * everything, ownership is transferred.
  *
  * Runs before anyone uses the database. After a crash between statements, the next start does the rest.
  */
@@ -52,8 +51,7 @@ async function ownershipStatements(client: pg.Client): Promise<string[]> {
 
 /**
  * Indexes, row types and column sequences follow their tables. Members of extensions belong to their extension. The
- * schema
- * `public` belongs to the database owner implicitly.
+ * schema `public` belongs to the database owner implicitly.
  */
 const foreignObjects = `
   with service as (select oid from pg_roles where rolname = $2),

@@ -12,8 +12,7 @@ interface ClientError extends Error {
 
 /**
  * Answers malformed or incomplete HTTP requests in the usual error format and closes the connection: 408 if it took
- * too
- * long, 431 if the header fields are too large (RFC 6585 section 5), else 400.
+ * too long, 431 if the header fields are too large (RFC 6585 section 5), else 400.
  */
 export function answerClientError(
   error: ClientError,

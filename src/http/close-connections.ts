@@ -7,8 +7,7 @@ const sweepIntervalMs = 20;
 /**
  * While the server closes, ends each connection after the response in progress, and connections without any request
  * (browsers open some in advance) at once. Node itself closes only those that are idle at the start and would keep
- * the
- * others open until they time out.
+ * the others open until they time out.
  */
 export function closeFinishedConnections(http: FastifyInstance): void {
   const open = new Set<Socket>();

@@ -46,8 +46,7 @@ const checkIntervalMs = 5_000;
 
 /**
  * Creates the HTTP server without routes and not listening. Every response carries X-Request-Id, a trailing slash
- * changes
- * nothing, and the table of routes limits sizes and times for anonymous callers.
+ * changes nothing, and the table of routes limits sizes and times for anonymous callers.
  */
 export function createHttp(options: HttpOptions): Http {
   const transport: TransportHeader = options.https === true ? strictTransport : [];

@@ -1,7 +1,6 @@
 /**
  * Escapes percent signs in a path that can't be decoded, so that it reaches its route and is answered in that route's
- * order
- * of checks.
+ * order of checks.
  */
 export function escapeMalformedPercent(url: string): string {
   if (!url.includes('%')) return url;

@@ -7,8 +7,8 @@ const listenerCount = 8;
 
 /**
  * Listens on a port together with other processes of this machine; the kernel distributes the connections
- * (SO_REUSEPORT,
- * socket(7)). A busy process accepts a burst of connections in a few turns of its event loop instead of one per turn.
+ * (SO_REUSEPORT, socket(7)). A busy process accepts a burst of connections in a few turns of its event loop instead
+ * of one per turn.
  * @throws if the platform doesn't support this, or the port or address is not available
  */
 export async function listenShared(http: Http, host: string, port: number): Promise<void> {

@@ -2,8 +2,7 @@ import type { Http } from './create-http.ts';
 
 /**
  * The public base URL, without a trailing slash: PUBLIC_URL, or the address the server listens on. Host headers are
- * never
- * trusted.
+ * never trusted.
  */
 export function publicUrl(http: Http, configured: string | undefined): string {
   if (configured !== undefined) return configured;

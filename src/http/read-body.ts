@@ -80,8 +80,7 @@ const drainTimeoutMs = 15_000;
 
 /**
  * Chunks of unwanted bodies that a process reads per turn, and the length of a turn. Chunks have at most 64 KiB, so
- * this
- * allows 50 MiB per second.
+ * this allows 50 MiB per second.
  */
 const chunksPerTurn = 8;
 const turnMs = 10;
@@ -92,8 +91,7 @@ let turns: NodeJS.Timeout | undefined;
 
 /**
  * Discards the rest of a request's body, and closes the connection if there is too much of it. Reads in turns: a
- * socket
- * that always has data would starve all others.
+ * socket that always has data would starve all others.
  * @returns false if the announced length is too much: close the connection after the response
  */
 export function drainBody(request: IncomingMessage): boolean {

@@ -5,10 +5,8 @@ type Method = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
 /**
  * The logger of one request; each line carries the request id. Creating a logger costs more than routing and few
- * requests log
- * anything, so it is created for the first line. Its methods are on the prototype, because Fastify checks each of
- * them for
- * every request.
+ * requests log anything, so it is created for the first line. Its methods are on the prototype, because Fastify
+ * checks each of them for every request.
  */
 export class RequestLog implements FastifyBaseLogger {
   readonly #parent: Log;

@@ -3,8 +3,7 @@ import { drainBody } from './read-body.ts';
 
 /**
  * For a request answered regardless of its body: removes the header fields that make the framework read one. If the
- * body is
- * too large to discard, the connection closes after the response.
+ * body is too large to discard, the connection closes after the response.
  */
 export function skipBody({ raw }: FastifyRequest, reply: FastifyReply): void {
   if (!drainBody(raw)) reply.header('connection', 'close');

@@ -2,8 +2,7 @@ import { Fault } from '../foundation/errors.ts';
 
 /**
  * The error for a request without a valid token. Some client libraries refresh their token only if the response says
- * that it
- * is invalid; a missing token has no error code (RFC 6750 section 3.1).
+ * that it is invalid; a missing token has no error code (RFC 6750 section 3.1).
  * @param authorization the value of the request's header
  */
 export function unauthorized(authorization: string | undefined): Fault {

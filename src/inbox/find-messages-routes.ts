@@ -19,8 +19,7 @@ const maxWaiting = 500;
 
 /**
  * `GET /inbox/api/messages?to=&since=&limit=&wait=`: the captured messages, newest first. `wait` delays the response
- * for up to
- * that many seconds until there is at least one. 400 names an invalid parameter.
+ * for up to that many seconds until there is at least one. 400 names an invalid parameter.
  */
 export function registerFindMessagesRoutes(
   http: Http,

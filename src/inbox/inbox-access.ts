@@ -18,8 +18,7 @@ export interface InboxAccessDependencies {
 
 /**
  * Accepts the inbox's token, the cookie of a one-time link, or an operator's browser session. A wrong Bearer token is
- * rejected even
- * with a valid cookie.
+ * rejected even with a valid cookie.
  */
 export function createInboxAccessCheck({
   database,

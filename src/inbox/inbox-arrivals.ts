@@ -18,8 +18,7 @@ const overlapSeconds = 3;
 
 /**
  * Notifies listeners of new mail: at once if this process received it, within one poll if another node did. A message
- * may be
- * announced twice, but is never missed.
+ * may be announced twice, but is never missed.
  */
 export class InboxArrivals {
   readonly #latest: (seconds: number) => Promise<readonly Arrival[]>;

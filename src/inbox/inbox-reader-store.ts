@@ -15,10 +15,8 @@ export type ReadableMail = 'all' | 'accounts';
 
 /**
  * What a caller may see of captured mail, which belongs to the whole installation: an operator sees everything;
- * owners and
- * developers of all accounts see what accounts sent. Accounts that share an installation must not see each other's
- * mail, and a
- * link in an operator's mail must not make anyone an operator (ASVS 4.0.3 section 4.1.3).
+ * owners and developers of all accounts see what accounts sent. Accounts that share an installation must not see each
+ * other's mail, and a link in an operator's mail must not make anyone an operator (ASVS 4.0.3 section 4.1.3).
  */
 export async function readableMail(
   kysely: Database['kysely'],

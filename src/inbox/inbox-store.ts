@@ -175,8 +175,7 @@ export class InboxStore {
 
   /**
    * Deletes the mail sent to an address, including mail redirected to DELIVERY_REDIRECT, except what another account
-   * sent: the inbox
-   * contains everyone's mail, and the Message-ID identifies the sending account.
+   * sent: the inbox contains everyone's mail, and the Message-ID identifies the sending account.
    */
   async eraseRecipient(
     accountId: AccountId,

@@ -10,8 +10,7 @@ const parseTimeoutMs = 10_000;
 
 /**
  * Parses a message (RFC 5322, MIME): headers and the text and HTML parts as sent, neither derived from the other.
- * Never throws:
- * unreadable parts are missing.
+ * Never throws: unreadable parts are missing.
  */
 export async function parseMail(source: Buffer): Promise<MailContent> {
   // A start need not wait for this library.

@@ -26,8 +26,7 @@ const dropped = new Set(['script', 'link', 'base', 'iframe', 'frame', 'object', 
 
 /**
  * Makes links in the HTML part open in new tabs, removes what could only load or run something, and lists the links.
- * This is not a
- * security measure: that is the job of the frame's sandbox and Content-Security-Policy.
+ * This is not a security measure: that is the job of the frame's sandbox and Content-Security-Policy.
  */
 export function prepareHtml(source: string): PreparedHtml {
   const document = source.length > maxCharacters ? undefined : parseUpTo(maxDepth, source);

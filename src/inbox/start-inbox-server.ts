@@ -35,8 +35,7 @@ export interface InboxServer {
 
 /**
  * Starts the SMTP server (RFC 5321) that stores all mail in the inbox, whoever it is for. It replies 250 once the
- * message is
- * committed, 451 if the database is unavailable, 552 if the message is too large.
+ * message is committed, 451 if the database is unavailable, 552 if the message is too large.
  */
 export async function startInboxServer(options: InboxServerOptions): Promise<InboxServer> {
   const { log, host = '127.0.0.1', port = 0 } = options;

@@ -9,8 +9,7 @@ import { ListQueryError } from './list-query.ts';
  * `X-Account-Id`, else the first membership of the token's user.
  * @param named the header's value
  * @throws Fault UNAUTHORIZED if the user belongs to no account; ListQueryError if the header names an account that
- * the
- * caller has no access to
+ * the caller has no access to
  */
 export async function chooseAccount(
   accounts: Pick<AccountDirectory, 'memberships'>,

@@ -44,8 +44,7 @@ export const listNumbers = {
 
 /**
  * Parses the parameters of `GET /api/1/list`: names and the values of `listingtype` are case-insensitive, an empty
- * value
- * means "not given", unknown parameters are ignored.
+ * value means "not given", unknown parameters are ignored.
  * @throws ListQueryError if a value is out of range or a parameter is repeated
  */
 export function parseListQuery(query: Readonly<Record<string, unknown>>): ListQuery {

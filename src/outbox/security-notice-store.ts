@@ -9,8 +9,7 @@ type Kysely = Database['kysely'];
 
 /*
  * Security notices (ASVS 2.2.3, 2.5.5). Each is a row in the transaction of the change it reports, so that a change
- * and
- * its notice are always committed together.
+ * and its notice are always committed together.
  */
 
 /** Notifies a person of a change to their own sign-in or operator role. */

@@ -44,8 +44,7 @@ export interface ClaimedSystemMail {
 
 /**
  * Claims mail that is due; mail that isn't settled becomes due again after an increasing delay. Notices come last,
- * because
- * people wait for links, and creating keys in a loop must not keep others from resetting their passwords.
+ * because people wait for links, and creating keys in a loop must not keep others from resetting their passwords.
  */
 export async function claimSystemMail(kysely: Kysely, limit: number): Promise<ClaimedSystemMail[]> {
   const { rows } = await sql<ClaimedSystemMail>`

@@ -2,8 +2,7 @@ import type { AccountId } from '../foundation/ids.ts';
 
 /**
  * The account that owns system mail. `parseAccountId` rejects this id, so no path, header, key, manifest or command
- * can
- * name it.
+ * can name it.
  */
 export const systemAccountId = '.system' as AccountId;
 

@@ -6,8 +6,7 @@ const STYLE_VALUE = /^[\p{L}\p{M}\p{N} #%+,._-]*$/u;
 
 /**
  * Checks each value of a message once and caches the result. A rejected value adds nothing to the message, so the
- * size
- * limit would not stop a template from checking it a thousand times.
+ * size limit would not stop a template from checking it a thousand times.
  */
 export class CheckedValues {
   // Created on demand: few messages have such values.

@@ -36,8 +36,7 @@ export interface ComposedMessage {
   readonly needsSmtpUtf8: boolean;
   /**
    * The message for recipients with ASCII addresses when other recipients need SMTPUTF8; any server accepts it.
-   * Undefined if
-   * `raw` is ASCII already, or the sender's own address needs SMTPUTF8.
+   * Undefined if `raw` is ASCII already, or the sender's own address needs SMTPUTF8.
    */
   readonly composeAscii: (() => Buffer) | undefined;
 }
@@ -46,8 +45,7 @@ const CRLF = '\r\n';
 
 /**
  * Composes the message (RFC 5322, 2045 to 2047, 2049). The output is deterministic: the same input gives the same
- * bytes
- * on every attempt.
+ * bytes on every attempt.
  */
 export function composeMime(
   rendered: RenderedMail,

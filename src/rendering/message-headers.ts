@@ -16,8 +16,7 @@ export interface HeaderMailbox {
   readonly displayName?: string | undefined;
   /**
    * True if the header can't contain the address: it is then written in the form of RFC 6857 section 3.1.8, an empty
-   * group
-   * (RFC 5322 section 3.4) with the address in its name.
+   * group (RFC 5322 section 3.4) with the address in its name.
    */
   readonly removed?: boolean;
 }

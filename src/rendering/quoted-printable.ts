@@ -1,8 +1,7 @@
 /**
  * Writes quoted-printable (RFC 2045 §6.7) piece by piece: a template's static text is encoded once per version, and
- * each
- * message only adds its values in between. A writer tracks its column and inserts a soft line break if the next piece
- * would make a line too long.
+ * each message only adds its values in between. A writer tracks its column and inserts a soft line break if the next
+ * piece would make a line too long.
  */
 
 // RFC 2045 §6.7 rule 5: at most 76 characters per line, including the `=` of a soft break.

@@ -6,8 +6,7 @@ const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
 
 /**
  * Renders a single-line part, subject or preview text: values unescaped, line breaks as spaces. Stops after the value
- * that
- * exceeds `MAX_FILLED_LINE`: no mail client shows that much.
+ * that exceeds `MAX_FILLED_LINE`: no mail client shows that much.
  */
 export function renderLine(
   nodes: readonly CompiledNode[],

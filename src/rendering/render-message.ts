@@ -44,8 +44,7 @@ const PREVIEW_END = staticText(`${'&#847;&zwnj;&nbsp;'.repeat(70)}</div>`);
 
 /**
  * Renders one message from a loaded template version. Every value is escaped for its context; `warnings` lists what
- * was
- * omitted.
+ * was omitted.
  * @throws RenderingTooLarge as soon as a body exceeds `MAX_RENDERED_BYTES`
  */
 export function renderMessage(template: LoadedTemplate, input: RenderInput): RenderedMail {

@@ -18,8 +18,7 @@ export function passwordProblem(password: string): string | undefined {
 
 /**
  * Changes a person's password and revokes everything that the old one opened: tokens, codes and browser sessions, on
- * all
- * nodes within a second.
+ * all nodes within a second.
  * @throws TemporarilyUnavailable if too many passwords are waiting
  */
 export async function changePassword(

@@ -11,10 +11,8 @@ export interface ClientCredentials {
 
 /**
  * Reads the client's credentials from the form (contract section 5.1 rule 2) or the Authorization header (RFC 6749
- * section
- * 2.3.1: each part form-encoded, then Basic). Both may be sent if they agree. With credentials in the form, a header
- * of
- * another scheme is ignored, because known clients keep sending their last access token.
+ * section 2.3.1: each part form-encoded, then Basic). Both may be sent if they agree. With credentials in the form, a
+ * header of another scheme is ignored, because known clients keep sending their last access token.
  * @throws InvalidClient if there are none, InvalidRequest if the two differ
  */
 export function readClientCredentials(
@@ -43,8 +41,7 @@ const basicPattern = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 
 /**
  * Client id and secret of a Basic header, or undefined if it isn't one. Both should be form-encoded; many clients
- * omit that,
- * so the undecoded secret is accepted too.
+ * omit that, so the undecoded secret is accepted too.
  */
 export function decodeBasic(
   authorization: string,

@@ -4,8 +4,7 @@ import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 
 /**
  * Hashes client secrets with HMAC-SHA256 under a key of the installation. The secrets are random or long, so nothing
- * slower is
- * needed, and a stolen database alone allows no guessing.
+ * slower is needed, and a stolen database alone allows no guessing.
  */
 export class ClientSecretHasher {
   readonly #keys: PurposeKeys;

@@ -5,8 +5,7 @@ const unusablePattern = /\0|\p{Surrogate}/u;
 
 /**
  * The parameters of a form, without repetitions. A parameter without a value counts as missing (RFC 6749 section
- * 3.2);
- * unknown ones are kept and ignored.
+ * 3.2); unknown ones are kept and ignored.
  */
 export class Form {
   readonly #fields: ReadonlyMap<string, string>;

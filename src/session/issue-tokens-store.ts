@@ -24,10 +24,8 @@ export interface InitialTokenRequest {
 
 /**
  * Uses one request of the allowance (five in a sliding hour, contract section 8, unless raised for the integration),
- * replaces
- * the pair's refresh token and issues the access token, in one statement. Its row lock on the pair serializes
- * concurrent
- * requests on all nodes.
+ * replaces the pair's refresh token and issues the access token, in one statement. Its row lock on the pair
+ * serializes concurrent requests on all nodes.
  * @returns false if the allowance is used up, or the person or the integration may no longer have tokens
  */
 export async function issueTokens(

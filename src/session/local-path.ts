@@ -6,8 +6,7 @@ const allowedPattern = /^\/(?:authorize|me|inbox|console|invitation)(?:[/?]|$)/;
 
 /**
  * Turns untrusted input into a safe path within this service: no scheme, host, `//`, backslashes or control
- * characters can lead
- * elsewhere (ASVS 5.1.5).
+ * characters can lead elsewhere (ASVS 5.1.5).
  */
 export function localPath(sent: string | undefined): string {
   if (sent === undefined || !allowedPattern.test(sent)) return defaultPath;

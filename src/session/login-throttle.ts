@@ -13,8 +13,7 @@ const freePerCodes = 20;
 const freePerPerson = 30;
 /**
  * Upper limit for the delay between two password attempts of strangers for one person: with the free attempts, fewer
- * than a
- * hundred an hour (ASVS 2.2.1). A longer delay would let strangers lock the person out.
+ * than a hundred an hour (ASVS 2.2.1). A longer delay would let strangers lock the person out.
  */
 const maxPersonDelaySeconds = 60;
 /** Seconds that a request waits here for its turn; if it would wait longer, it is told to retry. */
@@ -42,14 +41,10 @@ type Check<Proof> = () => Promise<Proof | undefined>;
 
 /**
  * Throttles guessing per pair of person and address, per address across all people, and per person across all
- * addresses. It only
- * delays: browsers that the person signed in with before are counted separately (OWASP device cookies), so strangers
- * can't lock
- * a person out. At the token endpoint, wrong passwords never cause a right one to be refused. Unknown people are
- * counted
- * like existing ones. Six-digit codes have longer delays per person, because guessing them takes the password first
- * (NIST SP
- * 800-63B section 5.2.2).
+ * addresses. It only delays: browsers that the person signed in with before are counted separately (OWASP device
+ * cookies), so strangers can't lock a person out. At the token endpoint, wrong passwords never cause a right one to
+ * be refused. Unknown people are counted like existing ones. Six-digit codes have longer delays per person, because
+ * guessing them takes the password first (NIST SP 800-63B section 5.2.2).
  */
 export class LoginThrottle {
   readonly #store: WrongGuessStore;
@@ -70,8 +65,7 @@ export class LoginThrottle {
 
   /**
    * Checks a guess, unless too many were wrong before. Guesses of an authenticated client are always checked, so that
-   * a right
-   * one is never refused.
+   * a right one is never refused.
    * @param target names the person and what is guessed, as it was sent
    * @param check returns undefined for a wrong guess
    * @throws SlowDown while the delay lasts: without checking, or for a wrong guess of a client

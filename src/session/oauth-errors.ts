@@ -1,7 +1,7 @@
 /**
  * Errors of the token endpoint and related ones: one class per `error` code. `message` is the public
- * `error_description`
- * (RFC 6749 section 5.2 allows printable ASCII without `"` and `\`); details that must stay private go into `cause`.
+ * `error_description` (RFC 6749 section 5.2 allows printable ASCII without `"` and `\`); details that must stay
+ * private go into `cause`.
  */
 export abstract class OAuthError extends Error {
   abstract readonly status: number;
@@ -14,8 +14,7 @@ export abstract class OAuthError extends Error {
 
 /**
  * RFC 6749 section 5.2: the request lacks a required parameter, has an unsupported parameter value, repeats a
- * parameter,
- * includes multiple credentials, or is otherwise malformed.
+ * parameter, includes multiple credentials, or is otherwise malformed.
  */
 export class InvalidRequest extends OAuthError {
   override readonly name = 'InvalidRequest';
@@ -25,8 +24,7 @@ export class InvalidRequest extends OAuthError {
 
 /**
  * RFC 6749 section 5.2: client authentication failed: unknown client, none included, or unsupported method. Only a
- * client that
- * used the Authorization header gets a challenge, because some clients ignore the body of a challenge.
+ * client that used the Authorization header gets a challenge, because some clients ignore the body of a challenge.
  */
 export class InvalidClient extends OAuthError {
   override readonly name = 'InvalidClient';
@@ -42,8 +40,7 @@ export class InvalidClient extends OAuthError {
 
 /**
  * RFC 6749 section 5.2: the grant (code, user credentials) or refresh token is invalid, expired or revoked, does not
- * match
- * the redirect URL, or was issued to another client. Has no challenge.
+ * match the redirect URL, or was issued to another client. Has no challenge.
  */
 export class InvalidGrant extends OAuthError {
   override readonly name = 'InvalidGrant';

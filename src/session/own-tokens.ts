@@ -35,8 +35,7 @@ export class OwnTokens {
 
   /**
    * Revokes a token of this client on all nodes; with a refresh token, also the access tokens of its person/client
-   * pair
-   * (RFC 7009 section 2.1). Unknown tokens and those of other clients are ignored.
+   * pair (RFC 7009 section 2.1). Unknown tokens and those of other clients are ignored.
    */
   async revoke(token: string, client: StoredIntegration, origin: RequestOrigin): Promise<void> {
     const found = await this.find(token, client);

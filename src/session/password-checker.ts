@@ -6,8 +6,7 @@ import { TemporarilyUnavailable } from './oauth-errors.ts';
 
 /**
  * Concurrent password checks per node. More than two would starve the thread pool that everything else uses, and one
- * core stays
- * free so that requests with tokens don't queue behind passwords.
+ * core stays free so that requests with tokens don't queue behind passwords.
  */
 const maxConcurrentChecks = Math.min(2, Math.max(1, availableParallelism() - 1));
 /** Passwords being checked or waiting; at 10 ms each, the last one waits a third of a second. */
@@ -15,8 +14,7 @@ const maxPendingChecks = 34;
 
 /**
  * Checks passwords (argon2id), a few at a time. A person who does not exist or has no password costs the same work as
- * any
- * other, so timing reveals nothing.
+ * any other, so timing reveals nothing.
  */
 export class PasswordChecker {
   readonly #maxConcurrent: number;

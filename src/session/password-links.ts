@@ -75,8 +75,7 @@ export class PasswordLinks {
 
   /**
    * Sets the password and revokes everything that the old one opened. Consuming the link and setting the password are
-   * one
-   * transaction, so the link works exactly once.
+   * one transaction, so the link works exactly once.
    * @returns the person's address; undefined if the link was used or has expired
    * @throws TemporarilyUnavailable if too many passwords are waiting
    */

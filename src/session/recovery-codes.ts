@@ -19,8 +19,7 @@ export interface RecoveryCodesDependencies {
 
 /**
  * Single-use codes that replace a lost second factor (ASVS 2.6.1). Stored as a hash under the installation's key and
- * bound to the
- * person, so that the database alone is useless (ASVS 2.6.2).
+ * bound to the person, so that the database alone is useless (ASVS 2.6.2).
  */
 export class RecoveryCodes {
   readonly #dependencies: RecoveryCodesDependencies;

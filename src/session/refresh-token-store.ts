@@ -21,8 +21,7 @@ export class RefreshTokenStore {
 
   /**
    * Replaces the live refresh token and issues an access token in one statement: of two concurrent uses of one token
-   * on any nodes,
-   * the second finds the row changed and gets nothing.
+   * on any nodes, the second finds the row changed and gets nothing.
    * @returns false if the token is not the live one of a pair of this client, or its person may no longer use it
    */
   async refresh(request: RefreshRequest): Promise<boolean> {

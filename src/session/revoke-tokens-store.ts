@@ -6,15 +6,13 @@ import type { ClientId, PersonId } from '../foundation/ids.ts';
 
 /*
  * A refresh or the first use of a code may run concurrently with a revocation. Each statement waits for those that
- * hold its
- * rows, and only the following statement sees what they issued; so revoke codes before pairs, and pairs before
- * tokens.
+ * hold its rows, and only the following statement sees what they issued; so revoke codes before pairs, and pairs
+ * before tokens.
  */
 
 /**
  * Revokes every token, code and browser session of a person on all nodes, in the caller's transaction: after a
- * password
- * change, or when the person is disabled.
+ * password change, or when the person is disabled.
  */
 export async function revokePersonTokens(
   transaction: Kysely<Tables>,
@@ -33,8 +31,7 @@ export async function revokePersonTokens(
 
 /**
  * Revokes a person's codes. Call this before changing the person's row: the code grant locks the code and then the
- * person, and
- * a different order could deadlock.
+ * person, and a different order could deadlock.
  */
 export async function revokePersonCodes(
   transaction: Kysely<Tables>,

@@ -23,8 +23,7 @@ const expiredFormNotice = 'The page expired. Try again.';
 
 /**
  * `GET /sign-in?next=…`, `POST /sign-in`: address and password, then the second factor if there is one; `POST
- * /sign-out`. All
- * continue to the local path `next`.
+ * /sign-out`. All continue to the local path `next`.
  */
 export function registerSignInRoutes(scope: Http, dependencies: SignInDependencies): void {
   const { browser } = dependencies;

@@ -9,8 +9,7 @@ import type { TokenSchema } from './token-schemas.ts';
 
 /**
  * `POST /token` (contract section 4.1): takes the form of a grant and returns exactly the four members of section
- * 2.1. Errors
- * follow RFC 6749 section 5.2.
+ * 2.1. Errors follow RFC 6749 section 5.2.
  */
 export function registerTokenRoutes(http: Http, endpoint: TokenEndpoint): void {
   http.register(async (scope) => {

@@ -41,12 +41,11 @@ export class WrongGuessStore {
 
   /**
    * Counts a guess as wrong for all its subjects, unless one of them must wait. After the free ones, each doubles the
-   * delay: 1 s, 2 s,
-   * then 4 s and so on, up to the subject's maximum. A guess that may be held queues behind those already waiting.
+   * delay: 1 s, 2 s, then 4 s and so on, up to the subject's maximum. A guess that may be held queues behind those
+   * already waiting.
    *
    * It is counted before it is checked, so that concurrent guesses on any nodes gain nothing, and neither does
-   * crashing the
-   * process during a check.
+   * crashing the process during a check.
    */
   count(subjects: readonly GuessSubject[]): Promise<GuessTurn> {
     const keys = subjects.map(({ key }) => key);
@@ -87,8 +86,7 @@ export class WrongGuessStore {
 
   /**
    * Uncounts a guess that was right, and its delay unless another guess followed. Works subject by subject: if
-   * interrupted, a
-   * subject has one wrong guess too many for an hour.
+   * interrupted, a subject has one wrong guess too many for an hour.
    */
   async retract(counted: readonly CountedGuess[]): Promise<void> {
     for (const { key, failures, lastAt, freeAt } of counted)

@@ -39,8 +39,7 @@ export function relaxField(raw: string): string {
 
 /**
  * RFC 6376 section 3.4.4, relaxed: no trailing white space in lines, runs reduced to one space, no empty lines at the
- * end.
- * Returns the same buffer if the body is in this form already, as most are.
+ * end. Returns the same buffer if the body is in this form already, as most are.
  */
 export function relaxBody(body: Buffer): Buffer {
   return trimEnd(isRelaxed(body) ? body : reduceSpace(body));

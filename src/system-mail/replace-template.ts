@@ -13,8 +13,7 @@ export interface Replacement {
 
 /**
  * Compiles an operator's replacement for a kind of email. The field settings aren't up to the author: the link is
- * always
- * secret, and so never tracked.
+ * always secret, and so never tracked.
  */
 export async function compileReplacement(
   kind: SystemMailKind,

@@ -35,8 +35,8 @@ export interface CompileResult {
 }
 
 /**
- * Compiles in the calling thread, however long it takes; use `compileTemplate` everywhere else.
- * Problems of the template are in the result; it throws only on internal errors.
+ * Compiles in the calling thread, however long it takes; use `compileTemplate` everywhere else. Problems of the
+ * template are in the result; it throws only on internal errors.
  */
 export async function compileSource(source: TemplateSource): Promise<CompileResult> {
   const problems = new CompileProblems();

@@ -62,8 +62,8 @@ export interface CompiledSection {
 }
 
 /**
- * A whole URL: a URL attribute, `url(…)` in a style, or a link in a derived text part. Its strings are unescaped;
- * the finished URL is escaped for its context.
+ * A whole URL: a URL attribute, `url(…)` in a style, or a link in a derived text part. Its strings are unescaped; the
+ * finished URL is escaped for its context.
  */
 export interface CompiledUrl {
   readonly type: 'url';

@@ -6,8 +6,7 @@ const MJML_TAG = /<(\/?)(mjml|mj-[\w-]+)\b((?:"[^"<]*"|'[^'<]*'|[^"'<>])*)>/gi;
 
 /**
  * Finds the first MJML element that is not closed, or is closed without having been opened. MJML itself would
- * silently
- * drop everything after it.
+ * silently drop everything after it.
  */
 export function findUnclosedElement(mjml: string): { name: string; line: number } | undefined {
   const source = blankComments(mjml);

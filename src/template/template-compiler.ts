@@ -14,8 +14,7 @@ const maxHeapMb = 512;
 
 /**
  * Compiles templates off the event loop. Some sources within the size limits keep the libraries busy for minutes;
- * they
- * must not block sending, run forever or hold up other accounts.
+ * they must not block sending, run forever or hold up other accounts.
  */
 export class TemplateCompiler {
   readonly #timeoutMs: number;

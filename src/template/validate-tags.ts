@@ -35,10 +35,8 @@ type Fail = (rule: string, message: string) => never;
 
 /**
  * Checks each tag of a source before Mustache's parser runs. Rejects Mustache features that we don't support, with
- * their
- * position, and input on which the parser would need more than linear time (long runs inside a tag, unclosed tags,
- * huge
- * numbers of tags).
+ * their position, and input on which the parser would need more than linear time (long runs inside a tag, unclosed
+ * tags, huge numbers of tags).
  */
 export function validateTags(source: string): void {
   const open: ScannedTag[] = [];

@@ -30,7 +30,7 @@ async function finish(
   return { code, ...running.output };
 }
 
-describe('apply on a database of one’s own', async () => {
+describe('apply on your own database', async () => {
   const { url, database } = await createTestDatabase();
   const environment = {
     DATABASE_URL: url,
@@ -39,7 +39,7 @@ describe('apply on a database of one’s own', async () => {
   };
   const apply = (...args: string[]) => finish(runSignalpost(['apply', ...args], environment));
 
-  test('a dry run says what would be done, an apply does it, the next one leaves it', async () => {
+  test('a dry run lists the changes, an apply makes them, and the next one changes nothing', async () => {
     const dry = await apply(file, '--dry-run');
     assert.equal(dry.code, 0, dry.stderr);
     assert.match(dry.stdout, /^created +account +shop$/m);
@@ -52,7 +52,7 @@ describe('apply on a database of one’s own', async () => {
     assert.equal(second.stderr, '');
   });
 
-  test('standard input is read where the file is -', async () => {
+  test('- reads the manifest from standard input', async () => {
     const running = runSignalpost(['apply', '-', '--prune'], environment);
     running.child.stdin?.end('{"accounts": [{"id": "shop", "name": "Shop"}]}');
     const { code, stdout } = await finish(running);
@@ -60,7 +60,7 @@ describe('apply on a database of one’s own', async () => {
     assert.match(stdout, /^removed +sender +shop orders@shop\.test$/m);
   });
 
-  test('problems are named by file, line and path, the exit code is 1 and nothing is changed', async () => {
+  test('problems are reported by file, line and path, with exit code 1 and no changes', async () => {
     const wrong = join(folder, 'wrong.yaml');
     writeFileSync(
       wrong,
@@ -76,7 +76,7 @@ describe('apply on a database of one’s own', async () => {
     assert.deepEqual(rows, [{ name: 'Shop' }]);
   });
 
-  test('a file that cannot be read, or none at all, is one clear sentence', async () => {
+  test('an unreadable or missing file gives a clear message', async () => {
     const missing = await apply(join(folder, 'missing.yaml'));
     assert.equal(missing.code, 1);
     assert.match(missing.stderr, /^signalpost: The manifest .*missing\.yaml does not exist\.\n$/);
@@ -93,14 +93,14 @@ describe('apply on the embedded database', () => {
   const dataDir = temporaryFolder();
   const environment = { DATA_DIR: dataDir, PORT: '0', ANN_PASSWORD: 'a very long password' };
 
-  test('where no service runs, the database is started for the time of the command', async () => {
+  test('if no service is running, the database is started for the duration of the command', async () => {
     const { code, stdout, stderr } = await finish(runSignalpost(['apply', file], environment));
     assert.equal(code, 0, stderr);
     assert.equal(stderr, '');
     assert.match(stdout, /^Done: 3 created/m);
   });
 
-  test('where one runs, its database is used, and it works by the change within a second', async () => {
+  test('if a service is running, its database is used, and it sees the change within a second', async () => {
     const service = runSignalpost(['start'], environment);
     const [, url] = await service.printed(/^ {2}Service +(\S+)$/m);
     await service.printed(/Send a first message/);

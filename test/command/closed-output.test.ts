@@ -7,14 +7,14 @@ import { waitFor } from '../support/wait-for.ts';
 
 const dataDir = join(temporaryFolder(), 'data');
 
-test('a command whose reader stops reading, as head does, ends without a complaint', async () => {
+test('a command whose reader stops reading, as head does, ends without an error', async () => {
   const command = runSignalpost(['--help'], {});
   command.child.stdout?.destroy();
   assert.equal(await command.exit, 0);
   assert.equal(command.output.stderr, '');
 });
 
-test('a service whose output nobody reads any more goes on', async () => {
+test('a service whose output is no longer read keeps running', async () => {
   const service = runSignalpost(['start'], { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' });
   service.child.stdout?.destroy();
   const url = await waitFor('its address', () => {

@@ -30,7 +30,7 @@ interface Entry {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** What the audit log has of commands, which it then forgets. */
+/** Returns the audit log entries of commands and deletes them. */
 async function takeEntries(): Promise<Entry[]> {
   const { rows } = await database.pool.query<Entry>(
     `with taken as (delete from audit_event where remote_address = 'command line' and outcome = 'success'
@@ -46,7 +46,7 @@ async function assertRecorded(command: string, ...entries: Entry[]): Promise<voi
   assert.deepEqual(await takeEntries(), entries, command);
 }
 
-test('what a command does about a domain stands in the audit log of its account', async () => {
+test('commands on a domain are recorded in the audit log of its account', async () => {
   const of = (kind: string, changed?: string): Entry => ({
     kind,
     account_id: 'a1',
@@ -70,7 +70,7 @@ test('what a command does about a domain stands in the audit log of its account'
   assert.deepEqual(await takeEntries(), [], 'what did not happen');
 });
 
-test('what a command does about waiting messages stands in the audit log of their account', async () => {
+test('commands on queued messages are recorded in the audit log of their account', async () => {
   const id = await world.accept();
   const of = (kind: string, what: string): Entry => ({
     kind,
@@ -92,7 +92,7 @@ test('what a command does about waiting messages stands in the audit log of thei
   await assertRecorded('queue cancel --account a1', of('queue_cancel', '*'));
 });
 
-test('what a command does about pace stands in the audit log', async () => {
+test('commands on rate limits are recorded in the audit log', async () => {
   const told = { name: 'google', label: 'Gmail', startRate: 20, startConnections: 40 };
   await new ShapingStore(database, newId(), Date.now).heartbeat([{ ...told, demand: 1, sent: 3 }]);
   await assertRecorded('destination set google --rate 5', {
@@ -107,7 +107,7 @@ test('what a command does about pace stands in the audit log', async () => {
   });
 });
 
-test('a change that cannot be recorded is not made', async () => {
+test("a change that can't be recorded is not made", async () => {
   const integration = await sessions.addIntegration();
   const person = await sessions.addPerson();
   const changes = [
@@ -131,7 +131,7 @@ test('a change that cannot be recorded is not made', async () => {
   assert.equal((await takeEntries()).length, changes.length);
 });
 
-/** What the commands of the test change. */
+/** Everything that the commands in the test change. */
 async function state(): Promise<Record<string, unknown>> {
   const tables = ['integration', 'person', 'source_warm_up', 'sending_domain', 'delivery_pause'];
   const entries = tables.map(async (table) => {

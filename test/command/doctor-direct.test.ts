@@ -25,21 +25,21 @@ async function doctor(settings: Record<string, string>): Promise<string> {
   return output.stdout + output.stderr;
 }
 
-test('doctor finds names and addresses that name each other well, for IPv4 and IPv6', async () => {
+test('doctor accepts matching names and addresses, for IPv4 and IPv6', async () => {
   assert.match(
     await doctor({}),
-    /^ok {3}mail {6}goes straight to the recipients’ servers, as mail\.sender\.test$/m,
+    /^ok {3}mail {6}delivers directly to the recipients’ servers, as mail\.sender\.test$/m,
   );
   const sources = '192.0.2.10=mail.sender.test,2001:DB8:0::10=mail.sender.test';
-  assert.match(await doctor({ DIRECT_SOURCES: sources }), /^ok {3}mail {6}goes straight/m);
+  assert.match(await doctor({ DIRECT_SOURCES: sources }), /^ok {3}mail {6}delivers directly/m);
 });
 
 for (const [source, said] of [
   ['192.0.2.12=two.sender.test', /PTR record of 192\.0\.2\.12 is host-12\.provider\.test, not two/],
-  ['192.0.2.13=two.sender.test', /two\.sender\.test does not have the address 192\.0\.2\.13/],
+  ['192.0.2.13=two.sender.test', /two\.sender\.test does not resolve to 192\.0\.2\.13/],
   ['192.0.2.14=nowhere.sender.test', /DNS has no address for nowhere\.sender\.test/],
 ] as const) {
-  test(`doctor finds what large receivers would refuse: ${source}`, async () => {
+  test(`doctor finds what large receivers would reject: ${source}`, async () => {
     const text = await doctor({ DIRECT_SOURCES: source });
     assert.match(text, /^FAIL mail /m);
     assert.match(text, said);

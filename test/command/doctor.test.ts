@@ -22,11 +22,11 @@ async function doctor(settings: Record<string, string>): Promise<{ code: unknown
   return { code, said: run.output.stdout + run.output.stderr };
 }
 
-test('doctor finds a running service well', async () => {
+test('doctor reports no problems for a running service', async () => {
   const service = runSignalpost(['start'], environment);
   await service.printed(/Service\s+http/);
   const { code, said } = await doctor(environment);
-  assert.match(said, /^ok {3}database .* answers and is current$/m);
+  assert.match(said, /^ok {3}database .* answers and is up to date$/m);
   assert.match(said, /^ok {3}key /m);
   assert.match(said, /^ok {3}clock {5}within 0\.\d s of the database’s$/m);
   assert.equal(code, 0);
@@ -34,13 +34,13 @@ test('doctor finds a running service well', async () => {
   await service.exit;
 });
 
-test('doctor says so where no service runs, and starts none', async () => {
+test('doctor reports that no service is running, and starts none', async () => {
   const { code, said } = await doctor(environment);
   assert.match(said, /^ok {3}database {2}embedded, not running/m);
   assert.equal(code, 0);
 });
 
-test('doctor finds a key that others can read and says how to mend it', async () => {
+test('doctor finds a key that others can read and says how to fix it', async () => {
   const file = join(dataDir, 'signalpost.key');
   chmodSync(file, 0o644);
   const { code, said } = await doctor(environment);
@@ -49,7 +49,7 @@ test('doctor finds a key that others can read and says how to mend it', async ()
   chmodSync(file, 0o600);
 });
 
-test('doctor finds a database that cannot be reached, without telling its password', async () => {
+test('doctor finds an unreachable database, without revealing its password', async () => {
   const { code, said } = await doctor({
     ...environment,
     DATABASE_URL: 'postgres://user:hidden-password@127.0.0.1:1/mail',
@@ -66,7 +66,7 @@ test('ASVS 4.0.3 1.2.1: doctor names a database role that is a superuser', async
   assert.match(said, /database {2}.*\bits role \S+ is a superuser\n\s+Use a role that only owns/);
 });
 
-test('doctor finds a relay that cannot be reached', async () => {
+test('doctor finds an unreachable relay', async () => {
   const { code, said } = await doctor({
     ...environment,
     SMTP_URL: 'smtp://user:hidden-password@127.0.0.1:1',
@@ -76,7 +76,7 @@ test('doctor finds a relay that cannot be reached', async () => {
   assert.equal(code, 1);
 });
 
-test('doctor names settings that have no effect any more, and what replaces them', async () => {
+test('doctor names settings without effect and their replacements', async () => {
   const { code, said } = await doctor({
     ...environment,
     PASSWORD_TEMPLATE: '1000/password-reset',
@@ -88,7 +88,7 @@ test('doctor names settings that have no effect any more, and what replaces them
   assert.equal(code, 1);
 });
 
-test('doctor says which setting lets password links and notices be sent', async () => {
+test('doctor names the setting that enables password links and notices', async () => {
   const relay = { ...environment, SMTP_URL: 'smtp://127.0.0.1:1' };
   assert.match((await doctor(relay)).said, /^ok {3}notices .*\n\s+Set SYSTEM_MAIL_FROM/m);
   const named = { ...relay, SYSTEM_MAIL_FROM: 'no-reply@shop.test' };
@@ -97,7 +97,7 @@ test('doctor says which setting lets password links and notices be sent', async 
   assert.match(wrong.said, /SYSTEM_MAIL_FROM must be an email address/);
 });
 
-test('doctor finds that DNS does not know the name of a server that delivers by itself', async () => {
+test("doctor finds that DNS doesn't know the name of a server that delivers directly", async () => {
   const zones = await new TestDns()
     .set('mail.sender.test', { A: ['192.0.2.10'] })
     .set('10.2.0.192.in-addr.arpa', { PTR: 'mail.sender.test' })
@@ -106,13 +106,13 @@ test('doctor finds that DNS does not know the name of a server that delivers by 
   const well = await doctor({ ...direct, SMTP_HOSTNAME: 'mail.sender.test' });
   assert.match(
     well.said,
-    /^ok {3}mail {6}goes straight to the recipients’ servers, as mail\.sender/m,
+    /^ok {3}mail {6}delivers directly to the recipients’ servers, as mail\.sender/m,
   );
   const wrong = await doctor({ ...direct, SMTP_HOSTNAME: 'mial.sender.test' });
   assert.match(wrong.said, /^FAIL mail {6}DNS has no address for mial\.sender\.test/m);
   assert.equal(wrong.code, 1);
   const silent = { ...direct, SMTP_HOSTNAME: 'mail.sender.test', DNS_SERVERS: '127.0.0.1:1' };
-  assert.match((await doctor(silent)).said, /^FAIL mail {6}the resolvers give no answer/m);
+  assert.match((await doctor(silent)).said, /^FAIL mail {6}the resolvers don’t answer/m);
 });
 
 test('migrate brings a database to this release, and doctor agrees', async () => {
@@ -122,15 +122,15 @@ test('migrate brings a database to this release, and doctor agrees', async () =>
   const settings = { ...environment, DATABASE_URL: url };
   assert.match(
     (await doctor(settings)).said,
-    /^FAIL database .*lacks migrations.*\n\s+Run: signalpost migrate/m,
+    /^FAIL database .*needs migrations.*\n\s+Run: signalpost migrate/m,
   );
   const run = runSignalpost(['migrate'], settings);
   assert.equal(await run.exit, 0);
-  assert.match(run.output.stdout, /The database is current/);
+  assert.match(run.output.stdout, /The database is up to date/);
   assert.match((await doctor(settings)).said, /^ok {3}database/m);
 });
 
-test('migrate --plan and doctor name users whose tokens sent mail that their role can’t send, and what to change', async () => {
+test('migrate --plan and doctor name users whose tokens sent email that their role can’t send, and what to change', async () => {
   const { database, url } = await createTestDatabase();
   const settings = { ...environment, DATABASE_URL: url };
   const shop = await openShop(database);
@@ -159,11 +159,11 @@ test('migrate --plan and doctor name users whose tokens sent mail that their rol
   assert.equal(after.code, 1);
   for (const said of [plan.output.stdout, after.said]) {
     assert.match(said, new RegExp(`${viewer.email} \\(viewer in account 46100\\)`));
-    assert.match(said, /give a program’s user the role service, or use an API key/);
+    assert.match(said, /give the program’s user the role service, or use an API key/);
     assert.match(said, /The API key “Test” of account 46100 has users:write/);
     assert.doesNotMatch(said, new RegExp(unused.email));
   }
-  assert.match(plan.output.stdout, /The database is current/);
+  assert.match(plan.output.stdout, /The database is up to date/);
   await saveMembership(database.kysely, {
     accountId: shop.id,
     personId: viewer.id,
@@ -172,7 +172,7 @@ test('migrate --plan and doctor name users whose tokens sent mail that their rol
   assert.doesNotMatch((await doctor(settings)).said, new RegExp(viewer.email));
 });
 
-test('migrate --plan lists what an empty database lacks and changes nothing', async () => {
+test('migrate --plan lists all migrations for an empty database and changes nothing', async () => {
   const { database, url } = await createTestDatabase();
   await database.pool.query('drop schema public cascade');
   await database.pool.query('create schema public');

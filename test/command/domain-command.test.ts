@@ -39,7 +39,7 @@ test('a domain is added, shown with its records, checked, rotated, warmed up and
   assert.match((await run('domain', 'rotate', '46100', 'shop.test')).out, /_domainkey/);
   assert.match(
     (await run('domain', 'warm-up', '46100', 'shop.test', '--goal', '200')).out,
-    /day by day: 50, 71, 100, 141, then/,
+    /messages per day: 50, 71, 100, 141, then/,
   );
   const tracking = await run('domain', 'tracking', '46100', 'shop.test', 'links.shop.test');
   assert.match(tracking.out, /^links\.shop\.test\. CNAME links\.sender\.test\.$/m, tracking.err);
@@ -48,14 +48,14 @@ test('a domain is added, shown with its records, checked, rotated, warmed up and
   assert.equal((await run('domain', 'list', '46100')).out, '');
 });
 
-test('what cannot be is one sentence', async () => {
+test('invalid arguments give a one-sentence message', async () => {
   for (const [args, sentence] of [
     [['domain', 'add', '46100', 'no domain'], /is no domain/],
-    [['domain', 'add', 'nobody', 'a.test'], /no account nobody/],
+    [['domain', 'add', 'nobody', 'a.test'], /Account nobody not found/],
     [['domain', 'show', '46100', 'other.test'], /no sending domain other\.test/],
-    [['destination', 'set', 'unknown', '--rate', '5'], /No receiver unknown/],
+    [['destination', 'set', 'unknown', '--rate', '5'], /Destination unknown not found/],
     [['destination', 'set', 'unknown'], /Give --rate/],
-    [['destination', 'set', 'unknown', '--rate', '5', '--learn'], /--learn without them/],
+    [['destination', 'set', 'unknown', '--rate', '5', '--learn'], /or --learn alone/],
     [
       ['destination', 'set', 'unknown', '--messages-per-connection', '2.5'],
       /--messages-per-connection must be a whole number/,
@@ -71,37 +71,37 @@ test('what cannot be is one sentence', async () => {
   }
 });
 
-test('the pace of a receiver is shown, fixed, and learnt again', async () => {
+test('the limits of a destination are shown, overridden and learned again', async () => {
   const store = new ShapingStore(database, newId(), Date.now);
   const beat = { name: 'google', label: 'Gmail', startRate: 20, startConnections: 40 };
   const tell = () => store.heartbeat([{ ...beat, demand: 1, sent: 3 }]);
   await tell();
-  // As a node does every second: what it told longer ago counts no more.
+  // Nodes do this every second; older heartbeats no longer count.
   const telling = setInterval(() => void tell(), 1_000);
   const { out } = await run('destination', 'list');
   clearInterval(telling);
-  const usual = /^google\t20\/s\t40 connections\t100 messages a connection\tsending 3/;
+  const usual = /^google\t20\/s\t40 connections\t100 messages per connection\tsending 3/;
   assert.match(out, usual);
   const list = async () => (await run('destination', 'list')).out;
   const fix = ['--rate', '2.5', '--connections', '3', '--messages-per-connection', '7'];
   assert.equal((await run('destination', 'set', 'google', ...fix)).code, 0);
   assert.match(
     await list(),
-    /^google\t2\.5\/s \(fixed\)\t3 connections \(fixed\)\t7 messages a connection \(fixed\)\t/,
+    /^google\t2\.5\/s \(fixed\)\t3 connections \(fixed\)\t7 messages per connection \(fixed\)\t/,
   );
   await run('destination', 'set', 'google', '--learn');
-  assert.match(await list(), /^google\t20\/s\t40 connections\t100 messages a connection\t/);
+  assert.match(await list(), /^google\t20\/s\t40 connections\t100 messages per connection\t/);
   const [known] = await store.list();
   const session = { maxMessages: 12, learnedAt: Date.now(), reason: '421 too many messages' };
   assert.ok(known !== undefined);
   await store.save('google', known.version, { ...known.throttle, session }, undefined);
   assert.match(
     await list(),
-    /\t12 messages a connection \(since 20[^ ]+Z: 421 too many messages\)\t/,
+    /\t12 messages per connection \(since 20[^ ]+Z: 421 too many messages\)\t/,
   );
 });
 
-test('how TLS went is listed by day and domain, with what failed', async () => {
+test('TLS results are listed by day and domain, with failures', async () => {
   const day = new Date().toISOString().slice(0, 10);
   const session = { policyType: 'sts', host: 'mx.people.test' } as const;
   await new TlsResultStore(database, newId()).add([
@@ -120,7 +120,7 @@ test('how TLS went is listed by day and domain, with what failed', async () => {
   assert.equal(one.out.trimEnd().split('\n').length, 1);
 });
 
-test('the domains of an account that does not exist are no empty list', async () => {
+test('listing the domains of a nonexistent account is an error', async () => {
   const { code, err } = await run('domain', 'list', '9999');
-  assert.deepEqual([code, err], [1, 'signalpost: There is no account 9999.\n']);
+  assert.deepEqual([code, err], [1, 'signalpost: Account 9999 not found.\n']);
 });

@@ -17,7 +17,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The embedded database's process, from its first moment on. */
+/** The embedded database's process, from its start. */
 function postmasterOf(dataDir: string): number | undefined {
   try {
     const [pid] = readFileSync(join(dataDir, 'database', 'postmaster.pid'), 'utf8').split('\n');
@@ -31,7 +31,7 @@ for (const [args, signal, code] of [
   [['migrate'], 'SIGTERM', 143],
   [['apply', manifest], 'SIGINT', 130],
 ] as const)
-  test(`${args[0]} that ${signal} ends leaves no database running`, async () => {
+  test(`${args[0]} ended by ${signal} leaves no database running`, async () => {
     const dataDir = join(folder, args[0]);
     const command = runSignalpost(args, { DATA_DIR: dataDir, LOG_LEVEL: 'warn' });
     const database = await waitFor('the database', () => postmasterOf(dataDir));

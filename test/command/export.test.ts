@@ -48,7 +48,7 @@ accounts:
 `,
 );
 
-test('what is exported, applied again, changes nothing', async () => {
+test('exporting and applying again changes nothing', async () => {
   const applied = await run(['apply', join(folder, 'shop.yaml')]);
   assert.equal(applied.code, 0, applied.stderr);
   const target = join(folder, 'export');
@@ -66,7 +66,7 @@ test('what is exported, applied again, changes nothing', async () => {
   );
 });
 
-test('contacts that came another way are no change, nor is a value that is missing and comes back empty', async () => {
+test('contacts from other sources are not a change, nor is a missing value that comes back empty', async () => {
   await database.pool.query(
     `insert into contact_list (account_id, id, name, source_size) values ('shop', 'l-2', 'Imported', 2);
      insert into contact (account_id, list_id, email, fields) values
@@ -88,25 +88,22 @@ test('contacts that came another way are no change, nor is a value that is missi
   assert.deepEqual(rows, [{ fields: { N: '2' } }, { fields: {} }]);
 });
 
-test('a template without a published version is left out, and named', async () => {
+test('a template without a published version is skipped and named', async () => {
   await database.pool.query(
     `insert into template (account_id, id, name, created_by) select 'shop', 't-draft', 'Draft', id from person limit 1`,
   );
   const { stdout, stderr } = await run(['export']);
   assert.doesNotMatch(stdout, /t-draft/);
-  assert.equal(
-    stderr,
-    'Left out: the template t-draft of the account shop has no published version.\n',
-  );
+  assert.equal(stderr, 'Skipped: template t-draft of account shop has no published version.\n');
 });
 
-test('what changes while it is exported is in no part of it', async () => {
+test("changes during an export don't appear in any part of it", async () => {
   const target = join(folder, 'moment');
   const writer = await database.pool.connect();
   await writer.query('begin');
   await writer.query('lock table contact in access exclusive mode');
   const exporting = run(['export', target]);
-  await waitFor('the export to come to the contacts', async () => {
+  await waitFor('the export to reach the contacts', async () => {
     const { rows } = await database.pool.query(
       "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
     );
@@ -120,13 +117,13 @@ test('what changes while it is exported is in no part of it', async () => {
   assert.match(readFileSync(join(target, 'lists/shop-l-1.csv'), 'utf8'), /ann@people\.test/);
 });
 
-test('on standard output it has everything but contacts and secrets', async () => {
+test('standard output has everything except contacts and secrets', async () => {
   const { stdout } = await run(['export']);
   assert.match(stdout, /id: t-1/);
   assert.doesNotMatch(stdout, /0123456789|a very long password|csv:/);
 });
 
-test('on another installation it asks for the secrets that it does not have', async () => {
+test("another installation asks for the secrets that it doesn't have", async () => {
   const other = await createTestDatabase();
   const { code, stderr } = await run(['apply', join(folder, 'export/manifest.yaml')], {
     DATABASE_URL: other.url,

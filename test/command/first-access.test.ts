@@ -28,18 +28,18 @@ function demoEnvironment(): Record<string, string | undefined> {
   return parseEnv(readFileSync(join(dataDir, 'demo.env'), 'utf8'));
 }
 
-test('the start prints a link that opens the inbox, and inbox-link prints another, alone', async () => {
+test('the start prints a link that opens the inbox, and inbox-link prints only a new one', async () => {
   const [link] = await service.printed(/http\S+\/inbox\/enter\?code=\S+/);
   assert.ok(link.startsWith(url));
   const { code, out } = await run('inbox-link');
   assert.equal(code, 0);
   assert.match(out, /^http\S+\/inbox\/enter\?code=[\w-]{43}\n$/);
   assert.ok(out.startsWith(url), 'where the service answers');
-  assert.equal((await sendRequest(link)).status, 401, 'the earlier one has ended');
+  assert.equal((await sendRequest(link)).status, 401, 'the previous one is invalid');
   assert.equal((await sendRequest(out.trim())).status, 303);
 });
 
-test('programs read the inbox with the token that the first start has put into demo.env', async () => {
+test('programs read the inbox with the token that the first start stores in demo.env', async () => {
   const { INBOX_TOKEN: token = '' } = demoEnvironment();
   assert.match(token, /^[\w-]{32}$/);
   assert.equal(statSync(join(dataDir, 'demo.env')).mode & 0o777, 0o600);
@@ -48,7 +48,7 @@ test('programs read the inbox with the token that the first start has put into d
   assert.equal(status, 401);
 });
 
-test('set-up-link prints a link that makes the first owner, once, and operator commands go on from there', async () => {
+test('set-up-link prints a link that creates the first owner, once, and operator commands take over from there', async () => {
   const [, first = ''] = await service.printed(/\/console#set-up=(\S+)/);
   const nobody = await run('operator', 'list');
   assert.deepEqual([nobody.code, nobody.out], [0, '']);
@@ -70,7 +70,7 @@ test('set-up-link prints a link that makes the first owner, once, and operator c
   assert.equal(late.code, 1);
   assert.match(
     late.error,
-    /^signalpost: This installation is set up already\. .*operator add EMAIL/,
+    /^signalpost: This installation is already set up\. .*operator add EMAIL/,
   );
 
   assert.equal((await run('operator', 'list')).out, 'ann@shop.test\n');
@@ -86,7 +86,7 @@ test('set-up-link prints a link that makes the first owner, once, and operator c
   const unknown = await run('operator', 'add', 'nobody@shop.test');
   assert.deepEqual(
     [unknown.code, unknown.error],
-    [1, 'signalpost: There is no user "nobody@shop.test".\n'],
+    [1, 'signalpost: User "nobody@shop.test" not found.\n'],
   );
   const kinds = (await run('audit', '--json')).out
     .trim()
@@ -101,7 +101,7 @@ test('set-up-link prints a link that makes the first owner, once, and operator c
     assert.ok(kinds.includes(kind), kind);
 });
 
-test('there is no link to an inbox that is not there', async () => {
+test('without an inbox, there is no link to it', async () => {
   const { code, error } = await finish(
     runSignalpost(['inbox-link'], { ...environment, SMTP_URL: 'smtp://127.0.0.1:1' }),
   );
@@ -109,7 +109,7 @@ test('there is no link to an inbox that is not there', async () => {
   assert.match(error, /There is no inbox with DELIVERY=relay/);
 });
 
-test('the help names every command', async () => {
+test('the help lists every command', async () => {
   const { out } = await run('--help');
   for (const name of ['set-up-link', 'inbox-link', 'operator'])
     assert.match(out, new RegExp(`^ {2}${name}\\b`, 'm'));

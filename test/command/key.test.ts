@@ -25,7 +25,7 @@ async function run(
   return { code, out: output.stdout, err: output.stderr };
 }
 
-/** What the audit log has of commands, which it then forgets. */
+/** Returns the audit log entries of commands and deletes them. */
 async function takeEntries(): Promise<unknown[]> {
   const { rows } = await database.pool.query(
     `with taken as (delete from audit_event where remote_address = 'command line' returning id, kind, account_id, detail)
@@ -61,7 +61,7 @@ async function listed(): Promise<ListedKey[]> {
   return lines.map((line): ListedKey => JSON.parse(line));
 }
 
-test('a key is printed alone, sends at once while the service runs, and stands in list and audit log', async () => {
+test('a key is printed alone, works at once while the service runs, and appears in list and audit log', async () => {
   const made = await run(
     'key',
     'create',
@@ -84,7 +84,7 @@ test('a key is printed alone, sends at once while the service runs, and stands i
   assert.equal(one.expiresAt, null);
   const table = await run('key', 'list', shop.id);
   const [head = '', line = ''] = table.out.split('\n');
-  assert.match(head, /^ID +KEY +NAME +SCOPES +LIMITS +MADE BY +EXPIRES +LAST USED$/);
+  assert.match(head, /^ID +KEY +NAME +SCOPES +LIMITS +CREATED BY +EXPIRES +LAST USED$/);
   assert.match(
     line,
     new RegExp(`^${one.id}  sp_46100_…${key.slice(-11, -7)}  Shop server  messages:send  -`),
@@ -99,7 +99,7 @@ test('a key is printed alone, sends at once while the service runs, and stands i
   ]);
 });
 
-test('scopes, networks and templates repeat, and a key ends when it was said to', async () => {
+test('scopes, networks and templates are repeatable, and a key expires as requested', async () => {
   const made = await run(
     ...['key', 'create', shop.id, '--name', 'Limited', '--scope', 'messages:send'],
     ...['--scope', 'messages:status', '--scope', 'messages:send', '--expires-in-days', '30'],
@@ -117,7 +117,7 @@ test('scopes, networks and templates repeat, and a key ends when it was said to'
   await takeEntries();
 });
 
-test('a key is rotated with overlap, the old one ends after it, and a revoked one within a second', async () => {
+test('a rotated key works for the overlap, and a revoked one ends within a second', async () => {
   const first = (await run('key', 'create', shop.id, '--name', 'R', '--scope', 'messages:send'))
     .out;
   const [{ id: firstId } = { id: '' }] = await listed();
@@ -137,7 +137,7 @@ test('a key is rotated with overlap, the old one ends after it, and a revoked on
   await ended(second.out.trim());
   const again = await run('key', 'rotate', shop.id, newest?.id ?? '');
   assert.equal(again.code, 1);
-  assert.match(again.err, /has no API key .* that still works/);
+  assert.match(again.err, /has no active API key/);
 
   const [{ id: thirdId } = { id: '' }] = await listed();
   assert.equal(await status(third.out.trim()), 200);
@@ -149,12 +149,12 @@ test('a key is rotated with overlap, the old one ends after it, and a revoked on
   assert.deepEqual(kinds, ['api_key_created', ...rotated, ...rotated, 'api_key_removed']);
 });
 
-test('what can be no key is one clear sentence, and leaves nothing behind', async () => {
+test('invalid arguments give a clear message and leave nothing behind', async () => {
   const before = await listed();
   const create = ['key', 'create', shop.id, '--name', 'No', '--scope', 'messages:send'];
   for (const [args, sentence] of [
-    [['key', 'create', 'nobody', ...create.slice(3)], /There is no account nobody\./],
-    [['key', 'create', 'no body', ...create.slice(3)], /must be the id of one/],
+    [['key', 'create', 'nobody', ...create.slice(3)], /Account nobody not found\./],
+    [['key', 'create', 'no body', ...create.slice(3)], /"no body" is not a valid account id/],
     [
       [...create, '--scope', 'messages:all'],
       /--scope "messages:all" is unknown; use any of .*messages:send/,
@@ -169,13 +169,13 @@ test('what can be no key is one clear sentence, and leaves nothing behind', asyn
       /--expires-in-days must be a whole number from 1 to 3650/,
     ],
     [['key', 'create', shop.id, '--name', ' ', '--scope', 'messages:send'], /--name must have/],
-    [['key', 'revoke', shop.id, 'sp_46100_secret'], /must be that of an API key/],
+    [['key', 'revoke', shop.id, 'sp_46100_secret'], /must be an API key id/],
     [['key', 'revoke', shop.id, '019a0000-0000-7000-8000-000000000000'], /has no API key/],
     [
       ['key', 'rotate', shop.id, '019a0000-0000-7000-8000-000000000000', '--overlap-hours', '721'],
       /from 0 to 720/,
     ],
-    [['key', 'list', '46999'], /There is no account 46999/],
+    [['key', 'list', '46999'], /Account 46999 not found/],
   ] as const) {
     const answer = await run(...args);
     assert.equal(answer.code, 1, args.join(' '));
@@ -187,7 +187,7 @@ test('what can be no key is one clear sentence, and leaves nothing behind', asyn
   assert.deepEqual(await takeEntries(), []);
 });
 
-test('a key that cannot be recorded is not made, and a name cannot write to the terminal', async () => {
+test("a key that can't be recorded is not created, and a name can't write to the terminal", async () => {
   await database.pool.query(
     'alter table audit_event add constraint full_disk check (false) not valid',
   );
@@ -205,7 +205,7 @@ test('a key that cannot be recorded is not made, and a name cannot write to the 
   await takeEntries();
 });
 
-test('ASVS 4.0.3 3.3.3: disabling a person ends their keys, but for those that an owner takes over', async () => {
+test('ASVS 4.0.3 3.3.3: disabling a person removes their keys, except those that an owner takes over', async () => {
   const other = await world.addAccount('46300');
   const leaver = await world.addPerson({ accounts: [shop.id, other] });
   const heir = await world.addPerson({ accounts: [other] });

@@ -11,7 +11,7 @@ async function run(...args: string[]) {
   return { code: await running.exit, ...running.output };
 }
 
-test('waiting messages are canceled from the command line, with their number', async () => {
+test('waiting messages are canceled from the command line, and counted', async () => {
   const id = await world.accept();
   await world.accept();
   const one = await run('cancel', '--account', 'a1', '--message', id);
@@ -25,7 +25,7 @@ test('an account is paused and resumed from the command line', async () => {
   assert.equal((await run('resume', '--account', 'a1')).stdout, 'Done: the account is resumed.\n');
 });
 
-test('a message that does not wait is said, with exit code 1', async () => {
+test('a message that is not waiting is reported, with exit code 1', async () => {
   const answer = await run(
     ...['retry', '--account', 'a1', '--message', '01900000-0000-7000-8000-000000000000'],
   );
@@ -33,13 +33,13 @@ test('a message that does not wait is said, with exit code 1', async () => {
   assert.equal(answer.stdout, '0 messages due now.\n');
 });
 
-test('an id that can be none is one sentence', async () => {
+test('an invalid id gives a one-sentence message', async () => {
   const answer = await run('cancel', '--account', 'a1', '--message', 'nonsense');
   assert.equal(answer.code, 1);
-  assert.match(answer.stderr, /^signalpost: --message must be the id of a message/);
+  assert.match(answer.stderr, /^signalpost: --message must be a message id/);
 });
 
-test('the list says why most of what waits for a destination does, and where it stops counting', async () => {
+test('the list says why most messages for a destination are waiting, and where it stops counting', async () => {
   const { pool } = world.database;
   await pool.query('delete from queue_entry');
   const store = async (count: number) => {
@@ -70,10 +70,13 @@ test('the list says why most of what waits for a destination does, and where it 
   assert.match(await list(), /^people\.test\t10,000 or more waiting\tnext [^\t]+\n$/);
 });
 
-test('a pause is for a domain name; one that stands for what is none can be lifted', async () => {
+test('only domain names can be paused; an existing pause of another name can be lifted', async () => {
   const refused = await run('pause', '--account', 'a1', '--destination', 'x y');
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /^signalpost: --destination must be a domain name of several/);
+  assert.match(
+    refused.stderr,
+    /^signalpost: --destination must be a domain name with at least two labels/,
+  );
   await world.database.pool.query(
     `insert into delivery_pause values ('a1', 'x y'), ('a1', 'bücher.test')`,
   );
@@ -84,13 +87,13 @@ test('a pause is for a domain name; one that stands for what is none can be lift
   const wide = () => run('pause', '--account', 'a1', '--destination', 'Bücher.test');
   assert.equal((await wide()).stdout, 'Done: mail to xn--bcher-kva.test is paused.\n');
   const again = await wide();
-  assert.equal(again.stdout, 'Nothing to do: mail to xn--bcher-kva.test is paused already.\n');
+  assert.equal(again.stdout, 'Nothing to do: mail to xn--bcher-kva.test is already paused.\n');
 });
 
-test('an account that does not exist is said, with exit code 1', async () => {
+test('a nonexistent account is reported, with exit code 1', async () => {
   for (const action of ['list', 'cancel', 'pause', 'resume', 'retry']) {
     const answer = await run(action, '--account', '9999');
     assert.equal(answer.code, 1, action);
-    assert.equal(answer.stderr, 'signalpost: There is no account 9999.\n', action);
+    assert.equal(answer.stderr, 'signalpost: Account 9999 not found.\n', action);
   }
 });

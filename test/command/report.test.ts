@@ -17,7 +17,7 @@ async function reclassify(from: string, id: string = account) {
   return { code: await running.exit, ...running.output };
 }
 
-test('opens of a reader that is known since are machines in the report, from the command line', async () => {
+test('opens by a reader that is now known as a machine are reclassified from the command line', async () => {
   const feed = new EventFeed({ database: world.database, log: world.log, followers: [rollUp] });
   const id = await world.accept();
   for (const userAgent of ['YahooMailProxy; x', 'Mozilla/5.0 (X11) Firefox/144.0'])
@@ -39,17 +39,20 @@ test('opens of a reader that is known since are machines in the report, from the
   const answer = await reclassify(from);
   assert.equal(
     answer.stdout,
-    `1 open or click is judged otherwise; the report is counted anew from ${from}.\n`,
+    `1 open or click was reclassified; the report was recalculated from ${from}.\n`,
     answer.stderr,
   );
   assert.equal(answer.code, 0);
   assert.deepEqual(await counts(), { accepted: 1, opened_people: 1, opened_machines: 1 });
 });
 
-test('days whose messages are not kept whole any more are refused, and the report stays', async () => {
+test("days with incomplete data are refused, and the report doesn't change", async () => {
   const old = await reclassify(dayOf(Date.now() - 200 * day));
   assert.equal(old.code, 1);
-  assert.match(old.stderr, /^signalpost: --from must be a day from \d{4}-\d\d-\d\d, since when/);
+  assert.match(
+    old.stderr,
+    /^signalpost: --from must be a day from \d{4}-\d\d-\d\d, the first with complete data/,
+  );
   await pool.query('insert into retention_rule (account_id, engagement_days) values ($1, 3)', [
     account,
   ]);
@@ -57,10 +60,10 @@ test('days whose messages are not kept whole any more are refused, and the repor
   assert.match(emptied.stderr, /^signalpost: --from must be a day from/);
 });
 
-test('a day or an account that can be none is one sentence', async () => {
+test('an invalid day or account gives a one-sentence message', async () => {
   assert.match((await reclassify('yesterday')).stderr, /^signalpost: --from must be a day such as/);
   assert.match(
     (await reclassify(dayOf(Date.now()), 'a-9')).stderr,
-    /^signalpost: --account names no account/,
+    /^signalpost: --account: there is no account a-9/,
   );
 });

@@ -57,7 +57,7 @@ async function lists(url: string, accessToken = ''): Promise<number> {
   return (await fetch(`${url}/api/1/list`, { headers })).status;
 }
 
-test('ASVS 4.0.3 6.4.1: the master key is rotated while the service runs, killed anywhere on the way, and nothing stops working before --finish', async () => {
+test('ASVS 4.0.3 6.4.1: the master key is rotated while the service runs, with kills at any point, and nothing stops working before --finish', async () => {
   const keyBefore = await readFile(join(dataDir, 'signalpost.key'), 'utf8');
   const given = await passwordGrant(first.url);
   assert.equal(await lists(first.url, given.access_token), 200, JSON.stringify(given));
@@ -75,7 +75,7 @@ test('ASVS 4.0.3 6.4.1: the master key is rotated while the service runs, killed
   assert.equal(await readFile(join(dataDir, 'signalpost.previous.key'), 'utf8'), keyBefore);
   assert.equal(existsSync(join(dataDir, 'signalpost.next.key')), false);
 
-  // What the key before made still works, also after a restart with both.
+  // Data created with the previous key still works, even after a restart with both.
   assert.equal(await lists(first.url, given.access_token), 200);
   await first.stop();
   const second = await start();
@@ -86,18 +86,18 @@ test('ASVS 4.0.3 6.4.1: the master key is rotated while the service runs, killed
   assert.match(told.out, /refresh tokens: 1\n/);
   assert.match(told.out, /Nothing was changed/);
 
-  // Secrets and tokens that are used meanwhile survive the end.
+  // Secrets and tokens used in the meantime survive the end of the rotation.
   const refreshed = await refresh(second.url, given.refresh_token);
   assert.equal(await lists(second.url, refreshed.access_token), 200, JSON.stringify(refreshed));
-  await waitFor('the secret to be stored anew', async () =>
+  await waitFor('the secret to be rehashed', async () =>
     /client secrets of integrations[^\n]*: 0\n/.test((await rotate('--finish')).out),
   );
   const ended = await rotate('--finish', '--yes');
   assert.match(ended.out, /refresh tokens: 0\n/);
-  assert.match(ended.out, /The previous master key has ended/);
+  assert.match(ended.out, /The previous master key was removed/);
   assert.equal(existsSync(join(dataDir, 'signalpost.previous.key')), false);
   assert.equal(await lists(second.url, refreshed.access_token), 200);
-  assert.equal((await rotate('--finish', '--yes')).out, 'No rotation is under way.\n');
+  assert.equal((await rotate('--finish', '--yes')).out, 'No rotation is in progress.\n');
   await second.stop();
   const third = await start();
   assert.equal(await lists(third.url, given.access_token), 401);
@@ -106,7 +106,7 @@ test('ASVS 4.0.3 6.4.1: the master key is rotated while the service runs, killed
   await third.stop();
 });
 
-test('ASVS 4.0.3 6.4.1: nodes with settings of their own get both keys one after the other; one that lacks the new key stops the rotation', async () => {
+test('ASVS 4.0.3 6.4.1: nodes with their own settings get both keys one after the other; one that lacks the new key stops the rotation', async () => {
   const { url, database } = await createTestDatabase();
   const [oldKey, newKey] = [randomBytes(32), randomBytes(32)].map((key) => key.toString('base64'));
   const only = { DATABASE_URL: url, SIGNALPOST_KEY: oldKey ?? '', PORT: '0', LOG_LEVEL: 'warn' };
@@ -133,7 +133,7 @@ test('ASVS 4.0.3 6.4.1: nodes with settings of their own get both keys one after
       )
     ).rows[0];
   const before = await fingerprint();
-  /** Waits until both nodes have said anew which keys they have. */
+  /** Waits until both nodes have reported their keys again. */
   const heardFromBoth = async () => {
     const { rows } = await database.pool.query<{ now: Date }>('select now()');
     await waitFor('both nodes', async () => {

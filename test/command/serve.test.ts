@@ -19,7 +19,7 @@ const environment = {
   SIGNALPOST_KEY: key,
 };
 
-/** Processes start slowly on a machine that has much else to do. */
+/** Processes start slowly on a busy machine. */
 const patience = 60_000;
 
 async function childrenOf(pid = 0): Promise<number[]> {
@@ -32,7 +32,7 @@ async function isServing(pid = 0): Promise<boolean> {
   return words.includes('src/main.ts\0serve');
 }
 
-test('nodes with roles apart share one database', async () => {
+test('nodes with separate roles share one database', async () => {
   const nodes = ['http', 'worker', 'http,worker'].map((role) =>
     runSignalpost(['serve', '--role', role], environment),
   );
@@ -44,7 +44,7 @@ test('nodes with roles apart share one database', async () => {
   assert.deepEqual(await Promise.all(nodes.map((node) => node.exit)), [0, 0, 0]);
 });
 
-test('a first start on one’s own database needs neither a key nor a data folder', async () => {
+test('a first start on your own database needs neither a key nor a data folder', async () => {
   const own = await createTestDatabase();
   const folder = join(temporaryFolder(), 'not-there', 'data');
   const service = runSignalpost(['start'], {
@@ -60,7 +60,7 @@ test('a first start on one’s own database needs neither a key nor a data folde
   assert.match(await readFile(join(folder, 'demo.env'), 'utf8'), /^export DEMO_OWNER_PASSWORD=/m);
 });
 
-test('a node with another key is refused with a sentence', async () => {
+test('a node with another key is refused with a message', async () => {
   const node = runSignalpost(['serve'], {
     ...environment,
     SIGNALPOST_KEY: Buffer.alloc(32, 8).toString('base64'),
@@ -69,19 +69,19 @@ test('a node with another key is refused with a sentence', async () => {
   assert.match(node.output.stderr, /^signalpost: This database was set up with another key/);
 });
 
-test('an unknown role is refused with a sentence', async () => {
+test('an unknown role is refused with a message', async () => {
   const node = runSignalpost(['serve', '--role', 'http,cook'], environment);
   assert.equal(await node.exit, 1);
-  assert.match(node.output.stderr, /--role knows http and worker, not "cook"/);
+  assert.match(node.output.stderr, /--role must be http, worker or both, not "cook"/);
 });
 
-test('serve without a database of one’s own is refused with a sentence', async () => {
+test('serve without DATABASE_URL is refused with a message', async () => {
   const node = runSignalpost(['serve'], { DATA_DIR: dataDir, PORT: '0' });
   assert.equal(await node.exit, 1);
-  assert.match(node.output.stderr, /serve needs DATABASE_URL/);
+  assert.match(node.output.stderr, /serve requires DATABASE_URL/);
 });
 
-test('a node runs a process for each core, starts one that dies again, and stops all of them', async () => {
+test('a node runs a process per core, restarts one that dies, and stops all of them', async () => {
   const node = runSignalpost(['serve', '--processes', '2'], environment);
   const [, address] = await node.printed(/answers at (http:\/\/\S+)/);
   const before = await waitFor(
@@ -95,7 +95,7 @@ test('a node runs a process for each core, starts one that dies again, and stops
   const [victim = 0] = before;
   process.kill(victim, 'SIGKILL');
   await waitFor(
-    'another in its place',
+    'its replacement',
     async () => {
       const pids = await childrenOf(node.child.pid);
       return pids.length === 2 && !pids.includes(victim);
@@ -118,20 +118,20 @@ test('a node runs a process for each core, starts one that dies again, and stops
 test('SIGTERM while the first of several processes starts ends the node with 0', async () => {
   const node = runSignalpost(['serve', '--processes', '2'], environment);
   const [first = 0] = await waitFor('the first process', async () => {
-    // The shell script asks other programs before it becomes the node.
+    // The shell script runs other programs before it becomes the node.
     if (!(await isServing(node.child.pid))) return false;
     const pids = await childrenOf(node.child.pid);
     return pids.length > 0 && pids;
   });
   node.child.kill('SIGTERM');
-  // A node that does not hear it would run for ever.
+  // A node that misses the signal would run forever.
   const ending = AbortSignal.timeout(patience);
   ending.onabort = () => node.child.kill('SIGKILL');
   assert.equal(await node.exit, 0);
   assert.throws(() => process.kill(first, 0), 'its process has ended too');
 });
 
-test('SIGTERM ends a node that waits for the migration of another one', async () => {
+test("SIGTERM ends a node that is waiting for another node's migration", async () => {
   const own = await createTestDatabase();
   const other = await own.database.pool.connect();
   await other.query('select pg_advisory_lock(7233480021)');
@@ -155,7 +155,7 @@ test('SIGTERM ends a node that waits for the migration of another one', async ()
   assert.equal(exit, 0);
 });
 
-test('a node whose database is away stops with 0', async () => {
+test('a node whose database is down stops with 0', async () => {
   const own = await createTestDatabase();
   const gate = await openGate(own.url);
   const node = runSignalpost(['serve', '--processes', '1'], {
@@ -169,7 +169,7 @@ test('a node whose database is away stops with 0', async () => {
   assert.equal(await node.exit, 0, node.output.stderr);
 });
 
-test('/metrics of a node of several processes shows all of them together, whichever answers', async () => {
+test('/metrics of a node with several processes shows all of them, whichever answers', async () => {
   const node = runSignalpost(['serve', '--processes', '2'], { ...environment, ...serviceTokens });
   const [, address] = await node.printed(/answers at (http:\/\/\S+)/);
   const read = async (): Promise<Map<string, number>> => {
@@ -194,7 +194,7 @@ test('/metrics of a node of several processes shows all of them together, whiche
   assert.equal(await node.exit, 0);
 });
 
-test('what keeps a node of several processes from starting is said once', async () => {
+test('a startup problem of a node with several processes is reported once', async () => {
   const node = runSignalpost(['serve', '--processes', '2'], {
     ...environment,
     SIGNALPOST_KEY: Buffer.alloc(32, 8).toString('base64'),
@@ -203,13 +203,16 @@ test('what keeps a node of several processes from starting is said once', async 
   assert.equal(node.output.stderr.match(/^signalpost:/gm)?.length, 1);
 });
 
-test('a port that another program has is said once, though the processes of a node share theirs', async () => {
+test('a port in use by another program is reported once, although the processes of a node share theirs', async () => {
   const first = runSignalpost(['serve', '--processes', '2'], environment);
   const [, address = ''] = await first.printed(/answers at (http:\/\/\S+)/);
   const { port } = new URL(address);
   const second = runSignalpost(['serve', '--processes', '2'], { ...environment, PORT: port });
   assert.equal(await second.exit, 1);
-  assert.match(second.output.stderr, new RegExp(`^signalpost: Port ${port} on .* is taken`));
+  assert.match(
+    second.output.stderr,
+    new RegExp(`^signalpost: Port ${port} on .* is already in use`),
+  );
   first.child.kill('SIGTERM');
   assert.equal(await first.exit, 0);
 });

@@ -21,7 +21,7 @@ const world = new SessionWorld(database);
 await world.addAccount();
 const client = await world.addIntegration();
 const person = await world.addPerson();
-/** The key of the tests' service. */
+/** The key of the test service. */
 const environment = { DATABASE_URL: url, SIGNALPOST_KEY: Buffer.alloc(32, 7).toString('base64') };
 
 async function run(
@@ -36,7 +36,7 @@ function grant(secret = clientSecret): ReturnType<typeof postToken> {
   return postToken(service, { ...passwordFields(person, client), client_secret: secret });
 }
 
-test('what is left of the allowance is shown, and lifted for one integration', async () => {
+test('the rest of the allowance is shown, and raised for one integration', async () => {
   for (let count = 0; count < 5; count += 1) assert.equal((await grant()).status, 200);
   assert.equal((await grant()).status, 429);
   const before = await run('integration', 'show', client.clientId);
@@ -49,7 +49,7 @@ test('what is left of the allowance is shown, and lifted for one integration', a
   await database.pool.query("update session_pair set initial_requests = '{}'");
 });
 
-test('a rotated secret is printed once, and the old one works for the overlap only', async () => {
+test('a rotated secret is printed once, and the old one works only for the overlap', async () => {
   const rotated = await run('integration', 'rotate-secret', client.clientId, '--overlap', '1h');
   assert.equal(rotated.code, 0, rotated.err);
   const secret = rotated.out.trim();
@@ -71,7 +71,7 @@ test('a rotated secret is printed once, and the old one works for the overlap on
   assert.equal((await grant()).body.error, 'invalid_client');
 });
 
-test('a disabled integration is refused within a second, and works again when it is enabled', async () => {
+test('a disabled integration is refused within a second, and works again when enabled', async () => {
   const other = await world.addIntegration();
   const grantOther = () => postToken(service, passwordFields(person, other));
   assert.equal((await grantOther()).status, 200);
@@ -89,7 +89,7 @@ test('a disabled integration is refused within a second, and works again when it
   await waitFor('the answer', async () => (await grantOther()).status === 200, 1_000);
 });
 
-test('a disabled user is kept out within a second, on all ways in, and comes in again when enabled', async () => {
+test('a disabled user is locked out everywhere within a second, and can sign in again when enabled', async () => {
   const [somebody, other] = [await world.addPerson(), await world.addIntegration()];
   const { body } = await postToken(service, passwordFields(somebody, other));
   const asks = async () => {
@@ -105,12 +105,12 @@ test('a disabled user is kept out within a second, on all ways in, and comes in 
   assert.equal((await grantAgain()).body.error, 'invalid_grant');
   assert.match((await run('user', 'enable', somebody.email)).out, /can sign in again/);
   assert.equal((await grantAgain()).status, 200);
-  assert.equal(await asks(), 401, 'what ended stays ended');
+  assert.equal(await asks(), 401, 'revoked tokens stay revoked');
   const { out } = await run('audit', '--person', somebody.email);
   assert.match(out, /user_enabled\tsuccess.*user_disabled\tsuccess/s);
 });
 
-test('an operator takes a second factor away from somebody who lost it', async () => {
+test('an operator removes a lost second factor', async () => {
   const somebody = await world.addPerson();
   const none = await run('user', 'remove-second-factor', somebody.email);
   assert.equal(none.code, 1);
@@ -123,10 +123,10 @@ test('an operator takes a second factor away from somebody who lost it', async (
   const { rows } = await database.pool.query('select from second_factor');
   assert.equal(rows.length, 0);
   assert.match((await run('audit', '--person', somebody.email)).out, /second_factor_removed/);
-  assert.match((await run('user', 'disable', 'no@one.test')).err, /There is no user "no@one.test"/);
+  assert.match((await run('user', 'disable', 'no@one.test')).err, /User "no@one.test" not found/);
 });
 
-test('the audit log is read by person, kind, outcome and time, and holds no secret', async () => {
+test('the audit log is filtered by person, kind, outcome and time, and contains no secret', async () => {
   await postToken(service, { ...passwordFields(person, client), client_secret: clientSecret });
   const stranger = await world.addPerson();
   const other = await world.addIntegration();
@@ -159,7 +159,7 @@ test('the audit log is read by person, kind, outcome and time, and holds no secr
   assert.equal(/correct horse|wrong password|a client secret|sp[arcl]_/.test(all), false);
 });
 
-test('wrong arguments are one sentence and exit code 1', async () => {
+test('invalid arguments give a one-sentence message and exit code 1', async () => {
   for (const args of [
     ['integration', 'show', 'nobody'],
     ['integration', 'set', client.clientId],
@@ -173,7 +173,7 @@ test('wrong arguments are one sentence and exit code 1', async () => {
   }
 });
 
-test('a database that is not there, or was not set up, is one sentence', async () => {
+test('a missing or empty database gives a one-sentence message', async () => {
   const empty = `empty_${process.pid}`;
   await runAdminStatement(adminUrl(), `create database ${empty}`);
   for (const [name, sentence] of [
@@ -192,21 +192,24 @@ test('a database that is not there, or was not set up, is one sentence', async (
   await runAdminStatement(adminUrl(), `drop database ${empty}`);
 });
 
-test('a time that does not exist is refused; a day is its beginning', async () => {
+test('an invalid date is rejected; a day means its beginning', async () => {
   for (const since of ['2026-02-30', '2026-02-30T12:00Z', 'foo 1']) {
     const { code, err } = await run('audit', '--since', since);
     assert.equal(code, 1, since);
-    assert.match(err, /^signalpost: --since is a time such as/);
+    assert.match(err, /^signalpost: --since must be a time such as/);
   }
   assert.equal((await run('audit', '--since', '2026-01-31')).code, 0);
 });
 
-test('an outcome that no event has is refused', async () => {
+test('an unknown outcome is rejected', async () => {
   const { code, err } = await run('audit', '--outcome', 'foo');
-  assert.deepEqual([code, err], [1, 'signalpost: --outcome is success or refused, not "foo".\n']);
+  assert.deepEqual(
+    [code, err],
+    [1, 'signalpost: --outcome must be success or refused, not "foo".\n'],
+  );
 });
 
-test('a link by which a user sets a password is printed alone, works once, and is recorded', async () => {
+test('a link to set a password is printed alone, works once, and is recorded', async () => {
   const { email } = await world.addPerson();
   const made = await run('user', 'password-link', email);
   assert.equal(made.code, 0, made.err);
@@ -220,5 +223,5 @@ test('a link by which a user sets a password is printed alone, works once, and i
   const log = await run('audit', '--kind', 'password_link_made', '--person', email);
   assert.match(log.out, /password_link_made\tsuccess/);
   const unknown = await run('user', 'password-link', 'nobody@shop.test');
-  assert.match(unknown.err, /There is no user/);
+  assert.match(unknown.err, /User "nobody@shop\.test" not found/);
 });

@@ -10,7 +10,7 @@ const folder = temporaryFolder();
 const environment = { DATA_DIR: join(folder, 'data'), PORT: '0', LOG_LEVEL: 'warn' };
 const address = /Service\s+(http:\/\/\S+)/;
 
-test('a start prints its address, answers there, and SIGTERM ends it with 0', async () => {
+test('a start prints its URL, answers there, and SIGTERM ends it with 0', async () => {
   const service = runSignalpost(['start'], environment);
   const [, url] = await service.printed(address);
   const answer = await fetch(`${url}/readyz`);
@@ -24,7 +24,7 @@ for (const [what, stop] of [
   ['SIGTERM to npm', (pid: number) => process.kill(pid, 'SIGTERM')],
   ['Ctrl-C in its terminal', (pid: number) => process.kill(-pid, 'SIGINT')],
 ] as const)
-  test(`npm start is ended in order by ${what}`, async () => {
+  test(`npm start is stopped gracefully by ${what}`, async () => {
     const dataDir = join(folder, 'npm');
     const service = runNpmStart({ ...environment, DATA_DIR: dataDir, LOG_LEVEL: 'info' });
     await service.printed(address);
@@ -38,7 +38,7 @@ for (const [what, stop] of [
     assert.match(service.output.stdout + service.output.stderr, /"msg":"stopping"/);
   });
 
-test('a second service on the same folder ends with a sentence and 1', async () => {
+test('a second service on the same folder ends with a message and 1', async () => {
   const first = runSignalpost(['start'], environment);
   await first.printed(address);
   const second = runSignalpost(['start'], environment);
@@ -51,7 +51,7 @@ test('a second service on the same folder ends with a sentence and 1', async () 
   await first.exit;
 });
 
-test('after kill -9 of the service the next start copes with what it left', async () => {
+test('after kill -9 of the service, the next start recovers', async () => {
   const first = runSignalpost(['start'], environment);
   await first.printed(address);
   first.child.kill('SIGKILL');
@@ -74,7 +74,7 @@ test('SIGTERM during the start ends it with 0', async () => {
   assert.equal(await service.exit, 0);
 });
 
-test('a taken port is one sentence and exit code 1', async () => {
+test('a port in use gives a one-sentence message and exit code 1', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
@@ -83,11 +83,11 @@ test('a taken port is one sentence and exit code 1', async () => {
   other.close();
   assert.match(
     service.output.stderr,
-    new RegExp(`^signalpost: Port ${port} on 127\\.0\\.0\\.1 is taken .*\\n$`),
+    new RegExp(`^signalpost: Port ${port} on 127\\.0\\.0\\.1 is already in use; .*\\n$`),
   );
 });
 
-test('a taken port for reports is one sentence that names its setting', async () => {
+test('a bounce port in use gives a one-sentence message that names its setting', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
@@ -100,7 +100,9 @@ test('a taken port for reports is one sentence that names its setting', async ()
   other.close();
   assert.match(
     service.output.stderr,
-    new RegExp(`^signalpost: Port ${port} on 127\\.0\\.0\\.1 is taken .* set BOUNCE_PORT .*\\n$`),
+    new RegExp(
+      `^signalpost: Port ${port} on 127\\.0\\.0\\.1 is already in use; set BOUNCE_PORT .*\\n$`,
+    ),
   );
 });
 
@@ -146,7 +148,7 @@ const mistakes: [string, Record<string, string>, RegExp][] = [
   [
     'a public address that ends with a question mark',
     { PUBLIC_URL: 'https://mail.shop.test/?' },
-    /PUBLIC_URL must be an http or https address without a query/,
+    /PUBLIC_URL must be an http or https URL without a query/,
   ],
   [
     'a public address without TLS',
@@ -175,12 +177,12 @@ const mistakes: [string, Record<string, string>, RegExp][] = [
   [
     'an address of another machine',
     { HOST: '203.0.113.1', DATA_DIR: join(folder, 'empty') },
-    /HOST 203\.0\.113\.1 is no address of this machine/,
+    /HOST 203\.0\.113\.1 is not an address of this machine/,
   ],
 ];
 
 for (const [name, wrong, sentence] of mistakes) {
-  test(`${name} stops the start with one sentence and exit code 1`, async () => {
+  test(`${name} stops the start with a one-sentence message and exit code 1`, async () => {
     const service = runSignalpost(['start'], { ...environment, ...wrong });
     assert.equal(await service.exit, 1);
     assert.match(service.output.stderr, sentence);

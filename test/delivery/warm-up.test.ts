@@ -106,7 +106,11 @@ test('an operator gives a domain its pool and warms a source up: it sends its sh
     /no address 192/,
   );
   const begun = await run('source', 'warm-up', '127.0.0.82', '--goal', '100');
-  assert.match(begun.out, /127\.0\.0\.82 may send, day by day: 50, 71, then/, begun.err);
+  assert.match(
+    begun.out,
+    /127\.0\.0\.82 may send these numbers of messages per day: 50, 71, then/,
+    begun.err,
+  );
   await database.pool.query("update source_warm_up set warm_up_plan = '{2,2}'");
   // Whoever chose between two by chance would not pass one over so many times in a row.
   let others = 0;

@@ -1,9 +1,9 @@
 import { describeLostAccess } from '../../access/lost-access-store.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
-/** No program lost access that it used of late. */
+/** Checks that no program lost access that it used recently. */
 export async function checkAccess({ database }: DoctorContext): Promise<Diagnosis> {
-  // What keeps the database from answering is the finding of its own check.
+  // If the database doesn't answer, its own check reports why.
   const changes = await (database && describeLostAccess(database.kysely).catch(() => undefined));
   if (changes === undefined) return { ok: true, finding: 'not checked without the database' };
   const [first, ...others] = changes;

@@ -1,13 +1,15 @@
 import { readServerTime } from '../../foundation/database/server-time-store.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
-/** Seconds by which this machine and the database may disagree: message ids carry this machine's time. */
+/**
+ * Maximum clock difference in seconds between this machine and the database: message ids contain this machine's time.
+ */
 const maxSkewSeconds = 5;
 
-/** This machine's clock agrees with the database's. */
+/** Checks that this machine's clock agrees with the database's. */
 export async function checkClock({ database }: DoctorContext): Promise<Diagnosis> {
   if (database === undefined)
-    return { ok: true, finding: `${new Date().toISOString()} by this machine` };
+    return { ok: true, finding: `${new Date().toISOString()} on this machine` };
   const before = Date.now();
   const server = await readServerTime(database);
   const seconds = Math.abs(server.getTime() - (before + Date.now()) / 2) / 1000;
@@ -16,7 +18,7 @@ export async function checkClock({ database }: DoctorContext): Promise<Diagnosis
   }
   return {
     ok: false,
-    finding: `${seconds.toFixed(0)} s away from the database’s`,
-    advice: 'Let a time service (NTP) set the clocks of both machines.',
+    finding: `${seconds.toFixed(0)} s off the database’s`,
+    advice: 'Synchronize the clocks of both machines with NTP.',
   };
 }

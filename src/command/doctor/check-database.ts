@@ -3,20 +3,20 @@ import { describeServer, requireServer } from '../../foundation/database/open-da
 import { superuserName } from '../../foundation/database/role-store.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
-/** The database answers, is recent enough, and has the migrations of this release. */
+/** Checks that the database answers, is a supported version, and has the migrations of this release. */
 export async function checkDatabase({ config, database }: DoctorContext): Promise<Diagnosis> {
   if (database === undefined) {
     return {
       ok: true,
-      finding: `embedded, not running: no service is up on ${config.dataDir}`,
-      advice: 'Start the service and run doctor again to have the database looked at too.',
+      finding: `embedded, not running: no service is running on ${config.dataDir}`,
+      advice: 'Start the service and run doctor again to check the database too.',
     };
   }
   await requireServer(database);
   const where = describeServer(database.settings);
   const current = await isSchemaCurrent(database).catch(() => false);
   if (current) {
-    const finding = `${where} answers and is current`;
+    const finding = `${where} answers and is up to date`;
     const superuser = await superuserName(database);
     if (superuser === undefined) return { ok: true, finding };
     return {
@@ -27,7 +27,7 @@ export async function checkDatabase({ config, database }: DoctorContext): Promis
   }
   return {
     ok: false,
-    finding: `${where} answers but lacks migrations of this release`,
+    finding: `${where} answers but needs migrations of this release`,
     advice: 'Run: signalpost migrate',
   };
 }

@@ -5,8 +5,8 @@ import type { Diagnosis } from './doctor-context.ts';
 import { findAddressProblems } from './find-address-problems.ts';
 
 /**
- * With direct delivery: the resolvers answer, and know each name that this server gives in EHLO (RFC 5321 section
- * 4.1.1.1 wants a name that resolves), whose addresses lead back to it. No receiver is asked.
+ * With direct delivery: checks that the resolvers answer and resolve each EHLO name of this server (required by RFC
+ * 5321 section 4.1.1.1), and that each address has a matching PTR record. Contacts no receiving server.
  */
 export async function checkDirect(config: Config): Promise<Diagnosis> {
   const dns = new DnsClient(chooseDnsServers(config.dnsServers));
@@ -17,14 +17,14 @@ export async function checkDirect(config: Config): Promise<Diagnosis> {
     if (fault !== undefined)
       return {
         ok: false,
-        finding: `the resolvers give no answer about ${name}: ${fault.text}`,
-        advice: 'Let this machine reach its resolvers, or name others in DNS_SERVERS.',
+        finding: `the resolvers don’t answer for ${name}: ${fault.text}`,
+        advice: 'Make the resolvers reachable from this machine, or set others in DNS_SERVERS.',
       };
     if (answers.every((answer) => answer.kind === 'absent'))
       return {
         ok: false,
         finding: `DNS has no address for ${name}, the name of this mail server`,
-        advice: `Publish an address record for ${name}, and a PTR record that leads back to it; many receivers refuse mail otherwise.`,
+        advice: `Publish an address record for ${name}, and a PTR record that points back to it; many receivers reject mail otherwise.`,
       };
   }
   const problems = await findAddressProblems(dns, config);
@@ -33,8 +33,8 @@ export async function checkDirect(config: Config): Promise<Diagnosis> {
       ok: false,
       finding: problems.join('; '),
       advice:
-        'Publish the address record, and ask whoever owns the address for its PTR record; many receivers refuse mail otherwise.',
+        'Publish the address record, and ask the owner of the address for its PTR record; many receivers reject mail otherwise.',
     };
-  const finding = `goes straight to the recipients’ servers, as ${[...names].join(' and ')}`;
+  const finding = `delivers directly to the recipients’ servers, as ${[...names].join(' and ')}`;
   return { ok: true, finding };
 }

@@ -4,7 +4,7 @@ import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
 const minFreeBytes = 1024 ** 3;
 
-/** The disk of the data folder has room: the embedded database refuses mail when it is full. */
+/** Checks that the disk of the data folder has space: when it is full, the embedded database rejects mail. */
 export async function checkDisk({ config }: DoctorContext): Promise<Diagnosis> {
   const info = await statfs(config.dataDir).catch(() => statfs(dirname(config.dataDir)));
   const free = info.bavail * info.bsize;

@@ -5,7 +5,7 @@ import { readKeyState } from '../../foundation/key-rotation-store.ts';
 import { loadMasterKey } from '../../foundation/load-master-key.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
-/** The key is there, nobody else can read its file, and it is the one that the database was set up with. */
+/** Checks that the key exists, that its file is private, and that it is the key of the database. */
 export async function checkKey({ config, database }: DoctorContext): Promise<Diagnosis> {
   const file = join(config.dataDir, 'signalpost.key');
   if (config.key === undefined) {
@@ -13,7 +13,7 @@ export async function checkKey({ config, database }: DoctorContext): Promise<Dia
       () => true,
       () => false,
     );
-    if (!exists) return { ok: true, finding: `none yet; the first start makes ${file}` };
+    if (!exists) return { ok: true, finding: `none yet; the first start creates ${file}` };
     const { mode } = await stat(file);
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
       return {
@@ -29,15 +29,15 @@ export async function checkKey({ config, database }: DoctorContext): Promise<Dia
     if ((await readKeyState(database)).previous !== null)
       return {
         ok: true,
-        finding: 'being rotated; the previous key is still accepted',
-        advice: 'When nothing needs it any more, run: signalpost key rotate-master --finish',
+        finding: 'rotation in progress; the previous key is still accepted',
+        advice: 'When nothing needs it anymore, run: signalpost key rotate-master --finish',
       };
   }
   return {
     ok: true,
     finding:
       config.key === undefined
-        ? `in ${file}; keep a copy apart from the database’s backups`
+        ? `in ${file}; keep a copy separate from the database backups`
         : 'from SIGNALPOST_KEY',
   };
 }

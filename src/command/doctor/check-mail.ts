@@ -13,7 +13,10 @@ const timeouts = {
   final: timeoutMs,
 };
 
-/** Each relay of SMTP_URL accepts a connection, TLS and the credentials; nothing is sent. Direct delivery has its own check. */
+/**
+ * Checks that each relay in SMTP_URL accepts a connection, TLS and the credentials; sends nothing. Direct delivery
+ * has its own check.
+ */
 export async function checkMail({ config }: DoctorContext): Promise<Diagnosis> {
   if (config.delivery === 'direct') return checkDirect(config);
   if (config.smtpUrl === undefined) return { ok: true, finding: 'stays in the local inbox' };
@@ -28,7 +31,7 @@ export async function checkMail({ config }: DoctorContext): Promise<Diagnosis> {
     ok: false,
     finding: found.join('; '),
     advice:
-      'Check host, port, user and password in SMTP_URL, and that a firewall lets this machine out.',
+      'Check host, port, user and password in SMTP_URL, and that a firewall allows outgoing connections.',
   };
 }
 
@@ -42,7 +45,7 @@ async function tryRelay(
     return undefined;
   } catch (error) {
     const why = error instanceof SmtpSessionError ? describeFailure(error) : String(error);
-    return `the relay ${server.host}:${server.port} refuses or cannot be reached: ${why}`;
+    return `the relay ${server.host}:${server.port} rejects us or can’t be reached: ${why}`;
   }
 }
 

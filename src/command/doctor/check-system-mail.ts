@@ -1,6 +1,6 @@
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
-/** Whether password links, invitations and security notices can be sent, and whether settings of theirs have no effect. */
+/** Checks whether password links, invitations and security notices can be sent, and reports settings without effect. */
 export async function checkSystemMail({ config }: DoctorContext): Promise<Diagnosis> {
   const { systemMailFrom, deprecationWarnings: retired } = config;
   const finding =

@@ -2,14 +2,14 @@ import type { Config } from '../../config/config.ts';
 import { findRunningEmbedded } from '../../embedded-database/find-running-embedded.ts';
 import { type Database, openDatabase } from '../../foundation/database/open-database.ts';
 
-/** What one check found: a fact, and what to do about it where it is not well. */
+/** The result of a check: a finding, and advice if something is wrong. */
 export interface Diagnosis {
   readonly ok: boolean;
   readonly finding: string;
   readonly advice?: string;
 }
 
-/** What the checks look at. The database is undefined where no service runs on the data folder. */
+/** What the checks have access to. The database is undefined if no service runs on the data folder. */
 export interface DoctorContext {
   readonly config: Config;
   readonly database: Database | undefined;

@@ -3,9 +3,9 @@ import type { Config } from '../../config/config.ts';
 import type { Dns } from '../../foundation/dns/dns-answer.ts';
 
 /**
- * Large receivers refuse mail of addresses whose name and address do not name each other: each source's PTR record has to
- * name what it says in EHLO, and that name has to have the address (RFC 1912 section 2.1).
- * @returns a sentence for each address that is not so
+ * Large receivers reject mail from addresses without matching forward and reverse DNS: each source's PTR record must
+ * name its EHLO name, and that name must resolve to the address (RFC 1912 section 2.1).
+ * @returns a sentence for each address that doesn't match
  */
 export async function findAddressProblems(dns: Dns, config: Config): Promise<string[]> {
   const host = config.hostname ?? '';
@@ -25,12 +25,13 @@ async function findProblem(
   { address, name }: { readonly address: string; readonly name: string },
 ): Promise<string | undefined> {
   const forward = await dns.lookUp(name, isIPv6(address) ? 'AAAA' : 'A');
-  if (forward.kind === 'fault') return `${name} cannot be looked up: ${forward.text}`;
+  if (forward.kind === 'fault') return `${name} can’t be resolved: ${forward.text}`;
   const same = canonical(address);
   if (forward.kind === 'absent' || !forward.records.some((record) => canonical(record) === same))
-    return `${name} does not have the address ${address}`;
+    return `${name} does not resolve to ${address}`;
   const reverse = await dns.lookUp(reverseName(address), 'PTR');
-  if (reverse.kind === 'fault') return `the PTR of ${address} cannot be had: ${reverse.text}`;
+  if (reverse.kind === 'fault')
+    return `the PTR record of ${address} can’t be resolved: ${reverse.text}`;
   const names =
     reverse.kind === 'absent' ? [] : reverse.records.map((one) => one.replace(/\.$/, ''));
   if (names.includes(name)) return undefined;
@@ -53,7 +54,7 @@ function hextets(address: string): string[] {
   return canonical(address).split(':');
 }
 
-/** One spelling of an address: IPv6 with all eight parts and without leading zeros. */
+/** The canonical form of an address: IPv6 with all eight groups and without leading zeros. */
 function canonical(address: string): string {
   if (!isIPv6(address)) return address;
   const text = new URL(`http://[${address}]/`).hostname.slice(1, -1);

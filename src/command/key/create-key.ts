@@ -22,8 +22,8 @@ const maxNameLength = 200;
 const dayMs = 86_400_000;
 
 /**
- * `key create ACCOUNT`: creates an API key. The key alone goes to standard output, so that a script can keep it.
- * @throws OperatorError where there can be no such key
+ * `key create ACCOUNT`: creates an API key. Standard output contains only the key, so that scripts can store it.
+ * @throws OperatorError if the key can't be created
  */
 export async function createKey(
   accountText: string,
@@ -32,7 +32,9 @@ export async function createKey(
 ): Promise<number> {
   const { name, expiresInDays, network, template } = options;
   if (!/\S/.test(name) || name.length > maxNameLength)
-    throw new OperatorError(`--name must have 1 to ${maxNameLength} characters, not only blanks.`);
+    throw new OperatorError(
+      `--name must have 1 to ${maxNameLength} characters and can't be blank.`,
+    );
   const scopes = readScopes(options.scope);
   const days =
     expiresInDays === undefined
@@ -65,7 +67,7 @@ export async function createKey(
   });
 }
 
-/** @throws OperatorError that says in terms of the command line why there is no key */
+/** @throws OperatorError that explains in terms of the options why no key was created */
 export function requireCreated(
   made: CreatedApiKey,
 ): Extract<CreatedApiKey, { readonly text: string }> {
@@ -94,6 +96,6 @@ function readScopes(texts: readonly string[]): Permission[] {
 function readList(option: string, texts: readonly string[] | undefined): string[] | null {
   if (texts === undefined) return null;
   if (texts.length > maxKeyLimits)
-    throw new OperatorError(`${option} can be given ${maxKeyLimits} times at most.`);
+    throw new OperatorError(`${option} can be given at most ${maxKeyLimits} times.`);
   return [...new Set(texts)];
 }

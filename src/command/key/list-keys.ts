@@ -21,7 +21,7 @@ export function listKeys(
   });
 }
 
-const heading = ['ID', 'KEY', 'NAME', 'SCOPES', 'LIMITS', 'MADE BY', 'EXPIRES', 'LAST USED'];
+const heading = ['ID', 'KEY', 'NAME', 'SCOPES', 'LIMITS', 'CREATED BY', 'EXPIRES', 'LAST USED'];
 
 function describeKey(accountId: AccountId, key: ApiKey): string[] {
   const limits = [...(key.networks ?? []), ...(key.templates ?? [])];
@@ -37,7 +37,7 @@ function describeKey(accountId: AccountId, key: ApiKey): string[] {
   ];
 }
 
-/** Who names a key must not write to the operator's terminal. */
+/** A key's name is untrusted, so remove terminal control characters. */
 function withoutControls(name: string): string {
   return name.replaceAll(/\p{C}/gu, '�');
 }

@@ -3,7 +3,7 @@ import { OperatorError } from '../../foundation/errors.ts';
 import { recordCommand } from '../record-command.ts';
 import { readKeyId, withAccount } from './with-account.ts';
 
-/** `key revoke ACCOUNT ID`: ends an API key. @throws OperatorError where the account has no such key */
+/** `key revoke ACCOUNT ID`: revokes an API key. @throws OperatorError if the account has no such key */
 export async function revokeKey(
   accountText: string,
   idText: string,

@@ -10,8 +10,9 @@ export interface RotateKeyOptions {
 }
 
 /**
- * `key rotate ACCOUNT ID`: prints a new key like the old one, alone, on standard output; the old one works for the overlap.
- * @throws OperatorError where the account has no such key that still works
+ * `key rotate ACCOUNT ID`: replaces a key and prints only the new one on standard output; the old one works for the
+ * overlap.
+ * @throws OperatorError if the account has no such live key
  */
 export async function rotateKey(
   accountText: string,
@@ -26,7 +27,7 @@ export async function rotateKey(
       const now = systemClock.now();
       const old = await readLiveApiKey(transaction, accountId, id, now);
       if (old === undefined)
-        throw new OperatorError(`The account ${accountId} has no API key ${id} that still works.`);
+        throw new OperatorError(`The account ${accountId} has no active API key ${id}.`);
       const rotation = { accountId, old, overlapHours, createdBy: undefined, now };
       const created = requireCreated(await replaceApiKey(transaction, rotation));
       const scopes = old.scopes.join(' ');

@@ -7,8 +7,8 @@ import type { Installation } from '../open-installation.ts';
 import { requireAccount } from '../require-account.ts';
 
 /**
- * Runs a command on an account of the installation of DATABASE_URL or DATA_DIR, also while its service runs.
- * @throws OperatorError where there is no such account, or the installation cannot be reached
+ * Runs a command on an account of the installation of DATABASE_URL or DATA_DIR, even while its service runs.
+ * @throws OperatorError if the account doesn't exist, or the installation can't be reached
  */
 export async function withAccount(
   accountText: string,
@@ -17,7 +17,7 @@ export async function withAccount(
 ): Promise<number> {
   const accountId = parseAccountId(accountText);
   if (accountId === undefined)
-    throw new OperatorError(`The account must be the id of one, not "${accountText}".`);
+    throw new OperatorError(`"${accountText}" is not a valid account id.`);
   const config = readConfig(environment);
   exitOnSignal();
   const installation = await joinInstallation(config);
@@ -29,15 +29,15 @@ export async function withAccount(
   }
 }
 
-/** The id of a key. @throws OperatorError for what can be none, such as the key itself */
+/** Parses the id of a key. @throws OperatorError if invalid, for example the key itself */
 export function readKeyId(text: string): string {
   const id = parseMessageId(text);
   if (id === undefined)
-    throw new OperatorError('The id must be that of an API key, as key list shows it.');
+    throw new OperatorError('The id must be an API key id, as shown by key list.');
   return id;
 }
 
-/** @throws OperatorError where `text` is no whole number in the range */
+/** @throws OperatorError if `text` is not a whole number in the range */
 export function readWhole(option: string, text: string, min: number, max: number): number {
   const value = Number(text);
   if (!/^\d{1,4}$/.test(text) || value < min || value > max)

@@ -22,10 +22,8 @@ const maxIdleChecks = 64;
 
 /**
  * Limits the number of connections. At a limit, the oldest idle connection is closed: of the same peer, or of all. If
- * a
- * peer's connections are all busy, its new one is refused. A connection that hasn't sent a complete request head
- * counts as
- * idle. Costs one lookup per request.
+ * a peer's connections are all busy, its new one is refused. A connection that hasn't sent a complete request head
+ * counts as idle. Costs one lookup per request.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits, peers: Peers): void {
   const open = new Map<Socket, Connection>();

@@ -1,7 +1,6 @@
 /**
  * An authorization request with an unknown integration or wrong redirect URL. Shown as a page, because redirecting
- * would
- * make the service an open redirector (RFC 6749 section 4.1.2.1, RFC 9700 section 4.11).
+ * would make the service an open redirector (RFC 6749 section 4.1.2.1, RFC 9700 section 4.11).
  */
 export class UnusableRequest extends Error {
   override name = 'UnusableRequest';

@@ -52,8 +52,7 @@ const challengePattern = /^[A-Za-z0-9_-]{43}$/;
 
 /**
  * Parses the query of an authorization request. Client and redirect URL come first: until both are valid, errors are
- * shown
- * to the person instead of redirecting.
+ * shown to the person instead of redirecting.
  * @throws UnusableRequest, AuthorizationRefused
  */
 export async function readAuthorizationRequest(

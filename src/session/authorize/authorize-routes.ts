@@ -38,8 +38,7 @@ export interface AuthorizeDependencies {
 
 /**
  * `GET /authorize` (contract section 4.2): sign-in if needed, then always the consent page. Once the person is signed
- * in,
- * errors go to the integration.
+ * in, errors go to the integration.
  * `POST /authorize` with the same query: the person's decision, answered by a redirect to the integration.
  */
 export function registerAuthorizeRoutes(scope: Http, dependencies: AuthorizeDependencies): void {
@@ -87,8 +86,7 @@ async function answer(
 
 /**
  * Anyone who can register an integration could create links to this service that redirect to their own page. So an
- * anonymous
- * visitor signs in before the integration receives the error (RFC 9700 section 4.11.2).
+ * anonymous visitor signs in before the integration receives the error (RFC 9700 section 4.11.2).
  */
 async function refuse(
   dependencies: AuthorizeDependencies,

@@ -47,8 +47,7 @@ interface Row {
 
 /**
  * Consumes a code of this client: of concurrent uses on any nodes, one succeeds. The row stays locked until the
- * transaction
- * ends, so a rollback restores the code.
+ * transaction ends, so a rollback restores the code.
  * @returns undefined if the code is unknown, belongs to another client, was used or is older than 60 seconds
  */
 export async function consumeGrantCode(

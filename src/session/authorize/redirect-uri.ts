@@ -3,8 +3,7 @@ const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::\d{1,5})?((?:[/?].*)?)
 
 /**
  * True if the redirect URL of a request matches the registered one exactly. Only the port of a registered loopback
- * address
- * may differ, since native apps listen on any free port (RFC 8252 section 7.3).
+ * address may differ, since native apps listen on any free port (RFC 8252 section 7.3).
  */
 export function isRegisteredRedirect(sent: string, registered: string): boolean {
   if (sent === registered) return true;
@@ -29,8 +28,7 @@ export function withParameters(
 
 /**
  * The source expression for a redirect's target in the form-action of a Content-Security-Policy: its origin, or its
- * scheme
- * if it has no valid origin there (custom schemes; IPv6 addresses, which the policy's grammar lacks).
+ * scheme if it has no valid origin there (custom schemes; IPv6 addresses, which the policy's grammar lacks).
  */
 export function formActionSource(redirectUri: string): string {
   const url = new URL(redirectUri);

@@ -17,8 +17,8 @@ export interface KnownDevicesDependencies {
 
 /**
  * Remembers in a signed cookie that a person has signed in with a browser before (OWASP: device cookies). It grants
- * no access:
- * wrong passwords from it are counted separately, so that an attacker's flood doesn't slow the person down.
+ * no access: wrong passwords from it are counted separately, so that an attacker's flood doesn't slow the person
+ * down.
  */
 export class KnownDevices {
   readonly #dependencies: KnownDevicesDependencies;

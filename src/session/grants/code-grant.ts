@@ -15,8 +15,7 @@ export interface CodeGrantDependencies extends InitialTokensDependencies {
 
 /**
  * The code grant (contract section 5.3). Consuming the code and issuing the tokens are one transaction: if the
- * allowance
- * refuses the request, the code stays valid; any other refusal of a live code consumes it.
+ * allowance refuses the request, the code stays valid; any other refusal of a live code consumes it.
  */
 export class CodeGrant implements Grant {
   readonly type = 'authorization_code';
@@ -113,8 +112,7 @@ const verifierPattern = /^[A-Za-z0-9._~-]{43,128}$/;
 
 /**
  * RFC 7636 section 4.6. A verifier without a challenge is rejected too: an attacker may have removed the challenge
- * from the
- * authorization request (RFC 9700 section 2.1.1).
+ * from the authorization request (RFC 9700 section 2.1.1).
  */
 function verifierMismatch(
   code: GrantCode,

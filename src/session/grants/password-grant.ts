@@ -16,8 +16,7 @@ export interface PasswordGrantDependencies extends InitialTokensDependencies {
 
 /**
  * The password grant (contract section 5.2). RFC 9700 section 2.4 advises against it; it is for in-house integrations
- * with a
- * service user, and only if they are registered for it.
+ * with a service user, and only if they are registered for it.
  */
 export class PasswordGrant implements Grant {
   readonly type = 'password';

@@ -12,8 +12,7 @@ export interface RefreshGrantDependencies {
 
 /**
  * The refresh grant (contract section 5.4): exchanges the pair's single live refresh token for a new pair of tokens.
- * It
- * neither counts toward the allowance nor is refused by it.
+ * It neither counts toward the allowance nor is refused by it.
  */
 export class RefreshGrant implements Grant {
   readonly type = 'refresh_token';
@@ -42,8 +41,7 @@ export class RefreshGrant implements Grant {
 
   /**
    * A genuine token that is not live was used or replaced before, so it may be stolen (RFC 9700 section 4.14.2). The
-   * live one
-   * stays valid, as section 5.1 rule 4 of the contract says; the audit log records the event.
+   * live one stays valid, as section 5.1 rule 4 of the contract says; the audit log records the event.
    */
   async #recordReuse(usedToken: string, { client, origin }: GrantRequest): Promise<void> {
     await this.#dependencies.audit.record({

@@ -28,8 +28,7 @@ const invalidInvitationPage = messagePage(
 
 /**
  * `GET /invitation/TOKEN` moves the token from the URL to a cookie. `GET /invitation` shows the invitation, `POST`
- * accepts it,
- * `POST /invitation/decline` declines it.
+ * accepts it, `POST /invitation/decline` declines it.
  */
 export function registerInvitationRoutes(
   scope: Http,
@@ -104,8 +103,7 @@ export function registerInvitationRoutes(
 
 /**
  * A mailed link alone never bypasses a second factor: if it would set the password of someone who has one, that
- * person must be
- * signed in.
+ * person must be signed in.
  */
 function needsSignIn(invitation: OpenInvitation, signedIn: string | undefined): boolean {
   const { established, hasSecondFactor, personId } = invitation;

@@ -54,8 +54,7 @@ export interface InvitationAcceptance {
 
 /**
  * Invitations into accounts. Only the mailed link creates a member, and people without an established sign-in set a
- * password
- * with it: nobody can set up a sign-in for someone else (ASVS 2.5.1, 2.3.1).
+ * password with it: nobody can set up a sign-in for someone else (ASVS 2.5.1, 2.3.1).
  */
 export class Invitations {
   readonly #dependencies: InvitationsDependencies;

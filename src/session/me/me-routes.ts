@@ -34,9 +34,8 @@ const notices: Readonly<Record<string, string>> = {
 
 /**
  * `GET /me`: the person's browsers, consents, password and second factor. `POST /me/sessions/end` signs another
- * browser out,
- * `POST /me/consents/withdraw` withdraws a consent and revokes its tokens, `POST /me/language` sets the language of
- * email.
+ * browser out, `POST /me/consents/withdraw` withdraws a consent and revokes its tokens, `POST /me/language` sets the
+ * language of email.
  */
 export function registerMeRoutes(scope: Http, dependencies: MeDependencies): void {
   const { database, browser, sessions, consents, secondFactors, audit } = dependencies;

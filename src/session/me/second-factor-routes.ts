@@ -26,10 +26,8 @@ const wrongCode = 'The code is wrong or was already used. Wait for the next one.
 
 /**
  * `GET /me/second-factor`: add or manage the second factor. `POST …/begin` takes the password and shows the key,
- * `POST
- * …/confirm` takes a first code and shows recovery codes. `POST …/recovery-codes` creates new ones and `POST
- * …/remove` removes
- * the factor; both take a code or recovery code.
+ * `POST …/confirm` takes a first code and shows recovery codes. `POST …/recovery-codes` creates new ones and `POST
+ * …/remove` removes the factor; both take a code or recovery code.
  */
 export function registerSecondFactorRoutes(
   scope: Http,

@@ -26,8 +26,7 @@ export function signedInPage(browser: BrowserSessions, show: Show) {
 
 /**
  * Wraps a form of such a page. A form that was not served to this browser in its current session has no effect: the
- * page is
- * shown again.
+ * page is shown again.
  */
 export function signedInForm(
   browser: BrowserSessions,
