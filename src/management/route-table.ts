@@ -146,7 +146,7 @@ export interface ManagementRoute {
   readonly path: string;
   readonly access: Access;
   readonly operation: ManagementOperation;
-  /** How large its body may be, where it isn't what follows from the rest of the line. */
+  /** Body size class, unless it follows from the other columns. */
   readonly size?: 'sources' | 'values' | undefined;
 }
 
@@ -166,7 +166,7 @@ const domain = `${account}/domains/:domain`;
 const webhook = `${account}/webhooks/:webhookId`;
 const integration = `${account}/integrations/:clientId`;
 
-/** Every endpoint of the management API with what it asks of its caller. What does not stand here does not exist. */
+/** Every endpoint of the management API with the access it requires. */
 const rows: readonly RouteRow[] = [
   ['GET', '/set-up', 'public', getSetUp],
   ['POST', '/set-up', 'public', setUp],

@@ -90,7 +90,7 @@ test('ASVS 4.0.3 13.1.5: values of a preview that no message could have are refu
   assert.deepEqual(answer.body.errors, [
     {
       field: 'values.Notes',
-      reason: 'has 200000 bytes; all values together may have 262144',
+      reason: 'has 200000 bytes; the limit for all values together is 262144',
     },
   ]);
 });

@@ -88,11 +88,11 @@ for (const { method, path, access } of routeTable) {
         assert.notEqual(status, 401, who);
         assert.notEqual(status, 403, who);
         assert.ok(status < 500, `${who}: ${JSON.stringify(body)}`);
-        if (status === 404) assert.notEqual(body.detail, 'There is no such account', who);
+        if (status === 404) assert.notEqual(body.detail, 'Account not found', who);
       } else {
         assert.equal(status, expected, `${who}: ${JSON.stringify(body)}`);
         assert.equal(headers.get('content-type'), 'application/problem+json; charset=utf-8');
-        if (expected === 404) assert.equal(body.detail, 'There is no such account');
+        if (expected === 404) assert.equal(body.detail, 'Account not found');
       }
     }
   });

@@ -67,9 +67,9 @@ test('a receiver that asked to slow down is told of while mail waits for it, wit
   assert.equal(subject, 'Gmail');
   assert.match(
     sentence,
-    /^Gmail asked to slow down; 1 message waits for it and goes at [\d.]+\/(?:min|s) now\.$/,
+    /^Gmail is throttling your mail\. 1 queued message is being sent at [\d.]+\/(?:min|s)\.$/,
   );
-  assert.match(nextStep, /by themselves/);
+  assert.match(nextStep, /^Sending speeds up automatically as the receiver allows\./);
   await owner.post(`${account}/queue/cancel`, {});
   await waitFor('calm', () => isCalm('destination-throttled'));
 });
@@ -117,7 +117,7 @@ test('bounces above one in twenty are told of, and not before there is enough to
   for (let n = 0; n < 55; n += 1) await direct.send(`delivered+${n}@simulator.test`);
   const { severity, sentence, nextStep } = await concern('bounces-rising');
   assert.equal(severity, 'warning');
-  assert.match(sentence, /^[\d.]+ % of the last 30 days bounced for good\.$/);
+  assert.match(sentence, /^[\d.]+ % of messages hard-bounced in the last 30 days\.$/);
   assert.match(nextStep, /addresses/);
 });
 

@@ -76,19 +76,19 @@ test('settings that cannot be are refused by field and rule', async () => {
   for (const [body, error] of [
     [
       { sourcePool: 'gold' },
-      { field: 'sourcePool', reason: 'is no pool of DIRECT_SOURCES; there is default, bulk' },
+      { field: 'sourcePool', reason: 'must be a pool of DIRECT_SOURCES: default, bulk' },
     ],
     [
       { trackingHost: 'links.other.test' },
-      { field: 'trackingHost', reason: 'is no host under shop.test' },
+      { field: 'trackingHost', reason: 'must be a subdomain of shop.test' },
     ],
     [
       { trackingHost: 'shop.test' },
-      { field: 'trackingHost', reason: 'is no host under shop.test' },
+      { field: 'trackingHost', reason: 'must be a subdomain of shop.test' },
     ],
     [
       { warmUp: null, warmUpGoal: 100 },
-      { field: 'warmUpGoal', reason: 'cannot be given together with warmUp' },
+      { field: 'warmUpGoal', reason: 'cannot be combined with warmUp' },
     ],
   ] as const) {
     const answer = await owner.put(settings, body);
@@ -108,7 +108,10 @@ test('a tracking host needs a public address that it leads to', async () => {
     trackingHost: 'links.shop.test',
   });
   assert.deepEqual(errorsOf(answer), [
-    { field: 'trackingHost', reason: 'needs PUBLIC_URL to be set: the host leads to it' },
+    {
+      field: 'trackingHost',
+      reason: 'requires PUBLIC_URL to be set, because the tracking host points to it',
+    },
   ]);
 });
 
@@ -122,7 +125,7 @@ test('a developer sets the tracking host; the pool is for operators, and a viewe
   assert.equal((await developer.put(settings, { sourcePool })).status, 200);
   const refused = await developer.put(settings, { sourcePool: 'default' });
   assert.equal(refused.status, 403);
-  assert.match(refused.text, /sourcePool is for operators/);
+  assert.match(refused.text, /Only operators can change sourcePool/);
   assert.equal((await owner.get(settings)).body.sourcePool, sourcePool);
 });
 

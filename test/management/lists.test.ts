@@ -61,10 +61,10 @@ test('a file is imported with progress, its wrong rows named, and exported again
 
 test('a file that is no list of contacts fails and says why', async () => {
   for (const [text, reason] of [
-    ['name\nx', 'No column is called email'],
+    ['name\nx', 'The email column is missing'],
     ['', 'The file has no header row'],
-    ['email,Email\na@b.test,c', 'Two columns have one name'],
-    ['email\n"a', /no CSV/],
+    ['email,Email\na@b.test,c', 'Two columns have the same name'],
+    ['email\n"a', /isn’t valid CSV/],
   ] as const) {
     const address = `${list}/imports/${randomUUID()}`;
     const began = await owner.call('PUT', address, text, csv);
@@ -122,7 +122,7 @@ test('an import that a stop of its node cuts off has failed by the end of the st
   assert.deepEqual(body.problems, [
     {
       line: 0,
-      reason: 'The service was stopped before the end of the file; send it again with another id',
+      reason: 'The service stopped before the import finished. Upload the file again with a new id',
     },
   ]);
 });

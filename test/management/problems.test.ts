@@ -32,7 +32,7 @@ test('a part of the path that can name nothing is named with its form', async ()
     [`${path}/lists/%F0%9F%98%80`, 'listId', id],
     [`${path}/templates/${'t'.repeat(65)}`, 'templateId', id],
     [`${path}/messages/1`, 'messageId', 'must be a UUID'],
-    [`${path}/senders/nobody`, 'address', 'must be an e-mail address'],
+    [`${path}/senders/nobody`, 'address', 'must be an email address'],
     [`${path}/templates/t-1/versions/0`, 'version', 'must be a whole number from 1 to 999999999'],
     ['/accounts/a%20b', 'accountId', id],
   ] as const) {
@@ -129,7 +129,7 @@ test('a webhook to this machine by name is refused as one by address', async () 
   ]) {
     const answer = await owner.post(`${path}/webhooks`, { url, kinds: ['delivered'] });
     isProblem(answer, 422, 'validation-failed');
-    assert.match(answer.text, /url leads into a network that is not public/, url);
+    assert.match(answer.text, /url must not point to a private network/, url);
   }
 });
 
@@ -138,7 +138,7 @@ test('a time that does not exist is refused by name; a day means its beginning',
     for (const list of ['messages', 'audit']) {
       const answer = await owner.get(`${path}/${list}?from=${from}`);
       isProblem(answer, 422, 'validation-failed');
-      assert.match(answer.text, /from is no time such as/);
+      assert.match(answer.text, /from must be a time such as/);
     }
   assert.equal((await owner.get(`${path}/messages?from=2024-02-29`)).status, 200);
 });

@@ -257,8 +257,8 @@ test('suppressions are imported with progress, as the export wrote them, and wro
   assert.deepEqual([done.rowsRead, done.rowsWritten, done.rowsWrong], [6, 3, 3]);
   assert.deepEqual(done.problems, [
     { line: 5, reason: 'the address has no @' },
-    { line: 6, reason: 'the reason is none of hard_bounce, complaint, unsubscribe, manual' },
-    { line: 7, reason: 'expires_at is no time' },
+    { line: 6, reason: 'the reason must be hard_bounce, complaint, unsubscribe or manual' },
+    { line: 7, reason: 'expires_at must be a time' },
   ]);
   const listed = await owner.get(`${path}/suppressions?contains=people.test`);
   const entries = listed.body.items as { address: string; reason: string; expiresAt: string }[];
@@ -274,7 +274,7 @@ test('suppressions are imported with progress, as the export wrote them, and wro
   assert.equal((await finish(csv.text)).rowsWritten, 3);
   const wrong = await finish('mail\r\na@b.test\r\n');
   assert.equal(wrong.state, 'failed');
-  assert.deepEqual(wrong.problems, [{ line: 0, reason: 'No column is called address' }]);
+  assert.deepEqual(wrong.problems, [{ line: 0, reason: 'The address column is missing' }]);
   assert.equal(((await owner.get(imports)).body.items as unknown[]).length, 3);
 });
 

@@ -141,7 +141,7 @@ for (const [what, kind, change, state, explanation] of [
     'return-path',
     { MX: [[10, 'mx.other.test']] },
     'wrong',
-    /No MX record names/,
+    /No MX record points to/,
   ],
   [
     'DMARC without a policy',

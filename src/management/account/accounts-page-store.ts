@@ -2,7 +2,7 @@ import type { Account } from '../../account/account.ts';
 import { accountColumns, toAccount } from '../../account/account-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 
-/** Accounts of the installation by id, after one. */
+/** Accounts of the installation, ordered by id, after the given one. */
 export async function readAccountPage(
   kysely: Database['kysely'],
   after: string,

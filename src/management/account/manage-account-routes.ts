@@ -26,7 +26,7 @@ function accountChange(call: OperationCall) {
 
 export const getAccount = defineOperation({
   id: 'getAccount',
-  summary: 'Read an account',
+  summary: 'Get an account',
   answer: AccountView,
   handle: (call) => requireResource(call, accountChange(call)),
 });
@@ -48,7 +48,7 @@ export const putAccount = defineOperation({
 
 export const listAllAccounts = defineOperation({
   id: 'listAllAccounts',
-  summary: 'List all accounts of the installation',
+  summary: 'List all accounts',
   query: pageQuery({}),
   answer: pageOf(AccountView),
   async handle({ dependencies, query }) {
@@ -61,16 +61,16 @@ export const listAllAccounts = defineOperation({
 
 export const getAnyAccount = defineOperation({
   id: 'getAnyAccount',
-  summary: 'Read an account of the installation',
+  summary: 'Get any account',
   answer: AccountView,
   handle: (call) => requireResource(call, accountChange(call)),
 });
 
 export const putAnyAccount = defineOperation({
   id: 'putAnyAccount',
-  summary: 'Make or change an account, its add-ons, its quota and its suspension',
+  summary: 'Create or update any account',
   description:
-    'What is left out of an account that exists stays as it is. Whoever makes an account is its first owner.',
+    'Sets the name, add-ons, quota, retention and suspension. When updating, omitted members stay unchanged. The person who creates an account becomes its first owner.',
   body: Type.Object(
     {
       name: AccountSchema.properties.name,

@@ -10,22 +10,22 @@ import { readPeople } from './people-page-store.ts';
 
 export const getSettings = defineOperation({
   id: 'getSettings',
-  summary: 'Read the settings of the installation',
-  description: 'They come from the environment of the service; secrets are not among them.',
+  summary: 'Get the settings of the installation',
+  description: 'Set through environment variables. Secrets aren’t included.',
   answer: Type.Object(
     {
       version: Type.String(),
       publicUrl: Type.String(),
       delivery: Type.String({ description: '`inbox`, `relay` or `direct`.' }),
       deliveryRedirect: Nullable(
-        Type.String({ description: 'Every message goes to this address instead.' }),
+        Type.String({ description: 'If set, every message is sent to this address instead.' }),
       ),
       deliveryAllow: Type.Array(Type.String(), {
-        description: 'Only these domains are delivered to; empty: all.',
+        description: 'If not empty, only these domains are delivered to.',
       }),
-      hostname: Nullable(Type.String({ description: 'Name given in EHLO.' })),
+      hostname: Nullable(Type.String({ description: 'Host name sent in EHLO.' })),
       sourcePools: Type.Array(Type.String(), {
-        description: 'Pools of source addresses that sending domains may use.',
+        description: 'Source address pools available to sending domains.',
       }),
     },
     { ...strict, title: 'Settings' },
@@ -75,14 +75,14 @@ function operatorChange(call: OperationCall, operator: boolean) {
 
 export const getOperator = defineOperation({
   id: 'getOperator',
-  summary: 'Read whether a person was named operator of the installation',
+  summary: 'Get an operator',
   answer: OperatorView,
   handle: (call) => requireResource(call, operatorChange(call, true)),
 });
 
 export const putOperator = defineOperation({
   id: 'putOperator',
-  summary: 'Name a person operator of the installation',
+  summary: 'Make a person an operator',
   answer: OperatorView,
   conditional: true,
   handle: (call) => saveResource(call, operatorChange(call, true)),
@@ -90,7 +90,7 @@ export const putOperator = defineOperation({
 
 export const deleteOperator = defineOperation({
   id: 'deleteOperator',
-  summary: 'Take the rank of operator from a person',
+  summary: 'Remove an operator',
   conditional: true,
   handle: (call) => removeResource(call, operatorChange(call, false)),
 });

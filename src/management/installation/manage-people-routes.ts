@@ -18,8 +18,8 @@ const PersonView = Type.Object(
     id: Type.String(),
     email: Type.String(),
     name: Type.String(),
-    operator: Type.Boolean({ description: 'Was named operator of the installation.' }),
-    disabled: Type.Boolean({ description: 'Can neither sign in nor use a token.' }),
+    operator: Type.Boolean({ description: 'Whether the person is an operator.' }),
+    disabled: Type.Boolean({ description: 'Disabled people can’t sign in or use tokens.' }),
     accounts: Type.Array(
       Type.Object({ accountId: Type.String(), role: UserSchema.properties.role }, strict),
     ),
@@ -45,12 +45,17 @@ function personChange(call: OperationCall) {
 
 export const listPeople = defineOperation({
   id: 'listPeople',
-  summary: 'List the people of the installation',
+  summary: 'List people',
   query: pageQuery({
     contains: Type.Optional(
-      Type.String({ description: 'Part of the address or name, in any case.', maxLength: 320 }),
+      Type.String({
+        description: 'Part of the address or name, case-insensitive.',
+        maxLength: 320,
+      }),
     ),
-    operator: Type.Optional(Type.Boolean({ description: 'Only operators, or only others.' })),
+    operator: Type.Optional(
+      Type.Boolean({ description: 'True: only operators. False: only others.' }),
+    ),
   }),
   answer: pageOf(PersonView),
   async handle({ dependencies, query }) {
@@ -69,22 +74,22 @@ export const listPeople = defineOperation({
 
 export const getPerson = defineOperation({
   id: 'getPerson',
-  summary: 'Read a person',
+  summary: 'Get a person',
   answer: PersonView,
   handle: (call) => requireResource(call, personChange(call)),
 });
 
 export const putPerson = defineOperation({
   id: 'putPerson',
-  summary: 'Disable a person, or let one in again',
+  summary: 'Disable or enable a person',
   description:
-    'Ends the tokens, sessions and API keys of a disabled person on every node within a second. Roles stay.',
+    'Disabling revokes the person’s tokens, sessions and API keys on every node within a second. Roles stay.',
   query: Type.Object(
     {
       keysTo: Type.Optional(
         Type.String({
           description:
-            'Address of somebody else who takes over the API keys that a disabled person made, in every account that they own. The rest end.',
+            'Email of a person who takes over the API keys the disabled person created, in every account this person owns. The other keys are revoked.',
           maxLength: 320,
         }),
       ),
@@ -102,7 +107,7 @@ export const putPerson = defineOperation({
         if (person === undefined) throw notFound('person');
         const { disabled } = call.body;
         if (disabled && person.id === personOf(actorOf(call)))
-          throw new Problem('conflict', 'Nobody can disable themselves');
+          throw new Problem('conflict', 'You can’t disable yourself');
         if (!disabled) return enablePerson(transaction, person.id);
         await transferPersonKeys(transaction, call, person.id);
         await disablePerson(transaction, person.id);
@@ -110,7 +115,7 @@ export const putPerson = defineOperation({
     }),
 });
 
-/** @throws Problem where `keysTo` names nobody who can take any of the keys over */
+/** @throws Problem if the person in `keysTo` can't take over any of the keys */
 async function transferPersonKeys(
   transaction: DatabaseTransaction,
   call: OperationCall & { readonly query: { readonly keysTo?: string } },
@@ -121,11 +126,11 @@ async function transferPersonKeys(
   if (transferred === undefined)
     throw invalidField(
       'keysTo',
-      'must be the address of an owner of an account with keys of the person',
+      'must be the email of an owner of an account in which the person created keys',
     );
   for (const [accountId, count] of transferred.transferred)
     await recordAudit(
-      // The account's own audit log has it.
+      // Recorded in the account's own audit log.
       { ...call, params: { ...call.params, accountId } },
       transaction,
       'api_keys_taken_over',

@@ -7,20 +7,20 @@ import { notFound } from '../answer/problem.ts';
 import { requireResource, saveResource } from '../change-resource.ts';
 import { defineOperation, type OperationCall } from '../operation.ts';
 
-/** What people decide about the pace of a receiver; null: it is learnt. */
+/** Manual rate limits of a receiver; null: learned. */
 const settings = {
   rate: Nullable(
     Type.Number({
-      description: 'Messages per second of all nodes together; null: learnt.',
+      description: 'Messages per second, across all nodes; null: learned.',
       exclusiveMinimum: 0,
       maximum: 100_000,
     }),
   ),
   connections: Nullable(
-    Type.Integer({ description: 'null: learnt.', minimum: 1, maximum: 10_000 }),
+    Type.Integer({ description: 'null: learned.', minimum: 1, maximum: 10_000 }),
   ),
   messagesPerConnection: Nullable(
-    Type.Integer({ description: 'null: learnt.', minimum: 1, maximum: 100_000 }),
+    Type.Integer({ description: 'null: learned.', minimum: 1, maximum: 100_000 }),
   ),
 };
 
@@ -51,15 +51,15 @@ function settingsChange(call: OperationCall) {
 
 export const getReceiverSettings = defineOperation({
   id: 'getReceiverSettings',
-  summary: 'Read what people decided about the pace of a receiver',
+  summary: 'Get the manual rate limits of a receiver',
   answer: SettingsView,
   handle: (call) => requireResource(call, settingsChange(call)),
 });
 
 export const putReceiverSettings = defineOperation({
   id: 'putReceiverSettings',
-  summary: 'Fix the pace of a receiver, or let it be learnt again',
-  description: 'What is left out stays; null is learnt.',
+  summary: 'Set the rate limits of a receiver',
+  description: 'Omitted members stay unchanged; null returns to the learned value.',
   body: SettingsBody,
   answer: SettingsView,
   conditional: true,

@@ -29,17 +29,18 @@ const IntegrationView = Type.Object(
     requirePkce: Type.Boolean({ description: 'Whether the code grant must use PKCE (RFC 7636).' }),
     disabled: Type.Boolean(),
     previousSecretUntil: Nullable(
-      Time('Until when the secret before the last rotation works too.'),
+      Time('When the secret from before the last rotation stops working.'),
     ),
     allowance: Type.Integer({
-      description: 'Initial token requests of each person in a sliding hour; operators lift it.',
+      description:
+        'Max initial token requests per person in a sliding hour. Only operators can change it.',
     }),
   },
   { ...strict, title: 'Integration' },
 );
 
 const SecretView = Type.Object(
-  { clientId: Type.String(), clientSecret: Type.String({ description: 'Shown this once.' }) },
+  { clientId: Type.String(), clientSecret: Type.String({ description: 'Shown only once.' }) },
   { ...strict, title: 'ClientSecret' },
 );
 
@@ -57,7 +58,7 @@ function viewIntegration(integration: StoredIntegration): Wire<Static<typeof Int
   };
 }
 
-/** An integration of another account is as unknown as one that does not exist. */
+/** Treats an integration of another account as missing. */
 async function readOwn(transaction: DatabaseTransaction, call: OperationCall) {
   const integration = await readIntegration(transaction, call.params.clientId);
   return integration?.accountId === accountOf(call).id ? integration : undefined;
@@ -85,7 +86,7 @@ function generateSecret(): string {
 
 export const listIntegrations = defineOperation({
   id: 'listIntegrations',
-  summary: 'List the integrations of an account',
+  summary: 'List integrations',
   query: pageQuery({}),
   answer: pageOf(IntegrationView),
   async handle(call) {
@@ -96,7 +97,7 @@ export const listIntegrations = defineOperation({
   },
 });
 
-/** @throws Problem where the account has no such integration */
+/** @throws Problem if the integration doesn't exist */
 export async function requireIntegration(call: OperationCall): Promise<StoredIntegration> {
   const found = await readOwn(call.dependencies.database.kysely, call);
   if (found === undefined) throw notFound('integration');
@@ -105,16 +106,16 @@ export async function requireIntegration(call: OperationCall): Promise<StoredInt
 
 export const getIntegration = defineOperation({
   id: 'getIntegration',
-  summary: 'Read an integration',
+  summary: 'Get an integration',
   answer: IntegrationView,
   handle: async (call) => viewIntegration(await requireIntegration(call)),
 });
 
 export const putIntegration = defineOperation({
   id: 'putIntegration',
-  summary: 'Register an integration, or change it',
+  summary: 'Register or update an integration',
   description:
-    'A new one has a secret that nobody knows: ask for one at `/secret`, which shows it once. Disabling an integration ends its tokens on every node within a second. What is left out of one that exists stays as it is; a default is what a new one gets.',
+    'The secret of a new integration isn’t shown; get one with `POST …/secret`. Disabling an integration revokes its tokens on every node within a second. When updating, omitted members stay unchanged; defaults apply to new integrations only.',
   body: Type.Object(
     {
       name: IntegrationSchema.properties.name,
@@ -122,10 +123,10 @@ export const putIntegration = defineOperation({
       grants: IntegrationSchema.properties.grants,
       requirePkce: Type.Optional(
         Type.Boolean({
-          description: 'Whether the code grant must use PKCE. Default of a new one: false.',
+          description: 'Whether the code grant must use PKCE. Default: false.',
         }),
       ),
-      disabled: Type.Optional(Type.Boolean({ description: 'Default of a new one: false.' })),
+      disabled: Type.Optional(Type.Boolean({ description: 'Default: false.' })),
     },
     strict,
   ),
@@ -148,7 +149,7 @@ export const putIntegration = defineOperation({
 
 export const deleteIntegration = defineOperation({
   id: 'deleteIntegration',
-  summary: 'Remove an integration with its tokens',
+  summary: 'Delete an integration and its tokens',
   conditional: true,
   handle: (call) =>
     removeResource(call, {
@@ -162,12 +163,13 @@ export const deleteIntegration = defineOperation({
 
 export const rotateIntegrationSecret = defineOperation({
   id: 'rotateIntegrationSecret',
-  summary: 'Make a new client secret, which is shown once',
+  summary: 'Rotate the client secret',
+  description: 'The new secret is shown once.',
   body: Type.Object(
     {
       overlapHours: Type.Optional(
         Type.Number({
-          description: 'How long the secret before works too. Default 0: not at all.',
+          description: 'Hours that the old secret keeps working. Default: 0.',
           minimum: 0,
           maximum: 720,
         }),
@@ -191,10 +193,14 @@ export const rotateIntegrationSecret = defineOperation({
 
 export const listConsents = defineOperation({
   id: 'listConsents',
-  summary: 'List the people who let an integration act for them',
+  summary: 'List consents to an integration',
   answer: pageOf(
     Type.Object(
-      { email: Type.String(), accountId: Type.String(), grantedAt: Time('When.') },
+      {
+        email: Type.String(),
+        accountId: Type.String(),
+        grantedAt: Time('When consent was given.'),
+      },
       { ...strict, title: 'Consent' },
     ),
   ),
@@ -207,7 +213,7 @@ export const listConsents = defineOperation({
 
 export const deleteConsent = defineOperation({
   id: 'deleteConsent',
-  summary: 'Withdraw a person’s consent and end the tokens that came of it',
+  summary: 'Revoke a person’s consent and the tokens it granted',
   handle: (call) =>
     inTransaction(call, async (transaction) => {
       const { email, clientId } = call.params;

@@ -25,8 +25,8 @@ import { requireList } from './manage-lists-routes.ts';
 const ContactView = Type.Object(
   {
     email: Type.String(),
-    fields: StringMap('The other columns by their names.'),
-    createdAt: Time('When it came into the list.'),
+    fields: StringMap('The contact’s fields by column name.'),
+    createdAt: Time('When it was added.'),
   },
   { ...strict, title: 'Contact' },
 );
@@ -46,10 +46,10 @@ function contactChange(call: OperationCall) {
 
 export const listContacts = defineOperation({
   id: 'listContacts',
-  summary: 'List the contacts of a list by address',
+  summary: 'List contacts, ordered by address',
   query: pageQuery({
     startsWith: Type.Optional(
-      Type.String({ description: 'How the address begins, in any case.', maxLength: 320 }),
+      Type.String({ description: 'Prefix of the address, case-insensitive.', maxLength: 320 }),
     ),
   }),
   answer: pageOf(ContactView),
@@ -73,17 +73,17 @@ export const listContacts = defineOperation({
 
 export const getContact = defineOperation({
   id: 'getContact',
-  summary: 'Read a contact',
+  summary: 'Get a contact',
   answer: ContactView,
   handle: (call) => requireResource(call, contactChange(call)),
 });
 
 export const putContact = defineOperation({
   id: 'putContact',
-  summary: 'Add a contact to a list, or change its fields',
+  summary: 'Create or update a contact',
   body: Type.Object(
     {
-      fields: StringMap('The other columns by their names.', {
+      fields: StringMap('The contact’s fields by column name.', {
         members: maxContactFields,
         nameLength: maxContactFieldNameLength,
         length: maxContactFieldLength,
@@ -97,7 +97,7 @@ export const putContact = defineOperation({
     const { fields } = call.body;
     for (const [name, value] of Object.entries(fields)) {
       if (`${name}${value}`.includes('\0'))
-        throw invalidField(`fields.${name}`, 'has a NUL character');
+        throw invalidField(`fields.${name}`, 'contains a NUL character');
     }
     await requireList(call);
     return saveResource(call, {
@@ -112,7 +112,7 @@ export const putContact = defineOperation({
 
 export const deleteContact = defineOperation({
   id: 'deleteContact',
-  summary: 'Take a contact out of a list',
+  summary: 'Remove a contact from a list',
   conditional: true,
   handle: (call) =>
     removeResource(call, {
@@ -127,8 +127,9 @@ const contactsPerPage = 2_000;
 
 export const exportContacts = defineOperation({
   id: 'exportContacts',
-  summary: 'Read all contacts of a list as CSV, which the import reads back',
-  description: 'A column for every field that any of them has, by name.',
+  summary: 'Export the contacts of a list as CSV',
+  description:
+    'The file can be imported again. It has a column for every field that any contact has.',
   produces: 'text/csv',
   async handle(call) {
     await requireList(call);
@@ -140,7 +141,7 @@ export const exportContacts = defineOperation({
   },
 });
 
-/** Page by page, so that a long list is never in memory as a whole. */
+/** Streams page by page to bound memory. */
 async function* writeCsv(call: OperationCall): AsyncGenerator<string> {
   const { kysely } = call.dependencies.database;
   const { accountId, listId } = listKeyOf(call);

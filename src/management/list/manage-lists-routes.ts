@@ -15,8 +15,8 @@ const ListView = Type.Object(
     folderName: Type.String(),
     description: Type.String(),
     size: Type.Integer({ description: 'Number of contacts.' }),
-    createdAt: Time('When it was made.'),
-    modifiedAt: Time('When it, or its contacts, were changed last.'),
+    createdAt: Time('When it was created.'),
+    modifiedAt: Time('When the list or its contacts last changed.'),
   },
   { ...strict, title: 'ContactList' },
 );
@@ -39,14 +39,14 @@ export function listChange(call: OperationCall) {
   };
 }
 
-/** @throws Problem where the account has no such list */
+/** @throws Problem if the list doesn't exist */
 export async function requireList(call: OperationCall): Promise<void> {
   await requireResource(call, listChange(call));
 }
 
 export const listLists = defineOperation({
   id: 'listLists',
-  summary: 'List the contact lists of an account',
+  summary: 'List contact lists',
   query: pageQuery({}),
   answer: pageOf(ListView),
   async handle(call) {
@@ -59,16 +59,15 @@ export const listLists = defineOperation({
 
 export const getList = defineOperation({
   id: 'getList',
-  summary: 'Read a contact list',
+  summary: 'Get a contact list',
   answer: ListView,
   handle: (call) => requireResource(call, listChange(call)),
 });
 
 export const putList = defineOperation({
   id: 'putList',
-  summary: 'Make a contact list, or change its settings',
-  description:
-    'What is left out of one that exists stays as it is; a default is what a new one gets.',
+  summary: 'Create or update a contact list',
+  description: 'When updating, omitted members stay unchanged; defaults apply to new lists only.',
   body: Type.Omit(ListSchema, ['id', 'csv'], strict),
   answer: ListView,
   conditional: true,
@@ -85,7 +84,7 @@ export const putList = defineOperation({
 
 export const deleteList = defineOperation({
   id: 'deleteList',
-  summary: 'Remove a contact list with its contacts',
+  summary: 'Delete a contact list and its contacts',
   conditional: true,
   handle: (call) =>
     removeResource(call, {

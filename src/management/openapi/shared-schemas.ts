@@ -5,16 +5,16 @@ import { problemCatalogue } from '../answer/problem.ts';
 
 const types = Object.keys(problemCatalogue).map((code) => `/problems/${code}`);
 
-/** Problem details (RFC 9457), as the management API answers every refusal. */
+/** Problem details (RFC 9457), the body of every management API error. */
 export const ProblemSchema = Type.Object(
   {
-    type: Type.Enum(types, { description: 'Names the kind of problem.' }),
+    type: Type.Enum(types, { description: 'Identifies the kind of problem.' }),
     title: Type.String(),
     status: Type.Integer(),
-    detail: Type.String({ description: 'One sentence about this very request.' }),
+    detail: Type.String({ description: 'One sentence about this particular request.' }),
     errors: Type.Optional(
       Type.Array(Type.Object({ field: Type.String(), reason: Type.String() }), {
-        description: 'Every value that cannot be used.',
+        description: 'Every invalid value.',
       }),
     ),
     requestId: Type.String(),
@@ -58,7 +58,7 @@ export const AcceptedSchema = Type.Object(
     message: Type.Literal('Successfully Accepted'),
     messageId: Type.String({ format: 'uuid' }),
     suppressedRecipients: Type.Array(Type.String(), {
-      description: 'Cc addresses that were left out, as they are suppressed.',
+      description: 'Cc addresses skipped because they are suppressed.',
     }),
   },
   { title: 'Accepted' },

@@ -24,9 +24,9 @@ import { readDomainName } from '../path-params.ts';
 
 export const WarmUpSchema = Type.Object(
   {
-    from: Type.String({ description: 'The first day, in UTC.', pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
+    from: Type.String({ description: 'First day, in UTC.', pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
     plan: Type.Array(Type.Integer({ minimum: 1 }), {
-      description: 'Most messages of each day.',
+      description: 'Max messages for each day.',
       minItems: 1,
       maxItems: 366,
     }),
@@ -34,12 +34,12 @@ export const WarmUpSchema = Type.Object(
   { ...strict, title: 'WarmUp' },
 );
 
-/** What people decide about a domain; its records and their state are not among it. */
+/** The editable settings of a domain, as opposed to its DNS records and their state. */
 export const domainSettings = {
   trackingHost: Nullable(
-    Type.String({ description: 'Host of tracked links; null: that of the service.' }),
+    Type.String({ description: 'Host of tracked links; null: the host of PUBLIC_URL.' }),
   ),
-  sourcePool: Type.String({ description: 'Pool of source addresses that its mail leaves from.' }),
+  sourcePool: Type.String({ description: 'Source address pool that its mail is sent from.' }),
   warmUp: Nullable(WarmUpSchema),
 };
 
@@ -51,15 +51,14 @@ const SettingsBody = Type.Object(
       Nullable(
         Type.String({
           description:
-            'A host under the domain that tracked links carry once its record is found; null: that of the service.',
+            'A subdomain to use in tracked links once its DNS record is found; null: the host of PUBLIC_URL.',
           maxLength: 253,
         }),
       ),
     ),
     sourcePool: Type.Optional(
       Type.String({
-        description:
-          '`default`, or a pool that DIRECT_SOURCES names. Only operators of the installation may change it.',
+        description: '`default`, or a pool named in DIRECT_SOURCES. Only operators can change it.',
         maxLength: 40,
       }),
     ),
@@ -67,7 +66,7 @@ const SettingsBody = Type.Object(
     warmUpGoal: Type.Optional(
       Type.Integer({
         description:
-          'In place of a plan of your own: messages a day up to which a usual plan grows, from 50 today, doubling every second day.',
+          'Instead of your own plan: the daily volume to reach with the default plan, which starts at 50 messages today and doubles every second day.',
         minimum: 51,
         maximum: 100_000_000,
       }),
@@ -76,7 +75,7 @@ const SettingsBody = Type.Object(
   strict,
 );
 
-/** The settings of a domain as they are shown. */
+/** The settings of a domain as the API shows them. */
 export function viewDomainSettings(domain: SendingDomain): Wire<Static<typeof SettingsView>> {
   const { trackingHost = null, sourcePool, warmUp } = domain;
   return {
@@ -93,7 +92,8 @@ async function readSettings(call: OperationCall, kysely: DatabaseTransaction) {
 
 export const getDomainSettings = defineOperation({
   id: 'getDomainSettings',
-  summary: 'Read the tracking host, the pool of source addresses and the warm-up of a domain',
+  summary: 'Get domain settings',
+  description: 'Tracking host, source pool and warm-up.',
   answer: SettingsView,
   async handle(call) {
     const settings = await readSettings(call, call.dependencies.database.kysely);
@@ -104,8 +104,9 @@ export const getDomainSettings = defineOperation({
 
 export const putDomainSettings = defineOperation({
   id: 'putDomainSettings',
-  summary: 'Change the tracking host, the pool of source addresses and the warm-up of a domain',
-  description: 'What is left out stays.',
+  summary: 'Update domain settings',
+  description:
+    'Changes the tracking host, source pool and warm-up. Omitted members stay unchanged.',
   body: SettingsBody,
   answer: SettingsView,
   conditional: true,
@@ -123,8 +124,7 @@ export const putDomainSettings = defineOperation({
         if (before === undefined) throw notFound('domain');
         const place = [transaction, accountOf(call).id, call.params.domain] as const;
         if (sourcePool !== undefined && sourcePool !== before.sourcePool) {
-          if (!operates)
-            throw new Problem('forbidden', 'sourcePool is for operators of the installation');
+          if (!operates) throw new Problem('forbidden', 'Only operators can change sourcePool');
           await setSourcePool(...place, sourcePool);
         }
         if (warmUp !== undefined) await setWarmUp(...place, warmUp ?? undefined);
@@ -138,27 +138,29 @@ export const putDomainSettings = defineOperation({
 function readWarmUp(call: OperationCall<unknown, Static<typeof SettingsBody>>) {
   const { warmUp, warmUpGoal } = call.body;
   if (warmUpGoal === undefined) return warmUp;
-  if (warmUp !== undefined)
-    throw invalidField('warmUpGoal', 'cannot be given together with warmUp');
+  if (warmUp !== undefined) throw invalidField('warmUpGoal', 'cannot be combined with warmUp');
   return { from: dayOf(call.dependencies.clock.now()), plan: defaultWarmUpPlan(warmUpGoal) };
 }
 
 function readHost({ params, dependencies }: OperationCall, text: string): string {
   const host = readDomainName(text);
   if (host?.endsWith(`.${params.domain}`) !== true)
-    throw invalidField('trackingHost', `is no host under ${params.domain}`);
+    throw invalidField('trackingHost', `must be a subdomain of ${params.domain}`);
   if (dependencies.facts.publicUrl === undefined)
-    throw invalidField('trackingHost', 'needs PUBLIC_URL to be set: the host leads to it');
+    throw invalidField(
+      'trackingHost',
+      'requires PUBLIC_URL to be set, because the tracking host points to it',
+    );
   return host;
 }
 
 function requirePool({ dependencies }: OperationCall, pool: string): void {
   const pools = poolsOf(dependencies.facts.direct.sources);
   if (!pools.includes(pool))
-    throw invalidField('sourcePool', `is no pool of DIRECT_SOURCES; there is ${pools.join(', ')}`);
+    throw invalidField('sourcePool', `must be a pool of DIRECT_SOURCES: ${pools.join(', ')}`);
 }
 
-/** The pools that a domain may use. @param sources of DIRECT_SOURCES */
+/** The pools a domain can use. @param sources of DIRECT_SOURCES */
 export function poolsOf(sources: readonly { readonly pool: string }[]): string[] {
   return [...new Set([defaultPool, ...sources.map(({ pool }) => pool)])];
 }

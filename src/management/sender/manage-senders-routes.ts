@@ -15,10 +15,9 @@ const SenderView = Type.Object(
   {
     address: Type.String(),
     displayNames: Type.Array(Type.String(), {
-      description:
-        'Names that may stand beside the address; the first is the default, `*` allows any.',
+      description: 'Allowed display names. The first is the default; `*` allows any.',
     }),
-    verified: Type.Boolean({ description: 'Nothing can be sent from an address that is not.' }),
+    verified: Type.Boolean({ description: 'Only verified senders can send.' }),
   },
   { ...strict, title: 'Sender' },
 );
@@ -41,7 +40,7 @@ function senderChange(call: OperationCall) {
 
 export const listSenders = defineOperation({
   id: 'listSenders',
-  summary: 'List the senders of an account',
+  summary: 'List senders',
   query: pageQuery({}),
   answer: pageOf(SenderView),
   async handle(call) {
@@ -54,16 +53,16 @@ export const listSenders = defineOperation({
 
 export const getSender = defineOperation({
   id: 'getSender',
-  summary: 'Read a sender',
+  summary: 'Get a sender',
   answer: SenderView,
   handle: (call) => requireResource(call, senderChange(call)),
 });
 
 export const putSender = defineOperation({
   id: 'putSender',
-  summary: 'Add a sender, or change its display names',
+  summary: 'Create or update a sender',
   description:
-    'Only an operator of the installation can say that an address is verified. What is left out of one that exists stays as it is; a default is what a new one gets.',
+    'Only operators can set `verified` to true. When updating, omitted members stay unchanged; defaults apply to new senders only.',
   body: Type.Omit(SenderSchema, ['address'], strict),
   answer: SenderView,
   conditional: true,
@@ -81,7 +80,7 @@ export const putSender = defineOperation({
 
 export const deleteSender = defineOperation({
   id: 'deleteSender',
-  summary: 'Remove a sender',
+  summary: 'Delete a sender',
   conditional: true,
   handle: (call) =>
     removeResource(call, {
@@ -92,9 +91,9 @@ export const deleteSender = defineOperation({
 
 export const mailSenderLink = defineOperation({
   id: 'mailSenderLink',
-  summary: 'Mail a link to a sender that verifies it',
+  summary: 'Email a verification link to a sender',
   description:
-    'Needs `SYSTEM_MAIL_FROM`, except where mail stays in the local inbox. The link works once and for a day; an earlier one ends.',
+    'Requires `SYSTEM_MAIL_FROM`, unless mail is captured in the local inbox. The link works once, expires after 24 hours and replaces any earlier link.',
   answer: SenderView,
   async handle(call) {
     const { address } = call.params;
@@ -106,9 +105,12 @@ export const mailSenderLink = defineOperation({
       (transaction) => recordAudit(call, transaction, 'sender_link_sent', address),
     );
     if (outcome === 'unknown') throw notFound('sender');
-    if (outcome === 'verified') throw new Problem('conflict', 'The sender is verified already');
+    if (outcome === 'verified') throw new Problem('conflict', 'The sender is already verified');
     if (outcome === 'too-soon')
-      throw new Problem('conflict', 'A link was mailed to the sender less than a minute ago');
+      throw new Problem(
+        'conflict',
+        'A link was sent less than a minute ago. Wait a minute and retry',
+      );
     if (outcome === 'not-offered') throw new Problem('conflict', noSystemMail);
     return requireResource(call, senderChange(call));
   },
@@ -116,5 +118,5 @@ export const mailSenderLink = defineOperation({
 
 async function requireOperator(call: OperationCall): Promise<void> {
   if (await canOperate(call.dependencies, actorOf(call))) return;
-  throw new Problem('forbidden', 'Only an operator can say that an address is verified');
+  throw new Problem('forbidden', 'Only operators can mark a sender as verified');
 }

@@ -9,7 +9,7 @@ import { readDraft, removeDraft, saveDraft } from './template-page-store.ts';
 import { TemplateContentSchema, type VersionContent } from './template-views.ts';
 
 const DraftView = Type.Object(
-  { content: TemplateContentSchema, changedAt: Time('When it was changed last.') },
+  { content: TemplateContentSchema, changedAt: Time('When it last changed.') },
   { ...strict, title: 'TemplateDraft' },
 );
 
@@ -27,7 +27,7 @@ export function draftChange(call: OperationCall) {
 
 export const getDraft = defineOperation({
   id: 'getDraft',
-  summary: 'Read the draft of a template',
+  summary: 'Get the draft of a template',
   answer: DraftView,
   async handle(call) {
     await requireTemplate(call);
@@ -37,9 +37,9 @@ export const getDraft = defineOperation({
 
 export const putDraft = defineOperation({
   id: 'putDraft',
-  summary: 'Write the draft of a template',
+  summary: 'Save the draft of a template',
   description:
-    'A draft may have problems; only publishing refuses them. It is written as a whole: what is left out it has no more.',
+    'Drafts may contain errors; they only block publishing. The whole draft is replaced: omitted members are removed.',
   body: TemplateContentSchema,
   answer: DraftView,
   conditional: true,
@@ -60,7 +60,7 @@ export const putDraft = defineOperation({
 
 export const deleteDraft = defineOperation({
   id: 'deleteDraft',
-  summary: 'Throw the draft of a template away',
+  summary: 'Discard the draft of a template',
   conditional: true,
   handle: (call) =>
     removeResource(call, {

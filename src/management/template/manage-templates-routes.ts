@@ -24,7 +24,7 @@ export function templateChange(call: OperationCall) {
   };
 }
 
-/** @throws Problem where the account has no such template in use */
+/** @throws Problem if the template doesn't exist or was deleted */
 export function requireTemplate(
   call: OperationCall,
   transaction?: DatabaseTransaction,
@@ -34,10 +34,10 @@ export function requireTemplate(
 
 export const listTemplates = defineOperation({
   id: 'listTemplates',
-  summary: 'List the templates of an account',
+  summary: 'List templates',
   query: pageQuery({
     contains: Type.Optional(
-      Type.String({ description: 'Part of the name or id, in any case.', maxLength: 200 }),
+      Type.String({ description: 'Part of the name or id, case-insensitive.', maxLength: 200 }),
     ),
   }),
   answer: pageOf(TemplateView),
@@ -60,23 +60,23 @@ export const listTemplates = defineOperation({
 
 export const getTemplate = defineOperation({
   id: 'getTemplate',
-  summary: 'Read a template',
+  summary: 'Get a template',
   answer: TemplateView,
   handle: (call) => requireTemplate(call),
 });
 
 export const putTemplate = defineOperation({
   id: 'putTemplate',
-  summary: 'Make a template, or change its settings',
+  summary: 'Create or update a template',
   description:
-    'Nothing is sent with it before a version is published. Its content is the draft. What is left out of one that exists stays as it is; a default is what a new one gets.',
+    'Manages the settings; the content is the draft. You can send with it once a version is published. When updating, omitted members stay unchanged; defaults apply to new templates only.',
   body: Type.Object(
     {
       name: TemplateSchema.properties.name,
       createdBy: Type.Optional(
         Type.String({
           description:
-            'Address of a user of the account; the sender where neither request nor template names one. Default: the caller.',
+            'Email of a user of the account, used as the sender if neither the request nor the template names one. Default: the caller.',
           maxLength: 320,
         }),
       ),
@@ -93,7 +93,7 @@ export const putTemplate = defineOperation({
         const { id: accountId } = accountOf(call);
         const { templateId } = call.params;
         const { name, whenUncertain } = call.body;
-        if (/\p{Cc}/u.test(name)) throw invalidField('name', 'has a control character');
+        if (/\p{Cc}/u.test(name)) throw invalidField('name', 'contains a control character');
         const createdBy = await readCreator(transaction, call, before?.createdBy);
         await saveTemplate(transaction, {
           accountId,
@@ -117,15 +117,15 @@ async function readCreator(
   const found = members.find((member) =>
     email === undefined ? member.personId === self : member.email === email,
   );
-  if (found === undefined) throw invalidField('createdBy', 'is no user of the account');
+  if (found === undefined) throw invalidField('createdBy', 'must be a user of the account');
   return found.personId;
 }
 
 export const deleteTemplate = defineOperation({
   id: 'deleteTemplate',
-  summary: 'Take a template out of use',
+  summary: 'Delete a template',
   description:
-    'Its versions stay for the messages that were accepted with them; putting it again brings it back.',
+    'Its versions are kept for messages already accepted. Creating it again restores them.',
   conditional: true,
   handle: (call) =>
     removeResource(call, {
