@@ -1,17 +1,17 @@
 /**
- * Time as the service sees it. The database's clock is the one that decides (`now() + offset` in statements);
- * the process clock serves what needs no agreement between nodes. Only tests set an offset.
+ * The service's time. The database clock is authoritative (`now() + offset` in statements); the process clock is used where
+ * nodes don't need to agree. Only tests set an offset.
  */
 export interface Clock {
-  /** Milliseconds since the epoch by the process clock, offset included. */
+  /** Process clock in milliseconds since the epoch, including the offset. */
   now(): number;
-  /** Milliseconds that statements add to the database's `now()`. */
+  /** Milliseconds to add to the database's `now()`. */
   readonly offset: number;
 }
 
 export const systemClock: Clock = { now: Date.now, offset: 0 };
 
-/** A clock that a test moves forward; `offset` is shared by the process and the statements. */
+/** A clock that tests can advance, for the process and for statements. */
 export class OffsetClock implements Clock {
   offset = 0;
 
@@ -19,7 +19,7 @@ export class OffsetClock implements Clock {
     return Date.now() + this.offset;
   }
 
-  /** Moves the time by `milliseconds`. */
+  /** Advances the time. */
   advance(ms: number): void {
     this.offset += ms;
   }

@@ -1,4 +1,4 @@
-/** Work that is done every so often, one round at a time: a round that takes longer than the interval has no second one beside it. */
+/** Runs work periodically; rounds never overlap, even if one takes longer than the interval. */
 export class PeriodicTask {
   readonly #intervalMs: number;
   readonly #run: () => Promise<void>;
@@ -6,8 +6,8 @@ export class PeriodicTask {
   #running: Promise<void> | undefined;
 
   /**
-   * @param intervalMs milliseconds from one round to the next; the first begins after as many
-   * @param run never rejects: what goes wrong is its own to tell
+   * @param intervalMs milliseconds between rounds and before the first one
+   * @param run must not reject; it handles its own errors
    */
   constructor(intervalMs: number, run: () => Promise<void>) {
     this.#intervalMs = intervalMs;
@@ -22,7 +22,7 @@ export class PeriodicTask {
     }, this.#intervalMs).unref();
   }
 
-  /** Begins no further round; resolves when the one under way has ended. */
+  /** Starts no further round; resolves when the current one has ended. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#running;

@@ -21,7 +21,7 @@ import { planTemplates, requireCompiled } from './plan-templates.ts';
 import { planUsers } from './plan-users.ts';
 import { recordApply } from './record-apply.ts';
 
-/** Takes a dry run back; never leaves this file. */
+/** Rolls back a dry run; never leaves this file. */
 class DryRunRollback extends Error {
   readonly changes: readonly ManifestChange[];
 
@@ -34,10 +34,10 @@ class DryRunRollback extends Error {
 const maxAttempts = 5;
 
 /**
- * Creates and changes what a manifest names, in one transaction; what is as it should be is not touched. Applies that
- * run at the same time follow one another.
- * @returns what became of everything, in the order of the manifest
- * @throws ManifestError where something cannot be; nothing is changed then
+ * Applies a manifest in one transaction; resources that already match are not touched. Concurrent applies run one after
+ * another.
+ * @returns the changes, in the order of the manifest
+ * @throws ManifestError if anything is invalid; then nothing changes
  */
 export function applyManifest(
   database: Database,
@@ -68,7 +68,7 @@ async function applyCompiled(
       });
     } catch (error) {
       if (error instanceof DryRunRollback) return error.changes;
-      // What somebody else made meanwhile is there when the next attempt looks.
+      // The next attempt sees what a concurrent change created.
       const retryable = isRetryable(error) || isUniqueViolation(error);
       if (!retryable || attempt >= maxAttempts) throw error;
     }
@@ -76,8 +76,8 @@ async function applyCompiled(
 }
 
 /**
- * As `applyManifest`, within the caller's transaction, which holds the lock (`apply-lock-store.ts`).
- * @throws NotCompiled where the content of a template is new and not compiled
+ * `applyManifest` within the caller's transaction, which must hold the lock (`apply-lock-store.ts`).
+ * @throws NotCompiled if a template has new content that isn't compiled
  */
 export async function applyInTransaction(
   transaction: DatabaseTransaction,

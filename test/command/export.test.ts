@@ -133,5 +133,5 @@ test('on another installation it asks for the secrets that it does not have', as
     DATA_DIR: temporaryFolder(),
   });
   assert.equal(code, 1);
-  assert.match(stderr, /integrations\[0\]\.clientSecret is missing/);
+  assert.match(stderr, /integrations\[0\]\.clientSecret is required/);
 });

@@ -57,7 +57,7 @@ test('where its line is full a group is refused at once, and the others are not'
   await assert.rejects(slots.acquire('b'), (error: Busy) => {
     assert.ok(error instanceof Busy);
     assert.equal(error.retryAfter, 7);
-    assert.equal(error.message, 'Too many changes are under way; try again in 7 s');
+    assert.equal(error.message, 'Too many changes in progress. Retry in 7 s');
     return true;
   });
   const release = await slots.acquire('a');

@@ -167,7 +167,7 @@ test('what waits is told by destination; reports count what became of it', async
     const destinations = query.replace('group=template', 'group=destination');
     const answer = await owner.get(`${path}/reports?${destinations}&${filter}`);
     assert.equal(answer.status, 422, filter);
-    assert.match(answer.text, /destinations are counted by themselves/);
+    assert.match(answer.text, /destinations are counted separately/);
   }
   const wrong = await owner.get(`${path}/reports?from=x&until=${until}`);
   assert.equal(wrong.status, 422);

@@ -49,8 +49,8 @@ test('a required member that is left out of a PUT is named as missing', async ()
   const { status, body } = await owner.put(`${path}/retention-rule`, { contentDays: null });
   assert.equal(status, 422);
   assert.deepEqual(body.errors, [
-    { field: 'addressDays', reason: 'is missing' },
-    { field: 'engagementDays', reason: 'is missing' },
+    { field: 'addressDays', reason: 'is required' },
+    { field: 'engagementDays', reason: 'is required' },
   ]);
 });
 

@@ -83,7 +83,7 @@ test('secrets that cannot be kept stop the start with a sentence and nothing is 
   const dataDir = join(temporaryFolder(), 'missing');
   await assert.rejects(applyDemo({ database, key: testKey, dataDir }), (error) => {
     assert.ok(error instanceof OperatorError);
-    assert.match(error.message, /secrets cannot be written .* or DEMO=0\.$/);
+    assert.match(error.message, /Can’t write the demo’s secrets to .* or DEMO=0\.$/);
     return true;
   });
   const { rows } = await database.pool.query(
@@ -98,7 +98,7 @@ test('secrets of which one was taken out stop the start with a sentence', async 
   writeFileSync(join(dataDir, 'demo.env'), 'export DEMO_OWNER_PASSWORD="my own long password"\n');
   await assert.rejects(applyDemo({ database, key: testKey, dataDir }), (error) => {
     assert.ok(error instanceof OperatorError);
-    assert.match(error.message, /DEMO_CLIENT_SECRET, which is not set\. DEMO=0 leaves it out\.$/);
+    assert.match(error.message, /DEMO_CLIENT_SECRET, which isn’t set\. Set DEMO=0 to skip it\.$/);
     return true;
   });
 });

@@ -315,8 +315,8 @@ describe('templates', () => {
     assert.deepEqual(
       await manifestProblemTexts(apply(database, of(shop(account, { templates })))),
       [
-        'accounts[0].templates[0].sender is no sender of the account',
-        'accounts[0].templates[0].createdBy is no user of the account',
+        'accounts[0].templates[0].sender must be a sender of the account',
+        'accounts[0].templates[0].createdBy must be a user of the account',
       ],
     );
     // Those that the account has already count, unless they are about to go.
@@ -363,7 +363,7 @@ describe('passwords and tokens', () => {
     const changes = await apply(database, manifest(second));
     assert.deepEqual(changed(changes), []);
     const notes = changes.find(({ id }) => id === 'token@shop.test')?.notes.join();
-    assert.match(notes ?? '', /another password than the manifest’s, which stays/);
+    assert.match(notes ?? '', /already has a different password, which stays unchanged/);
     assert.equal(await hashOf('token@shop.test'), before);
     assert.deepEqual(await tokensOf('token@shop.test'), { access: 1, refresh: 1 });
   });
@@ -407,7 +407,7 @@ describe('integrations', () => {
     const integrations = [{ clientId: 'none', name: 'None' }];
     assert.deepEqual(
       await manifestProblemTexts(apply(database, of(shop('secretless', { integrations })))),
-      ['accounts[0].integrations[0].clientSecret is missing; a new integration needs one'],
+      ['accounts[0].integrations[0].clientSecret is required for a new integration'],
     );
   });
 
@@ -416,7 +416,7 @@ describe('integrations', () => {
     const integrations = [{ clientId: 'client-mine', name: 'Thief', clientSecret: secret }];
     assert.deepEqual(
       await manifestProblemTexts(apply(database, of(shop('thief', { integrations })))),
-      ['accounts[0].integrations[0].clientId is an integration of another account'],
+      ['accounts[0].integrations[0].clientId belongs to another account'],
     );
     const integration = await readIntegration(kysely, 'client-mine' as ClientId);
     assert.equal(integration?.accountId, 'mine');

@@ -93,7 +93,7 @@ accounts:
     );
     assert.equal(problem?.path, 'accounts[0].senders[0].verifed');
     assert.equal(problem?.line, 6);
-    assert.match(problem?.message ?? '', /^is not part of the format; known here are address,/);
+    assert.match(problem?.message ?? '', /^is unknown; allowed members are address,/);
   });
 
   test('every problem is named at once, in the words of a person', async () => {
@@ -122,9 +122,9 @@ accounts:
       'accounts[0].retentionDays must be one of 30, 90, 400',
       'accounts[0].suspended must be true or false',
       'accounts[0].templates[0].freshnessMinutes must be at least 1',
-      'accounts[0].templates[0].html.fil is not part of the format; known here are file',
-      'accounts[0].templates[0].html.file is missing',
-      'accounts[0].templates[0].subject is missing',
+      'accounts[0].templates[0].html.fil is unknown; allowed members are file',
+      'accounts[0].templates[0].html.file is required',
+      'accounts[0].templates[0].subject is required',
       'accounts[0].templates[0].text must be text of at most 2097152 characters, or { file: … }',
       'accounts[0].users[0].role must be one of owner, developer, marketer, viewer, service',
       'accounts[1].id must be text: put it in quotes',
@@ -145,10 +145,10 @@ accounts:
       'accounts must have at least 1 entry',
     ]);
     assert.deepEqual(await manifestProblemTexts(parse('accounts: []\n---\naccounts: []\n')), [
-      'holds more than one document',
+      'contains more than one document',
     ]);
     const [twice] = await manifestProblems(parse('accounts: []\naccounts: []\n'));
-    assert.equal(twice?.message, 'names a member twice');
+    assert.equal(twice?.message, 'contains a duplicate member');
     assert.equal(twice?.line, 2);
   });
 
@@ -206,8 +206,8 @@ describe('references to the environment', () => {
       senders: [{ address: '${EMPTY}@shop.test' }],
     });
     assert.deepEqual(await manifestProblemTexts(parse(manifest, { environment: { EMPTY: '' } })), [
-      'accounts[0].users[0].password needs the environment variable NOT_SET, which is not set',
-      'accounts[0].senders[0].address needs the environment variable EMPTY, which is not set',
+      'accounts[0].users[0].password requires the environment variable NOT_SET, which isn’t set',
+      'accounts[0].senders[0].address requires the environment variable EMPTY, which isn’t set',
     ]);
   });
 
@@ -270,11 +270,11 @@ describe('mistakes of different kinds', () => {
         { folder },
       ),
     );
-    const unset = 'needs the environment variable NOT_SET, which is not set';
+    const unset = 'requires the environment variable NOT_SET, which isn’t set';
     assert.deepEqual(found.toSorted(), [
       `accounts[0].integrations[0].clientId ${unset}`,
       'accounts[0].lists[0] must be a group of members',
-      'accounts[0].lists[2].id is the same as accounts[0].lists[1].id',
+      'accounts[0].lists[2].id duplicates accounts[0].lists[1].id',
       'accounts[0].quota.perDay must be at least 0',
       `accounts[0].templates[0].text.file ${unset}`,
       'accounts[0].templates[1].text missing.txt does not exist',
@@ -282,17 +282,17 @@ describe('mistakes of different kinds', () => {
       `accounts[0].users[0].email ${unset}`,
       `accounts[0].users[0].password ${unset}`,
       'accounts[0].users[1].role must be one of owner, developer, marketer, viewer, service',
-      'accounts[0].users[2].email is no e-mail address: it has no @',
+      'accounts[0].users[2].email is not a valid email address: it has no @',
       'accounts[1] must be a group of members',
-      'accounts[2].nam is not part of the format; known here are id, name, addOns, suspended, retentionDays, quota, users, senders, integrations, templates, lists',
-      'accounts[2].name is missing',
-      'accounts[2].senders[0].address is no e-mail address: it has no @',
+      'accounts[2].nam is unknown; allowed members are id, name, addOns, suspended, retentionDays, quota, users, senders, integrations, templates, lists',
+      'accounts[2].name is required',
+      'accounts[2].senders[0].address is not a valid email address: it has no @',
     ]);
   });
 
   test('a manifest without a list of accounts says just that', async () => {
     assert.deepEqual(await manifestProblemTexts(parse({ accounts: { id: '${NOT_SET}' } })), [
-      'accounts.id needs the environment variable NOT_SET, which is not set',
+      'accounts.id requires the environment variable NOT_SET, which isn’t set',
     ]);
     assert.deepEqual(await manifestProblemTexts(parse('3')), ['must be a group of members']);
     assert.deepEqual(await manifestProblemTexts(parse('null')), [
@@ -307,8 +307,8 @@ describe('mistakes of different kinds', () => {
     assert.deepEqual(
       problems.map(({ line, message }) => [line, message]),
       [
-        [3, 'names a member twice'],
-        [5, 'names a member twice'],
+        [3, 'contains a duplicate member'],
+        [5, 'contains a duplicate member'],
       ],
     );
   });
@@ -381,7 +381,7 @@ describe('files of a manifest', () => {
       ],
     });
     assert.deepEqual(await manifestProblemTexts(parse(manifest, { folder })), [
-      'accounts[0].templates[0].html large.html has more than 2097152 bytes',
+      'accounts[0].templates[0].html large.html is larger than 2097152 bytes',
       'accounts[0].templates[1].html /dev/zero is not a file',
       'accounts[0].templates[2].html pipe is not a file',
     ]);
@@ -395,8 +395,8 @@ describe('files of a manifest', () => {
     const manifest = account({ lists: [{ id: 'l-1', name: 'L', csv: 'wrong.csv' }] });
     assert.deepEqual(await manifestProblemTexts(parse(manifest, { folder })), [
       'accounts[0].lists[0].csv wrong.csv line 3: the address has no @',
-      'accounts[0].lists[0].csv wrong.csv line 5: has the address of line 2 again',
-      'accounts[0].lists[0].csv wrong.csv line 6: has 1 columns, the header row 2',
+      'accounts[0].lists[0].csv wrong.csv line 5: repeats the address of line 2',
+      'accounts[0].lists[0].csv wrong.csv line 6: has 1 columns instead of 2',
     ]);
   });
 });
@@ -423,12 +423,12 @@ describe('what is named twice', () => {
       ],
     };
     assert.deepEqual(await manifestProblemTexts(parse(manifest)), [
-      'accounts[0].users[1].email is the same as accounts[0].users[0].email',
-      'accounts[0].senders[1].address is the same as accounts[0].senders[0].address',
-      'accounts[0].templates[1].id is the same as accounts[0].templates[0].id',
-      'accounts[0].lists[1].id is the same as accounts[0].lists[0].id',
-      'accounts[1].id is the same as accounts[0].id',
-      'accounts[1].integrations[0].clientId is the same as accounts[0].integrations[0].clientId',
+      'accounts[0].users[1].email duplicates accounts[0].users[0].email',
+      'accounts[0].senders[1].address duplicates accounts[0].senders[0].address',
+      'accounts[0].templates[1].id duplicates accounts[0].templates[0].id',
+      'accounts[0].lists[1].id duplicates accounts[0].lists[0].id',
+      'accounts[1].id duplicates accounts[0].id',
+      'accounts[1].integrations[0].clientId duplicates accounts[0].integrations[0].clientId',
     ]);
   });
 
@@ -458,13 +458,13 @@ describe('single values', () => {
       templates: [{ ...template, sender: '@shop.test', createdBy: 'ann@' }],
     });
     assert.deepEqual((await manifestProblemTexts(parse(manifest))).sort(), [
-      'accounts[0].integrations[0].redirectUri must be https unless it is the loopback',
-      'accounts[0].name has a control character',
-      'accounts[0].senders[0].address is no e-mail address: it has spaces',
-      'accounts[0].senders[0].displayNames[1] has a control character',
-      'accounts[0].templates[0].createdBy is no e-mail address: it has nothing after the @',
-      'accounts[0].templates[0].sender is no e-mail address: it has nothing before the @',
-      'accounts[0].users[0].email is no e-mail address: it has no @',
+      'accounts[0].integrations[0].redirectUri must be https unless the host is loopback',
+      'accounts[0].name contains a control character',
+      'accounts[0].senders[0].address is not a valid email address: it has spaces',
+      'accounts[0].senders[0].displayNames[1] contains a control character',
+      'accounts[0].templates[0].createdBy is not a valid email address: it has nothing after the @',
+      'accounts[0].templates[0].sender is not a valid email address: it has nothing before the @',
+      'accounts[0].users[0].email is not a valid email address: it has no @',
     ]);
   });
 
@@ -484,7 +484,7 @@ describe('single values', () => {
     const text = `accounts: [{ id: "1", name: S, templates: [{ id: t, name: T, createdBy: a@b.test, subject: S, text: x,
       fields: { constructor: { default: c }, __proto__: { default: p }, "a/b~c": { wrong: 1 } } }] }]`;
     assert.deepEqual(await manifestProblemTexts(parse(text)), [
-      'accounts[0].templates[0].fields["a/b~c"].wrong is not part of the format; known here are default, sample, description, secret',
+      'accounts[0].templates[0].fields["a/b~c"].wrong is unknown; allowed members are default, sample, description, secret',
     ]);
     const manifest = await parse(text.replace('wrong: 1', 'sample: s'));
     const fields = manifest.accounts[0]?.templates[0]?.source.fields ?? {};

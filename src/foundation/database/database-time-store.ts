@@ -6,8 +6,8 @@ const minuteMs = 60_000;
 let isCorrected = false;
 
 /**
- * What the database's clock shows, which decides how old a message is.
- * @param offset milliseconds that are added to it
+ * The time of the database clock, which determines the age of a message.
+ * @param offset milliseconds to add
  * @returns milliseconds since the epoch
  */
 export async function readDatabaseClock(
@@ -21,8 +21,8 @@ export async function readDatabaseClock(
 }
 
 /**
- * Lets ids carry the database's time where this machine's clock is more than a minute away from it: the time in the id of
- * a message names the partition that keeps it, and so when it goes.
+ * Makes ids use the database's time if this machine's clock is off by more than a minute, because the time in a message id
+ * determines its partition and therefore when it is deleted.
  */
 export async function syncIdClock(database: Pick<pg.Pool, 'query'>, log: Log): Promise<void> {
   const requestedAt = Date.now();
@@ -33,5 +33,5 @@ export async function syncIdClock(database: Pick<pg.Pool, 'query'>, log: Log): P
   isCorrected = wrong;
   if (!wrong) return;
   const seconds = Math.round(ahead / 1_000);
-  log.warn({ seconds }, 'the database’s clock is so far ahead of this machine’s; ids follow it');
+  log.warn({ seconds }, 'clock differs from the database clock; using database time for ids');
 }

@@ -6,12 +6,12 @@ interface Entry {
   readonly until: number;
 }
 
-/** No answer is kept longer than a day, whatever its time to live says. */
+/** Max time to live, one day. */
 const maxTtlSeconds = 86_400;
-/** A domain whose resolvers fail is left alone for a moment, so that a queue full of it does not ask them for each message. */
+/** Failures are cached briefly, so a queue full of a failing domain doesn't trigger a query per message. */
 const faultTtlSeconds = 5;
 
-/** Keeps answers for their time to live, and lets those who ask the same at the same time share one question. */
+/** Caches answers for their time to live and coalesces concurrent identical queries. */
 export class DnsCache implements Dns {
   readonly #dns: Dns;
   readonly #clock: Clock;
