@@ -32,7 +32,7 @@ test('a data folder that cannot be made is refused with a sentence', async () =>
   writeFileSync(file, '');
   await assert.rejects(loadMasterKey(source(join(file, 'data'))), {
     name: 'OperatorError',
-    message: /Can’t (?:write|read) the key file .*signalpost\.key \(ENOTDIR\)/,
+    message: /Can’t (?:write|read) the key file .*signalpost\.(?:next\.)?key \(ENOTDIR\)/,
   });
 });
 

@@ -5,7 +5,7 @@ import type { ComponentPropsWithRef } from 'react';
 type LinkProps = Omit<ComponentPropsWithRef<'a'>, keyof AnchorProps | keyof ButtonProps>;
 
 function PlainAnchor(props: AnchorProps & LinkProps) {
-  // Without a size of its own a link is as large as the words around it.
+  // Inherits the font size of the surrounding text.
   return <Anchor inherit={props.size === undefined} {...props} />;
 }
 
@@ -16,5 +16,5 @@ function PlainButton(props: ButtonProps & LinkProps) {
 /** A link to a page of the console. */
 export const PageAnchor = createLink(PlainAnchor);
 
-/** The same, looking like a button. */
+/** A page link that looks like a button. */
 export const PageButton = createLink(PlainButton);
