@@ -145,7 +145,7 @@ for (const { method, path, access } of routeTable) {
 
 const room = join(import.meta.dirname, '../../src/management');
 
-test('every endpoint that is written stands in the route table, once', async () => {
+test('every defined endpoint is in the route table exactly once', async () => {
   const listed = new Set(routeTable.map(({ operation: endpoint }) => endpoint));
   assert.equal(listed.size, routeTable.length);
   assert.equal(
@@ -167,7 +167,7 @@ test('every endpoint that is written stands in the route table, once', async () 
   assert.equal(written, listed.size);
 });
 
-test('nothing is registered under /manage/v1 but by the route table', async () => {
+test('only the route table registers routes under /manage/v1', async () => {
   for await (const file of glob('**/*.ts', { cwd: join(room, '..') })) {
     if (file === 'management/management-prefix.ts') continue;
     const text = await readFile(join(room, '..', file), 'utf8');

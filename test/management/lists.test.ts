@@ -26,7 +26,7 @@ async function finish(client: ManagementClient, address: string): Promise<Record
   });
 }
 
-test('a file is imported with progress, its wrong rows named, and exported again', async () => {
+test('a file is imported with progress and row errors, and exported again', async () => {
   const rows = Array.from(
     { length: 5_000 },
     (_, n) => `p${n}@people.test,Person ${n},"a ""b"", c"`,
@@ -59,7 +59,7 @@ test('a file is imported with progress, its wrong rows named, and exported again
   assert.equal((imports.body.items as unknown[]).length, 1, 'the same id imports once');
 });
 
-test('a file that is no list of contacts fails and says why', async () => {
+test('an invalid contacts file fails with a reason', async () => {
   for (const [text, reason] of [
     ['name\nx', 'The email column is missing'],
     ['', 'The file has no header row'],
@@ -86,7 +86,7 @@ test('a file that is no list of contacts fails and says why', async () => {
   assert.equal(nowhere.status, 404);
 });
 
-test('contacts are put, listed page by page, and taken out', async () => {
+test('contacts are created, paged and deleted', async () => {
   const contact = `${list}/contacts/Zoe@people.test`;
   const made = await owner.put(contact, { fields: { Name: 'Zoe' } });
   assert.equal(made.status, 201, made.text);
@@ -103,7 +103,7 @@ test('contacts are put, listed page by page, and taken out', async () => {
   assert.equal((await owner.get(contact)).status, 404);
 });
 
-test('an import that a stop of its node cuts off has failed by the end of the stop, and says so', async () => {
+test('an import interrupted by shutdown is marked as failed before the node stops', async () => {
   const other = `${path}/lists/l-0900`;
   await owner.put(other, { name: 'Many' });
   const node = await startTestService({ databaseUrl: url, roles: ['http'] });
@@ -127,7 +127,7 @@ test('an import that a stop of its node cuts off has failed by the end of the st
   ]);
 });
 
-test('the largest contact that can be put is read back from an export', async () => {
+test('the largest allowed contact survives export and import', async () => {
   const small = `${path}/lists/l-0002`;
   await owner.put(small, { name: 'Largest' });
   const fields = Object.fromEntries(

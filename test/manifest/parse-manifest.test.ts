@@ -27,7 +27,7 @@ const template = {
 };
 
 describe('the format', () => {
-  test('the example of the format is read with all its parts', async () => {
+  test('the example is parsed completely', async () => {
     writeFileSync(join(folder, 'order.html'), '<p>Order {{Order Number}} {{Reset Link}}</p>\r\n');
     writeFileSync(join(folder, 'customers.csv'), 'email,City\nAda@Shop.test,London\n');
     const manifest = await parse(
@@ -76,7 +76,7 @@ accounts:
     ]);
   });
 
-  test('JSON is read as well, with tabs and a byte order mark', async () => {
+  test('JSON is accepted too, with tabs and a byte order mark', async () => {
     const text = JSON.stringify(account({}), null, '\t');
     assert.equal((await parse(text)).accounts[0]?.id, '1');
     writeFileSync(join(folder, 'mark.html'), '\uFEFFHello');
@@ -85,7 +85,7 @@ accounts:
     assert.equal(manifest.accounts[0]?.templates[0]?.source.html, 'Hello');
   });
 
-  test('a member that the format does not know is named with its path and line', async () => {
+  test('an unknown member is reported with path and line', async () => {
     const [problem] = await manifestProblems(
       parse(
         'accounts:\n  - id: "1"\n    name: Shop\n    senders:\n      - address: a@shop.test\n        verifed: true\n',
@@ -96,7 +96,7 @@ accounts:
     assert.match(problem?.message ?? '', /^is unknown; allowed members are address,/);
   });
 
-  test('every problem is named at once, in the words of a person', async () => {
+  test('all problems are reported at once, in plain words', async () => {
     const manifest = {
       accounts: [
         {
@@ -134,7 +134,7 @@ accounts:
     ]);
   });
 
-  test('a manifest that is neither YAML nor JSON, empty, or more than one is refused with its line', async () => {
+  test('syntax errors, empty files and multiple documents are rejected with their line', async () => {
     const [broken] = await manifestProblems(parse('accounts:\n  - id: "1\n'));
     assert.match(broken?.message ?? '', /^is neither YAML nor JSON: /);
     assert.ok((broken?.line ?? 0) >= 2);
@@ -152,7 +152,7 @@ accounts:
     assert.equal(twice?.line, 2);
   });
 
-  test('aliases made to explode are refused', async () => {
+  test('exploding aliases are rejected', async () => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
     for (let level = 1; level < 9; level += 1)
       lines.push(
@@ -167,7 +167,7 @@ accounts:
     assert.match((await manifestProblemTexts(parse('accounts: *nothing')))[0] ?? '', /alias/i);
   });
 
-  test('whatever text is given, it is a manifest or refused with problems', async () => {
+  test('arbitrary text is either a manifest or rejected with problems', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -190,17 +190,17 @@ accounts:
 describe('references to the environment', () => {
   const named = (name: string) => account({ name });
 
-  test('values are put in, also between other text, and stay what they are', async () => {
+  test('values are substituted literally, also within other text', async () => {
     const environment = { SHOP: 'a: "b" ${X} {{Y}}', OTHER: 'Ω' };
     const manifest = await parse(named('x ${SHOP} ${OTHER}'), { environment });
     assert.equal(manifest.accounts[0]?.name, 'x a: "b" ${X} {{Y}} Ω');
   });
 
-  test('$${ stands for the characters themselves, a single $ for itself', async () => {
+  test('$${ is a literal ${, and a single $ is literal', async () => {
     assert.equal((await parse(named('$${SHOP} $5 $$'))).accounts[0]?.name, '${SHOP} $5 $$');
   });
 
-  test('a variable that is not set or empty is named with the path, its neighbours too', async () => {
+  test('unset and empty variables are reported with their path', async () => {
     const manifest = account({
       users: [{ email: 'ann@shop.test', role: 'owner', password: '${NOT_SET}' }],
       senders: [{ address: '${EMPTY}@shop.test' }],
@@ -211,7 +211,7 @@ describe('references to the environment', () => {
     ]);
   });
 
-  test('something that only looks like a reference is refused', async () => {
+  test('malformed references are rejected', async () => {
     for (const name of ['${}', '${1A}', '${A B}', '${A'])
       assert.match(
         (await manifestProblemTexts(parse(named(name))))[0] ?? '',
@@ -219,14 +219,14 @@ describe('references to the environment', () => {
       );
   });
 
-  test('files are taken as they are', async () => {
+  test('files are not substituted', async () => {
     writeFileSync(join(folder, 'dollar.txt'), 'Pay ${AMOUNT}');
     const manifest = account({ templates: [{ ...template, text: { file: 'dollar.txt' } }] });
     const parsed = await parse(manifest, { folder });
     assert.equal(parsed.accounts[0]?.templates[0]?.source.text, 'Pay ${AMOUNT}');
   });
 
-  test('no value of a secret stands in a problem', async () => {
+  test('problems never contain secret values', async () => {
     const environment = { PASSWORD: 'short-one', SECRET: 'too-short-secret' };
     const manifest = account({
       users: [{ email: 'ann@shop.test', role: 'owner', password: '${PASSWORD}' }],
@@ -241,7 +241,7 @@ describe('references to the environment', () => {
 });
 
 describe('mistakes of different kinds', () => {
-  test('are named in one run, each once, and none that only comes of another', async () => {
+  test('are reported in one run, each once and without follow-up errors', async () => {
     const found = await manifestProblemTexts(
       parse(
         {
@@ -290,7 +290,7 @@ describe('mistakes of different kinds', () => {
     ]);
   });
 
-  test('a manifest without a list of accounts says just that', async () => {
+  test('a missing list of accounts is the only problem reported', async () => {
     assert.deepEqual(await manifestProblemTexts(parse({ accounts: { id: '${NOT_SET}' } })), [
       'accounts.id requires the environment variable NOT_SET, which isn’t set',
     ]);
@@ -300,7 +300,7 @@ describe('mistakes of different kinds', () => {
     ]);
   });
 
-  test('members that stand twice are all named', async () => {
+  test('all duplicate members are reported', async () => {
     const problems = await manifestProblems(
       parse('accounts:\n  - id: "1"\n    id: "2"\n    name: S\n    name: T\n'),
     );
@@ -313,7 +313,7 @@ describe('mistakes of different kinds', () => {
     );
   });
 
-  test('whatever breaks the format, the rest is looked into without a fault', async () => {
+  test('the rest of an invalid manifest is still checked', async () => {
     const whole = account({
       quota: { perDay: 1 },
       users: [{ email: 'ann@shop.test', role: 'owner' }],
@@ -351,7 +351,7 @@ function replaceOne(inside: unknown, at: number, value: unknown): void {
 }
 
 describe('files of a manifest', () => {
-  test('a file that is not there, is a folder or no UTF-8 text is named with the path', async () => {
+  test('a missing file, a folder and non-UTF-8 text are reported with the path', async () => {
     mkdirSync(join(folder, 'folder'));
     writeFileSync(join(folder, 'latin1.html'), Buffer.from([0x48, 0xe9, 0x21]));
     const manifest = account({
@@ -370,7 +370,7 @@ describe('files of a manifest', () => {
     ]);
   });
 
-  test('a file that is too large, a device that never ends, or a pipe nobody writes to, is refused', async () => {
+  test('a file that is too large, an endless device or a pipe without a writer is rejected', async () => {
     execFileSync('mkfifo', [join(folder, 'pipe')]);
     writeFileSync(join(folder, 'large.html'), 'x'.repeat(2 * 1024 * 1024 + 1));
     const manifest = account({
@@ -387,7 +387,7 @@ describe('files of a manifest', () => {
     ]);
   });
 
-  test('rows of a list that cannot be used are named by line', async () => {
+  test('invalid rows of a list are reported by line', async () => {
     writeFileSync(
       join(folder, 'wrong.csv'),
       'Name,EMAIL\nAda,ada@shop.test\nAlan,alan\n"Grace\nHopper",ADA@SHOP.TEST\nHedy\n',
@@ -401,8 +401,8 @@ describe('files of a manifest', () => {
   });
 });
 
-describe('what is named twice', () => {
-  test('accounts, integrations, users, senders, templates and lists are named once', async () => {
+describe('duplicates', () => {
+  test('accounts, integrations, users, senders, templates and lists are unique', async () => {
     const parts = {
       users: [
         { email: 'ann@shop.test', role: 'owner' },
@@ -432,7 +432,7 @@ describe('what is named twice', () => {
     ]);
   });
 
-  test('one person in several accounts has one name and one password', async () => {
+  test('a person in several accounts has the same name and password', async () => {
     const user = (members: object) => [{ email: 'ann@shop.test', role: 'owner', ...members }];
     const manifest = {
       accounts: [
@@ -449,7 +449,7 @@ describe('what is named twice', () => {
 });
 
 describe('single values', () => {
-  test('addresses, redirect URLs and control characters are looked at', async () => {
+  test('addresses, redirect URLs and control characters are validated', async () => {
     const manifest = account({
       name: 'A\u0000B',
       users: [{ email: 'ann', role: 'owner' }],
@@ -475,7 +475,7 @@ describe('single values', () => {
     await parse(account({ users: [{ ...user, password: '🗝'.repeat(12) }] }));
   });
 
-  test('paths put odd names in quotes', () => {
+  test('paths quote unusual names', () => {
     const path = formatPath(['accounts', 0, 'templates', 1, 'fields', 'First Name', 'default']);
     assert.equal(path, 'accounts[0].templates[1].fields["First Name"].default');
   });
