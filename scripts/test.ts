@@ -9,10 +9,10 @@ import { roleOf, runAdminStatement, withDatabase } from './scratch-database.ts';
 import { startTestPostgres } from './test-postgres.ts';
 
 /**
- * Runs the test files of a folder (or the files and folders named) with Node's own runner, on one PostgreSQL with one migrated
- * template database that each file clones. Where TEST_POSTGRES_BIN names a PostgreSQL, only the files that use it are run:
- * the others would do the same as ever, without a database or on the embedded one. Of a whole folder the commands are left
- * out then: they start processes for minutes, to run statements that the other files have tried.
+ * Runs the test files of a folder (or the given files and folders) with Node's test runner, on one PostgreSQL with a migrated
+ * template database that each file clones. With TEST_POSTGRES_BIN, only files that use that PostgreSQL are run, because the
+ * others don't depend on it. For a whole folder, command tests are then skipped too: they run for minutes without covering
+ * other statements.
  */
 const testDatabase = 'test/support/test-database.ts';
 const [folder = 'test', ...named] = process.argv.slice(2);
@@ -43,7 +43,7 @@ function run(): Promise<number> {
     [
       '--disable-warning=ExperimentalWarning',
       '--test',
-      // Files wait much of their time, for processes and databases; those with browsers do not.
+      // Most files spend their time waiting for processes and databases; those with browsers don't.
       `--test-concurrency=${Math.max(2, availableParallelism() + (folder === 'test-system' ? 0 : 1))}`,
       '--test-reporter=spec',
       `--test-timeout=${folder === 'test-long' ? 1_800_000 : 300_000}`,
@@ -53,7 +53,7 @@ function run(): Promise<number> {
     {
       stdio: 'inherit',
       env: {
-        // What many processes load is compiled once.
+        // Shares compiled code between processes.
         NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/compiled'),
         ...process.env,
         TEST_POSTGRES_URL: postgres.url,
